@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from shown_run import findings
 
 from restbench.experiment.records import Calibration, CalibrationCheck
-from restbench.show import pictures, report, tables
+from restbench.show import files, report
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_model
 
@@ -106,8 +106,8 @@ def varied_run(path: Path) -> Run:
 def shown(run: Run) -> Run:
     """With its page and all that this links to."""
     found = findings(run)
-    pictures.write(found)
-    tables.write(found)
+    files.write_figures(found)
+    files.write_tables(found)
     report.write(found)
     return run
 

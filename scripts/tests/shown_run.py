@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from rich.console import Console
 
 from restbench.analyse import measures
-from restbench.show import export, report, terminal
+from restbench.show import export, report, terminal, views
 from restbench.show.findings import Findings
 from restbench.store.store import Run
 
@@ -31,7 +31,7 @@ class Page(HTMLParser):
 
 def findings(run: Run) -> Findings:
     """The run by its `run.json`, made anew of its trials."""
-    return Findings(export.write(run, measures.rows(run), print), run)
+    return views.drawn(export.write(run, measures.rows(run), print), run)
 
 
 def page_of(run: Run) -> str:

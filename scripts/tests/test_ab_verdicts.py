@@ -9,7 +9,6 @@ import pytest
 import trial_run
 from fixture_run import begun, cell
 
-from restbench.analyse import exported as entries
 from restbench.analyse import measures
 from restbench.experiment import experiment
 from restbench.experiment.records import BuiltCommit
@@ -18,8 +17,7 @@ from restbench.experiment.thresholds import Limit, Thresholds
 from restbench.failures import BadConfiguration
 from restbench.judge import builds as judged
 from restbench.judge.answer import answer
-from restbench.show import builds, export, report
-from restbench.show.findings import Findings
+from restbench.show import builds, export, findings, report, views
 from restbench.store import exported
 from restbench.store.store import Run
 
@@ -82,7 +80,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def shown(run: Run) -> builds.Comparison:
-    found = builds.of(experiment.load(run.experiment_file), measures.rows(run), run.manifest())
+    told = export.write(run, measures.rows(run), print)
+    found = builds.of(findings.of(told, run))
     assert found is not None
     return found
 
@@ -163,7 +162,7 @@ def test_the_summary_has_the_sentence_first_and_then_a_table_of_all_ratios(run: 
 
 
 def test_the_page_has_the_comparison_and_speaks_of_the_second_build_only(run: Run) -> None:
-    found = Findings(export.write(run, measures.rows(run), print), run)
+    found = views.drawn(export.write(run, measures.rows(run), print), run)
     report.write(found)
     page = run.report.read_text()
     assert 'id="builds"' in page
@@ -182,7 +181,7 @@ def test_run_json_has_both_commits_and_gives_the_same_comparison_again(run: Run)
     export.write(run, measures.rows(run), print)
     read = exported.read(run.exported_file)
     assert read.manifest.builds == COMMITS
-    again = builds.of(experiment.load(run.experiment_file), entries.rows_of(read), read.manifest)
+    again = builds.of(findings.of(read, run))
     assert again is not None
     assert [pair.state for pair in again.pairs] == [pair.state for pair in shown(run).pairs]
 

@@ -20,7 +20,7 @@ from shown_run import findings
 from waiting import await_true
 
 from restbench.machine import guardian
-from restbench.show import tables
+from restbench.show import files
 from restbench.store.store import Run
 from restbench.store.writing import write_text
 
@@ -43,7 +43,7 @@ def test_a_run_that_is_killed_twice_is_finished_and_nothing_is_left_behind() -> 
 def run(tmp_path: Path) -> Run:
     """Two cells as an undisturbed run leaves them."""
     finished = build(tmp_path / "run", [Made(each, steady_load(10, 20)) for each in CELLS])
-    tables.write(findings(finished))
+    files.write_tables(findings(finished))
     return finished
 
 

@@ -11,9 +11,10 @@ from page_in_browser import PATIENCE_MS
 from playwright.sync_api import sync_playwright
 from synthetic_rows import around, row
 from test_effects import JAIN_18, of
+from test_npb_shown import scaled
 
 from restbench.judge import regret
-from restbench.show.charts import factorial, judged, rates, theme
+from restbench.show.charts import factorial, judged, kernels, theme
 from restbench.show.charts.theme import Chart
 
 CHROMIUM = shutil.which("chromium")
@@ -36,12 +37,10 @@ def charts() -> list[Chart]:
         for users in (10, 30)
         for strategy, rate in (("adaptive", 97.0), ("serial", 100.0), ("pinned", 60.0))
     ]
-    samples = {"CG, class A": {"java serial": {1: [4.0, 4.1], 2: [2.0, 2.1]}}}
-    kernels = rates.kernels("npb-time", "Time", "s", samples, is_log=True)
     found = [
         *judged.regret(regret.choosing(rows).regrets),
         *factorial.charts(of(JAIN_18, model="additive", response="mean_ms")),
-        kernels,
+        kernels.time(scaled("java", "shared-pool", {1: 4.0, 2: 2.0})),
     ]
     return [chart for chart in found if chart]
 

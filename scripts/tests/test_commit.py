@@ -12,8 +12,7 @@ from trial_run import PINNED, SERIAL, build
 from restbench.analyse import measures
 from restbench.judge.compare import compare
 from restbench.machine import machine
-from restbench.show import export, report
-from restbench.show.findings import Findings
+from restbench.show import export, report, views
 from restbench.store import exported
 from restbench.store.store import Run
 from restbench.store.writing import write_model
@@ -50,7 +49,7 @@ def test_a_checkout_has_its_commit_and_says_whether_it_was_changed(tmp_path: Pat
 
 
 def test_page_file_and_comparison_say_that_the_commit_is_unknown(unknown: Run) -> None:
-    report.write(Findings(export.write(unknown, measures.rows(unknown), print), unknown))
+    report.write(views.drawn(export.write(unknown, measures.rows(unknown), print), unknown))
     page = unknown.report.read_text()
     assert "commit unknown: neither git nor a checkout was there" in page
     manifest = exported.read(unknown.exported_file).manifest

@@ -6,9 +6,8 @@ from test_factorial import JAIN_18, PROCESSORS, SEVEN_FACTORS, STUDY, values
 
 from restbench.analyse.factorial import Factorial, analyse
 from restbench.experiment.design import Design
-from restbench.show import effects
+from restbench.show import factorial as shown
 from restbench.show.charts import factorial, theme
-from restbench.show.parts import factorial as section
 
 FACTORS = {"instances": [1, 2], "pool_threads": [20, 60]}
 
@@ -29,7 +28,7 @@ def seven_factors() -> Factorial:
 
 
 def test_the_study_in_words() -> None:
-    assert effects.sentence(of(STUDY)) == (
+    assert shown.sentence(of(STUDY)) == (
         "`pool_threads` (20 → 60) explains 26.8 % of the variation of throughput, "
         "instances × pool_threads 24.9 %, instances 13.2 %; 35.1 % is between runs of one cell. "
         "No effect is distinguishable from 0 (Holm, 5 %); effects below 5.3 (0.9 %) could not be "
@@ -38,12 +37,12 @@ def test_the_study_in_words() -> None:
 
 
 def test_what_is_between_blocks_is_said() -> None:
-    said = effects.sentence(of(STUDY, blocks=True))
+    said = shown.sentence(of(STUDY, blocks=True))
     assert "; 2.7 % is between blocks, 32.4 % is between runs of one cell. " in said
 
 
 def test_half_of_the_variation_or_more_is_one_factor() -> None:
-    assert effects.sentence(of(JAIN_18, model="additive", response="mean_ms")) == (
+    assert shown.sentence(of(JAIN_18, model="additive", response="mean_ms")) == (
         "79 % of the variation is `instances`, pool_threads 15.4 %, instances × pool_threads "
         "4.3 %; 1.5 % is between runs of one cell. Distinguishable from 0 (Holm, 5 %): "
         "instances (q 21.5), pool_threads (q 9.50), instances × pool_threads (q 5.00); "
@@ -52,7 +51,7 @@ def test_half_of_the_variation_or_more_is_one_factor() -> None:
 
 
 def test_effects_that_multiply_are_ratios() -> None:
-    said = effects.sentence(of(PROCESSORS))
+    said = shown.sentence(of(PROCESSORS))
     assert said.startswith(
         "`pool_threads` (20 → 60) explains 49.9 % of the variation of ln throughput, instances "
         "49.9 %, 1 further together 0.0 %; 0.2 % is between runs of one cell. "
@@ -60,11 +59,11 @@ def test_effects_that_multiply_are_ratios() -> None:
     assert "pool_threads (high/low 0.011)" in said
     assert said.endswith("; ratios nearer to 1 than 1.401 could not be seen.")
     row = ("B", "pool_threads", "0.011", "0.009 … 0.015", "49.9", "< 0.001")
-    assert row in section.effect_table(of(PROCESSORS)).rows
+    assert row in shown.effect_table(of(PROCESSORS)).rows
 
 
 def test_one_run_a_cell_has_no_word_of_significance() -> None:
-    said = effects.sentence(of([(15,), (45,), (25,), (75,)], model="additive"))
+    said = shown.sentence(of([(15,), (45,), (25,), (75,)], model="additive"))
     assert said.startswith("76 % of the variation is `instances`, pool_threads 19.0 %, inst")
     assert "between runs" not in said
     assert "istinguishable" not in said
@@ -72,7 +71,7 @@ def test_one_run_a_cell_has_no_word_of_significance() -> None:
 
 
 def test_a_fraction_never_speaks_of_an_effect_alone() -> None:
-    said = effects.sentence(seven_factors())
+    said = shown.sentence(seven_factors())
     assert said.startswith("`fC + fA × fE + fB × fF + fD × fG + 12 more` explains 43.4 % of the")
     assert any(
         "`fA` cannot be told from fB × fD" in each for each in seven_factors().design.warnings()
@@ -80,13 +79,11 @@ def test_a_fraction_never_speaks_of_an_effect_alone() -> None:
 
 
 def test_a_response_that_does_not_vary_is_said() -> None:
-    assert (
-        effects.sentence(of([(3, 3)] * 4)) == "No variation: throughput is the same in every run."
-    )
+    assert shown.sentence(of([(3, 3)] * 4)) == "No variation: throughput is the same in every run."
 
 
 def test_the_tables_have_every_number() -> None:
-    table = section.effect_table(of(STUDY, blocks=True))
+    table = shown.effect_table(of(STUDY, blocks=True))
     heads = [each.heading for each in table.columns]
     assert heads == ["", "Effect", "q", "95 % interval", "Share %", "p (Holm)"]
     assert table.rows == (
@@ -97,7 +94,7 @@ def test_the_tables_have_every_number() -> None:
         ("", "between blocks", "", "", "2.7", ""),
         ("", "between runs of one cell", "", "", "32.4", ""),
     )
-    assert section.sign_table(of(STUDY)).rows[:2] == (
+    assert shown.sign_table(of(STUDY)).rows[:2] == (
         ("instances 1, pool_threads 20", "1", "-1", "-1", "1", "582"),
         ("instances 2, pool_threads 20", "1", "1", "-1", "-1", "585"),
     )

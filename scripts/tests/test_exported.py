@@ -17,7 +17,7 @@ from restbench.analyse.measures import Row
 from restbench.failures import Unreadable
 from restbench.judge import study
 from restbench.judge.compare import compare
-from restbench.show import export, keep, tables
+from restbench.show import export, files
 from restbench.store import exported
 from restbench.store.store import Run
 
@@ -107,7 +107,7 @@ def test_a_run_of_130_cells_and_eight_blocks_is_below_a_mebibyte(run: Run, tmp_p
 def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
     export.write(run, measures.rows(run), print)
-    keep.keep(run, kept, tmp_path / "assets" / "charts.js")
+    files.keep(run, kept, tmp_path / "assets" / "charts.js")
     assert not kept.trials.exists()
     found = compare(kept, run, "throughput_per_s", 0.05)
     line = next(each for each in found.lines if each.cell.strategy == "serial")
@@ -122,15 +122,15 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
 def test_what_was_kept_under_a_name_before_goes(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
     export.write(run, measures.rows(run), print)
-    keep.keep(run, kept, tmp_path / "charts.js")
+    files.keep(run, kept, tmp_path / "charts.js")
     stray = kept.path / "tables" / "regret.csv"
     stray.write_text("of another run")
-    keep.keep(run, kept, tmp_path / "charts.js")
+    files.keep(run, kept, tmp_path / "charts.js")
     assert not stray.exists()
 
 
 def test_the_matrix_has_the_ends_of_intervals_behind_the_studys_columns(run: Run) -> None:
-    head, *lines = tables.as_csv(measures.rows(run)).splitlines()
+    head, *lines = files.matrix_csv(measures.rows(run)).splitlines()
     names = head.split(",")
     assert names[-6:-4] == ["throughput_per_s_low", "throughput_per_s_high"]
     serial = dict(zip(names, lines[0].split(","), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from restbench import cli
 from restbench.analyse import factorial, measures
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration, CellsFailed
-from restbench.show import tables
+from restbench.show import files
 from restbench.store.store import EXPERIMENTS, Run
 
 DESIGN = """
@@ -66,7 +67,7 @@ def test_a_technique_that_halves_throughput_explains_nearly_all_of_it(run: Run) 
 
 
 def test_tables_figures_and_page_say_so(run: Run) -> None:
-    tables.write(findings(run))
+    files.write_tables(findings(run))
     effects = json.loads(run.factorial_json.read_text())["effects"]
     assert {each["name"] for each in effects} == {"strategy", "users", "strategy × users"}
     page = page_of(run)
@@ -74,6 +75,9 @@ def test_tables_figures_and_page_say_so(run: Run) -> None:
     part = part_of(page, "factorial")
     assert "strategy × users" in part
     assert " 93." in part, "its share"
+    answer = findings(run).run.answer
+    assert answer is not None
+    assert page.count(html.escape(answer.sentence)) == 1, "it is not said again below"
 
 
 def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:
@@ -81,6 +85,8 @@ def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:
     with pytest.raises(CellsFailed, match="no block has all 4 cells"):
         factorial.of_run(experiment.load(lacking.experiment_file), measures.rows(lacking))
     assert "no block has all 4 cells" in part_of(page_of(lacking), "factorial")
+    files.write_tables(findings(lacking))
+    assert lacking.report_markdown.exists() and not lacking.factorial_json.exists()
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,9 @@ from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.schedule import runner
 from restbench.schedule.reduction import of_arrivals
-from restbench.show import export, report
+from restbench.show import export, files, report, views
 from restbench.show import limits as shown
 from restbench.show.charts import rates, theme
-from restbench.show.findings import Findings
 from restbench.store import exported, store
 from restbench.store.exported import Exported
 from restbench.store.store import Run
@@ -155,10 +154,10 @@ def test_the_limit_is_the_geometric_mean_of_the_blocks_brackets_with_its_interva
 
 def test_the_page_and_the_tables_say_the_limit_and_every_step(run: Run) -> None:
     told = told_of(run)
-    page = part_of(report.html(Findings(told, run), "charts.js"), "limits")
+    page = part_of(report.html(views.drawn(told, run), "charts.js"), "limits")
     assert "S serial medium 64 220 196 246 3 200 240 40.0 6" in page
     assert page.count(" met ") >= 3
-    summary, steps = shown.tables(shown.of(told), load_of(told))
+    summary, steps = map(files.as_csv, shown.records(shown.of(told), load_of(told)))
     assert len(summary.splitlines()) == 3
     rows = list(csv.DictReader(steps.splitlines()))
     assert [(row["block"], row["step"], row["unsent"], row["p95_ms"]) for row in rows[:2]] == [
@@ -188,7 +187,7 @@ def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> Non
     told = told_of(run)
     found = {each.cell.id: each for each in shown.of(told)}
     assert (found[OTHER.id].walks, found[OTHER.id].flags) == ((), ("failed",))
-    page = part_of(report.html(Findings(told, run), "charts.js"), "limits")
+    page = part_of(report.html(views.drawn(told, run), "charts.js"), "limits")
     assert "it did not come up" in page
     with pytest.raises(CellsFailed, match="java-pinned"):
         runner.judge(measures.rows(run))

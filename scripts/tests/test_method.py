@@ -20,7 +20,7 @@ from restbench.experiment.profile import LONG_BLOCKS, LONG_MINUTES
 from restbench.judge import study
 from restbench.machine import machine
 from restbench.schedule.pace import Pace
-from restbench.show import quoting
+from restbench.show import export
 from restbench.store.store import experiment_file
 from restbench.store.trials import AGAIN, Trial
 
@@ -66,7 +66,7 @@ def test_rule_2_the_first_cell_of_a_group_is_measured_once_more_and_counts_apart
     (row,) = measures.rows(run)
     assert row.value("samples") == 400, "once"
     assert estimates.again_ratios(run.trials.rates()) == {SERIAL.id: [2.0]}
-    (twice,) = quoting.again(run.trials.rates())
+    (twice,) = export.again(run.trials.rates())
     assert (twice.cell, twice.ratio) == (SERIAL.id, 2.0)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from restbench.experiment.cell import Shape
-from restbench.show.microbench_text import break_even_lines
+from restbench.show.document import table
+from restbench.show.microbench_text import BREAK_EVENS
 from restbench.store.microbench_records import BreakEven, Score
 from tools.microbench_break_even import LARGEST_ROWS, break_evens, last_crossing
 
@@ -120,8 +121,8 @@ def test_where_dispatch_is_all_of_the_time_no_speed_up_is_made_up() -> None:
     found = judged(*cheap, computed("process-per-request", 99.9, (0.99, 1.0, 1.2)))
     assert (found.verdict, found.why) == ("unclear", "to hand it out takes all of the time")
     assert (found.faster, found.faster_low, found.faster_high) == (None, None, None)
-    (line,) = break_even_lines([found])
-    assert line[-3:] == ["undecided: to hand it out takes all of the time", "", ""]
+    (line,) = table("", BREAK_EVENS, [found]).rows
+    assert list(line[-3:]) == ["undecided: to hand it out takes all of the time", "", ""]
 
 
 def test_of_several_shapes_the_largest_of_the_studys_kind_decides() -> None:

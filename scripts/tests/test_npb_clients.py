@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 from npb_rows import GENERATE_S, cell, claims_on, kernel_run, row_of, trial
-from test_npb_shown import exported_of, shown
+from test_npb_shown import shown
 
 from restbench.analyse import npb
 from restbench.analyse.measures import Row
@@ -24,9 +24,9 @@ from restbench.experiment.npb import ClientName, work_of
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.judge import claims
 from restbench.judge.claims import Decision
+from restbench.show import files
 from restbench.show import npb as npb_text
 from restbench.show.document import Table, words
-from restbench.show.parts import npb as npb_section
 
 STUB = [sys.executable, str(Path(__file__).parent / "stub_call_client.py")]
 SERVICE = cast(Service, SimpleNamespace(base_url="http://here"))
@@ -159,7 +159,7 @@ def test_a_value_that_differs_in_its_last_bit_contradicts_that_all_platforms_get
 
 
 def test_the_page_has_a_table_of_clients_and_the_studys_numbers_with_what_is_no_result() -> None:
-    section = npb_section.of(shown([called("CG-A"), called("CG-S")]))
+    section = npb_text.page(shown([called("CG-A"), called("CG-S")]))
     assert section is not None
     tables = {each.caption: each for each in section.parts if isinstance(each, Table)}
     (first, _) = tables["Called by clients in two languages, over REST and SOAP"].rows
@@ -182,7 +182,7 @@ def test_what_soap_adds_is_said_in_words_and_in_the_table_for_programs() -> None
     java, python = npb_text.soap(rows)
     assert java.startswith("SOAP adds 3.00 ms to a call of the Java client (median over 2 kernels")
     assert python.startswith("SOAP adds 4.00 ms to a call of the Python client")
-    header, first, _ = npb_text.as_csv(npb_text.findings(exported_of(rows))).splitlines()
+    header, first, _ = files.as_csv(npb_text.records(npb_text.of(shown(rows)))).splitlines()
     line = dict(zip(header.split(","), first.split(","), strict=True))
     assert float(line["java_soap_call_ms"]) == pytest.approx(SOAP_MS)
     assert (float(line["clients_same"]), float(line["clients_asked"])) == (4, 4)

@@ -19,11 +19,10 @@ from restbench.drive.npb_direct import read_answer
 from restbench.experiment.npb import Work
 from restbench.failures import WrongAnswers
 from restbench.judge import claims, study
-from restbench.show import answering, npb, quoting, report, terminal
+from restbench.show import answering, export, files, npb, report, terminal, views
 from restbench.show.charts import kernels, theme
 from restbench.show.document import Field, Link, Table
 from restbench.show.findings import Findings
-from restbench.show.parts import npb as npb_section
 from restbench.store import store
 from restbench.store.exported import (
     ExperimentEntry,
@@ -76,11 +75,11 @@ def shown(rows: list[Row], folder: Path = Path("made-up")) -> Findings:
     told = exported_of(rows)
     answered = told.model_copy(
         update={
-            "claims": tuple(map(quoting.claim, study.decisions_of(told))),
+            "claims": tuple(map(export.claim, study.decisions_of(told))),
             "answer": answering.of(told),
         }
     )
-    return Findings(answered, Run(folder))
+    return views.drawn(answered, Run(folder))
 
 
 def page_of(rows: list[Row]) -> str:
@@ -94,7 +93,7 @@ def refused() -> Row:
 
 def line_of(rows: list[Row], kernel: str, npb_class: str) -> list[str]:
     """The fields of a kernel's row in the table of times."""
-    found = npb_section.of(shown(rows))
+    found = npb.page(shown(rows))
     assert found is not None
     tables = [each for each in found.parts if isinstance(each, Table)]
     for fields in tables[0].rows:
@@ -147,8 +146,8 @@ def test_a_cell_that_was_not_reached_is_shown_and_drawn_nowhere() -> None:
 
 
 def test_the_table_for_programs_has_the_ratios_with_their_ends() -> None:
-    found = npb.findings(exported_of([row(cell("CG-A"), BLOCKS), refused()]))
-    first, second = csv.DictReader(npb.as_csv(found).splitlines())
+    found = npb.of(shown([row(cell("CG-A"), BLOCKS), refused()]))
+    first, second = csv.DictReader(files.as_csv(npb.records(found)).splitlines())
     assert (first["blocks"], first["verified"], second["verified"]) == ("3", "yes", "refused")
     ends = [float(first[f"service_per_fresh{end}"]) for end in ("_low", "", "_high")]
     assert ends == sorted(ends)

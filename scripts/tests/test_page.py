@@ -9,6 +9,7 @@ import re
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from fixture_run import FIXTURES, WINDOW, Made, build, cell, steady_load
@@ -16,10 +17,10 @@ from shown_run import Page, findings, page_of, part_of
 from small_run import small_run
 
 from restbench.commands import results
+from restbench.experiment.experiment import Experiment
 from restbench.experiment.records import Calibration, CalibrationCheck, LongWindow
-from restbench.show import keep, report, tables
+from restbench.show import files, report, views
 from restbench.show.charts import theme
-from restbench.show.findings import Findings
 from restbench.store import exported
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_model
@@ -72,7 +73,7 @@ def test_the_data_cannot_end_their_element(run: Run) -> None:
 
 def test_every_link_leads_to_something_and_ids_are_unique(run: Run) -> None:
     found = findings(run)
-    tables.write(found)
+    files.write_tables(found)
     page = Page(report.html(found))
     ids = page.values("id")
     assert [each for each, count in Counter(ids).items() if count > 1] == []
@@ -111,7 +112,7 @@ def test_a_kept_page_loads_the_library_and_shows_what_only_the_raw_data_had(
     library = tmp_path / "assets" / "charts.js"
     library.parent.mkdir()
     library.write_text(theme.library())
-    keep.keep(run, kept, library)
+    files.keep(run, kept, library)
     text = kept.report.read_text(encoding="utf-8")
     assert '<script src="../assets/charts.js"></script>' in text
     assert len(text) < len(theme.library())
@@ -220,7 +221,7 @@ def test_a_run_without_proofs_and_machine_still_has_a_page(tmp_path: Path) -> No
 
 def test_the_markdown_has_the_pages_sections_and_whole_tables(run: Run) -> None:
     found = findings(run)
-    tables.write(found)
+    files.write_tables(found)
     text = run.report_markdown.read_text()
     for section in report.sections(found):
         if section.id == "cells":
@@ -240,5 +241,10 @@ def test_the_markdown_has_the_pages_sections_and_whole_tables(run: Run) -> None:
 def test_a_file_without_an_answer_says_what_mends_it(run: Run) -> None:
     old = findings(run).run.model_copy(update={"answer": None})
     exported.write(run.exported_file, old)
-    text = report.html(Findings(exported.read(run.exported_file), run))
+    text = report.html(views.drawn(exported.read(run.exported_file), run))
     assert "has no answer" in part_of(text, "answer")
+
+
+def test_every_view_that_an_experiment_can_name_is_shown() -> None:
+    (names,) = get_args(Experiment.model_fields["views"].annotation)
+    assert {*get_args(names), "instances"} == {*views.VIEWS}

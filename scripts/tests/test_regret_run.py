@@ -13,7 +13,7 @@ from fixture_run import EXPERIMENT, Made, Sample, build, cell, steady_load
 from shown_run import findings, page_of, part_of, printed
 
 from restbench.analyse import measures
-from restbench.show import pictures, tables
+from restbench.show import files
 from restbench.store.store import Run
 
 CHOOSING = (
@@ -53,8 +53,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         for name, each in elapsed_ms.items()
     ]
     run = build(tmp_path_factory.mktemp("choosing") / "run", made, experiment=CHOOSING)
-    pictures.write(findings(run))
-    tables.write(findings(run))
+    files.write_figures(findings(run))
+    files.write_tables(findings(run))
     return run
 
 
@@ -99,5 +99,5 @@ def test_the_terminal_begins_with_it_and_a_run_in_which_nothing_chooses_says_not
     )
     fixed = build(tmp_path / "run", [Made(cell("java serial low 10"), steady_load(10, 50))])
     assert "Choosing" not in printed(fixed)
-    tables.write(findings(fixed))
+    files.write_tables(findings(fixed))
     assert not fixed.regret_csv.exists()

@@ -94,7 +94,7 @@ def test_an_idle_core_is_said_to_be_no_bottleneck() -> None:
     assert bottleneck.sentence(found).endswith(
         "At 1000/s it is busy 50 % of the time: what limits is no station of this model."
     )
-    assert bottleneck.summary([found]).startswith("A core limits 0 of 1 techniques; in the others")
+    assert bottleneck.summary([found]).startswith("A core limits none of 1 techniques; by the")
 
 
 def test_the_kept_reference_run_tells_what_limits_each_of_its_techniques() -> None:

@@ -18,7 +18,8 @@ from restbench.failures import BadConfiguration, Regression
 from restbench.machine import clock, machine_lock, phases
 from restbench.machine.phases import Account
 from restbench.show import builds as shown
-from restbench.store import store
+from restbench.show import findings
+from restbench.store import exported, store
 from restbench.store.writing import write_text
 
 _COMMIT = "A commit of this repository, or '.' for the working tree as it is."
@@ -54,7 +55,8 @@ def compare_builds(  # noqa: PLR0913 - one option each
         wanted = {each: settings.get(each, {}) for each in services}
         with builds.built(commits, wanted, note) as made:
             presented = measuring.measured(replace(order, builds=made), None)
-    found = shown.of(order.experiment, presented.rows, store.open_run("latest").manifest())
+    run = store.open_run("latest")
+    found = shown.of(findings.of(exported.read(run.exported_file), run))
     if found and junit:
         write_text(junit, shown.as_junit(found))
     if found and summary:

@@ -15,9 +15,8 @@ from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration, Failure
 from restbench.machine import phases
-from restbench.show import bottleneck, export, keep, pictures, report, tables, terminal
+from restbench.show import bottleneck, export, files, report, terminal, views
 from restbench.show.browser import site
-from restbench.show.findings import Findings
 from restbench.store import exported, machine_findings, store
 from restbench.store.microbench_records import Microbench
 
@@ -39,7 +38,7 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
     known = bottleneck.families(exported.read(run.exported_file), found)
     if not known:
         raise BadConfiguration(f"{run.path}: no cell tells the CPU time of service and client")
-    console.print(terminal.narrow(bottleneck.table_of(known), bottleneck.NARROW))
+    console.print(terminal.drawn(bottleneck.terminal(known)))
     for line in (*map(bottleneck.sentence, known), bottleneck.summary(known)):
         console.print(line, markup=False, soft_wrap=True)
 
@@ -72,7 +71,7 @@ def keep_run(
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
     export.write(run, rows(run), note)
-    keep.keep(run, target, site.write_library(store.RESULTS))
+    files.keep(run, target, site.write_library(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
 
 
@@ -129,10 +128,10 @@ def _analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> 
 
 def _show(run: store.Run, exported_run: exported.Exported) -> None:
     """Tables, figures and page; the page last, and its place where it is seen first."""
-    found = Findings(exported_run, run)
+    found = views.drawn(exported_run, run)
     with phases.spent_on("tables and figures"):
-        drawn = pictures.write(found)
-        tables.write(found)
+        drawn = files.write_figures(found)
+        files.write_tables(found)
     with phases.spent_on("page"):
         report.write(found)
     console.print(terminal.render(found))

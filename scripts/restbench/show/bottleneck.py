@@ -9,20 +9,20 @@ from restbench.analyse.measures import Row
 from restbench.analyse.tiers import DELAY, Family, Level
 from restbench.experiment.columns import readable
 from restbench.judge import study
+from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
-from restbench.show.document import DOUBT, Field, Link, Table, table
+from restbench.show.findings import Findings
 from restbench.store.exported import Exported
 
 #: How the names of its charts begin.
 NAME = "bottleneck"
-_HEAD = (
-    *("Technique", "Size", "Users", "Service ms", "Client ms", "Database ms", "CPU %", "By law %"),
-    *("Requests/s", "Predicted", "Off %", "Response ms", "Predicted ms", "Notes"),
-)
-#: Those of a terminal.
-NARROW = (0, 1, 2, 6, 8, 9, 10, 11, 12)
+#: The columns of a terminal.
+_NARROW = (0, 1, 2, 6, 8, 9, 10, 11, 12)
+#: So many sentences are read before the charts; more are folded.
+_FEW = 12
 _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 HOW_TO_READ = (
     "Service, client and database ms: CPU time for a correct answer; all that share cores are one "
@@ -46,12 +46,13 @@ def families(run: Exported, rows: Sequence[Row]) -> list[Family]:
 def summary(known: Sequence[Family]) -> str:
     """Of how many techniques a station of the model is the limit."""
     limited = [each for each in known if _busy(each) >= tiers.SATURATED]
-    text = f"A core limits {len(limited)} of {len(known)} techniques"
+    text = f"A core limits {len(limited) or 'none'} of {len(known)} techniques"
     if len(limited) == len(known):
         return f"{text}."
+    others = "in the others" if limited else "by the CPU times of their answers"
     return (
-        f"{text}; in the others no core is busy {tiers.SATURATED:.0%} of the time: what limits "
-        "them is no station of this model."
+        f"{text}; {others} no core is busy {tiers.SATURATED:.0%} of the time: what limits them "
+        "is no station of this model."
     )
 
 
@@ -91,52 +92,76 @@ def name_of(family: Family) -> str:
     return f"{cell.service} {study.technique(cell)}, {cell.complexity}"
 
 
-def table_of(known: Sequence[Family]) -> Table:
-    """A line a cell."""
-    rows = [_line(family, level) for family in known for level in family.levels]
-    return table("Measured and predicted", _HEAD, rows, "  nnnnnnnnnnn ")
-
-
-def _line(family: Family, level: Level) -> tuple[Field | str, ...]:
-    cell, demands = level.row.cell, level.demands
-    measured = level.utilisation
-    name = f"{cell.service} {study.technique(cell)}"
-    return (
-        Field(Link(name, f"#cell-{cell.id}")),
-        cell.complexity,
-        str(cell.users),
-        readable(demands.service),
-        readable(demands.client),
-        readable(demands.database),
-        "" if measured is None else f"{100 * measured:.0f}",
-        f"{100 * level.utilisation_by_law:.0f}",
-        readable(level.per_s),
-        readable(level.predicted_per_s),
-        f"{100 * level.off:+.0f}",
-        readable(level.response_ms),
-        readable(level.predicted.response),
-        Field("; ".join((*_of_delay(family, level), *level.notes)), DOUBT if level.notes else ""),
+def page(found: Findings) -> doc.Section | None:
+    """Each technique in words, the charts, and a line a cell; None where no tier was observed."""
+    known = families(found.run, found.rows)
+    if not known:
+        return None
+    said = doc.Bullets(tuple(map(sentence, known)))
+    folded = doc.section("bottleneck-words", "Each technique", said, folded=True)
+    return doc.section(
+        "bottleneck",
+        "What is the bottleneck?",
+        doc.Text(summary(known)),
+        said if len(known) <= _FEW else folded,
+        *found.figures(NAME),
+        table_of(known),
+        doc.Text(HOW_TO_READ),
     )
 
 
-def _of_delay(family: Family, level: Level) -> tuple[str, ...]:
-    """What one user waited for, where its cell tells."""
+def terminal(known: Sequence[Family]) -> doc.Table:
+    """The table without the CPU times."""
+    return table_of(known).only(_NARROW)
+
+
+def table_of(known: Sequence[Family]) -> doc.Table:
+    """A line a cell."""
+    levels = [(family, level) for family in known for level in family.levels]
+    return doc.table("Measured and predicted", _COLUMNS, levels)
+
+
+def _technique(of: tuple[Family, Level]) -> object:
+    cell = of[1].row.cell
+    return doc.cell_link(cell, f"{cell.service} {study.technique(cell)}")
+
+
+def _notes(of: tuple[Family, Level]) -> doc.Field:
+    """With what one user waited for, where its cell tells."""
+    family, level = of
     delay = next((each.demand for each in family.stations if each.name == DELAY), None)
-    return (f"{DELAY} {readable(delay)} ms",) if delay and level is family.levels[0] else ()
+    is_told = delay and level is family.levels[0]
+    said = [f"{DELAY} {readable(delay)} ms"] if is_told else []
+    return doc.Field("; ".join((*said, *level.notes)), doc.DOUBT if level.notes else "")
 
 
-def charts(known: Sequence[Family]) -> list[Chart]:
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f}"
+
+
+_COLUMNS: Sequence[doc.Column[tuple[Family, Level]]] = (
+    doc.Column("Technique", _technique),
+    doc.Column("Size", lambda of: of[1].row.cell.complexity),
+    doc.number("Users", lambda of: of[1].row.cell.users),
+    doc.number("Service ms", lambda of: of[1].demands.service),
+    doc.number("Client ms", lambda of: of[1].demands.client),
+    doc.number("Database ms", lambda of: of[1].demands.database),
+    doc.number("CPU %", lambda of: _percent(of[1].utilisation)),
+    doc.number("By law %", lambda of: _percent(of[1].utilisation_by_law)),
+    doc.number("Requests/s", lambda of: of[1].per_s),
+    doc.number("Predicted", lambda of: of[1].predicted_per_s),
+    doc.number("Off %", lambda of: f"{100 * of[1].off:+.0f}"),
+    doc.number("Response ms", lambda of: of[1].response_ms),
+    doc.number("Predicted ms", lambda of: of[1].predicted.response),
+    doc.Column("Notes", _notes),
+)
+
+
+def charts(known: Sequence[Family]) -> list[Chart | None]:
     """Throughput and response time against users, measured and dashed predicted: a panel a size,
     a line a technique. Of cells with one number of users there is nothing to see."""
-    panels: dict[str, list[Family]] = {}
-    for family in known:
-        if len(family.levels) > 1:
-            cell = family.cell
-            placed = "" if cell.placement == "unbound" else f", {cell.placement}"
-            name = f"{cell.service.capitalize()}, {cell.complexity}{placed}"
-            panels.setdefault(name, []).append(family)
-    if not panels:
-        return []
+    several = (each for each in known if len(each.levels) > 1)
+    panels = wording.grouped(several, _panel_name)
     caption = (
         "Solid: measured, with 95 % intervals over blocks; hollow: the network misses it by more "
         f"than {tiers.MODEL_TOLERANCE:.0%}. Dashed: predicted from the CPU times of the fewest "
@@ -159,6 +184,12 @@ def charts(known: Sequence[Family]) -> list[Chart]:
             ("mean_ms", "Response time", "Mean response time, ms"),
         )
     ]
+
+
+def _panel_name(family: Family) -> str:
+    cell = family.cell
+    placed = "" if cell.placement == "unbound" else f", {cell.placement}"
+    return f"{cell.service.capitalize()}, {cell.complexity}{placed}"
 
 
 def _ticks(panel: Sequence[Family]) -> tuple[float, ...]:

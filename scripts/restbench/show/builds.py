@@ -1,26 +1,26 @@
-"""Two builds compared, for a terminal, as Markdown and as JUnit XML: what a build server shows."""
+"""Two builds compared: on the page, in a terminal, as Markdown and as JUnit XML, which a build
+server shows."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import TypeAlias
 
-from rich.table import Table
-from rich.text import Text
-
-from restbench.analyse.measures import Row
-from restbench.experiment.cell import Build
-from restbench.experiment.columns import HEADINGS, readable
-from restbench.experiment.experiment import Experiment
-from restbench.experiment.records import BuiltCommit
+from restbench.experiment.columns import HEADINGS
 from restbench.judge import builds
 from restbench.judge.builds import Held, Pair
 from restbench.judge.verdicts import ratio_text
+from restbench.show import document as doc
 from restbench.show import markdown
+from restbench.show.findings import Findings
 
-_STYLES = {"beyond": "bold red", "no number": "yellow", "undecided": "yellow"}
+_TONES = {"beyond": doc.BAD, "no number": doc.DOUBT, "undecided": doc.DOUBT, "within": doc.GOOD}
+_HOW_TO_READ = (
+    "Ratios are paired by block. A verdict is 'beyond' where the whole 95 % interval lies beyond "
+    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over it."
+)
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,11 @@ class Comparison:
     pairs: tuple[Pair, ...]
     started: str
     """When the run began, ISO 8601."""
-    HEAD: ClassVar = ("Cell", "Metric", "A", "B", "B / A, 95 %", "Threshold", "Verdict")
 
     @property
-    def lines(self) -> list[tuple[str, ...]]:
-        """The table beneath HEAD, a line for each ratio."""
-        return [_line(pair, held) for pair in self.pairs for held in pair.held]
+    def ratios(self) -> list[_Ratio]:
+        """Of every cell and metric."""
+        return [(pair, held) for pair in self.pairs for held in pair.held]
 
     @property
     def sure(self) -> str:
@@ -53,68 +52,65 @@ class Comparison:
         return tuple(each for each in self.pairs if each.state == "beyond")
 
 
-class Manifest(Protocol):
-    """What a run's manifest, or its entry in `run.json`, says of it."""
-
-    @property
-    def builds(self) -> Mapping[Build, BuiltCommit]:
-        """The commits that were compared."""
-
-    @property
-    def started(self) -> str:
-        """When it began, ISO 8601."""
-
-
-def of(definition: Experiment, rows: Sequence[Row], manifest: Manifest) -> Comparison | None:
+def of(found: Findings) -> Comparison | None:
     """The comparison that a run made; None of a run that compared no builds."""
-    if definition.thresholds is None:
+    if found.definition.thresholds is None:
         return None
-    found = builds.pairs(rows, definition.thresholds)
-    return Comparison(builds.sentence(found, manifest.builds), tuple(found), manifest.started)
+    pairs, manifest = builds.pairs(found.rows, found.definition.thresholds), found.run.manifest
+    return Comparison(builds.sentence(pairs, manifest.builds), tuple(pairs), manifest.started)
 
 
-def terminal(found: Comparison) -> Table:
+def page(found: Findings) -> doc.Section | None:
+    """Every ratio with its threshold."""
+    comparison = of(found)
+    if comparison is None:
+        return None
+    ratios = doc.table("B against A", _COLUMNS, comparison.ratios)
+    return doc.section("builds", "Is B worse than A?", doc.Text(_HOW_TO_READ), ratios)
+
+
+def terminal(found: Comparison) -> doc.Table:
     """A line for each ratio, without the thresholds: a line of 100 columns has no room for them."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("Cell", no_wrap=True)
-    for heading in ("", "A", "B", "B / A, 95 %"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("Verdict")
-    for pair in found.pairs:
-        for held in pair.held:
-            _, metric, first, second, ratio, _, verdict = _line(pair, held)
-            shown = Text(verdict, style=_STYLES.get(verdict, ""))
-            name = _short(pair) if held is pair.held[0] else ""
-            table.add_row(name, metric, first, second, Text(ratio), shown)
-    return table
+    return doc.table("B against A", (_NAMED_ONCE, *_COLUMNS[1:5], _COLUMNS[-1]), found.ratios)
 
 
-def _short(pair: Pair) -> str:
-    """`java serial low 10u`, and what else is unusual but the build."""
+#: A cell with one of its ratios.
+_Ratio: TypeAlias = tuple[Pair, Held]
+
+
+def _verdict(of: _Ratio) -> doc.Field:
+    _, held = of
+    text = held.comparison.lack or held.state
+    return doc.Field(text, _TONES.get(text, doc.DOUBT))
+
+
+def _named_once(of: _Ratio) -> str:
+    """At its first ratio `java serial low 10u`, and what else is unusual but the build."""
+    pair, held = of
+    if held is not pair.held[0]:
+        return ""
     cell = pair.second.cell
     levels = [each for each in (cell.placement, *cell.unusual) if each not in ("unbound", "B")]
     return " ".join([cell.service, cell.strategy, cell.complexity, f"{cell.users}u", *levels])
 
 
-def _line(pair: Pair, held: Held) -> tuple[str, ...]:
-    metric = held.limit.metric
-    return (
-        pair.name,
-        HEADINGS[metric],
-        readable(pair.first.value(metric)),
-        readable(pair.second.value(metric)),
-        ratio_text(held.comparison),
-        str(held.limit),
-        held.comparison.lack or held.state,
-    )
+_NAMED_ONCE: doc.Column[_Ratio] = doc.Column("Cell", _named_once)
+_COLUMNS: Sequence[doc.Column[_Ratio]] = (
+    doc.Column("Cell", lambda of: of[0].name),
+    doc.Column("Metric", lambda of: HEADINGS[of[1].limit.metric]),
+    doc.number("A", lambda of: of[0].first.value(of[1].limit.metric)),
+    doc.number("B", lambda of: of[0].second.value(of[1].limit.metric)),
+    doc.number("B / A, 95 %", lambda of: ratio_text(of[1].comparison)),
+    doc.Column("Threshold", lambda of: of[1].limit),
+    doc.Column("Verdict", _verdict),
+)
 
 
 def as_markdown(found: Comparison) -> str:
     """The sentence, then the table: fits a pull request's comment or a step's summary."""
-    marks = ["---", "---", "---:", "---:", "---:", "---", "---"]
-    table = markdown.table(list(found.HEAD), marks, [list(each) for each in found.lines])
+    ratios = markdown.table(doc.table("B against A", _COLUMNS, found.ratios))
     notes = [f"- {each}" for each in _warnings(found)]
-    parts = [found.sentence, table, *(["Warnings:", "\n".join(notes)] if notes else [])]
+    parts = [found.sentence, ratios, *(["Warnings:", "\n".join(notes)] if notes else [])]
     return "\n\n".join(parts) + "\n"
 
 

@@ -8,14 +8,11 @@ from statistics import median
 from restbench.analyse import calls
 from restbench.analyse.calls import COLUMNS, work
 from restbench.analyse.measures import Row
-from restbench.experiment.calls import CallWork
-from restbench.experiment.columns import readable
-from restbench.experiment.statistics import geometric_interval, geometric_mean
-from restbench.judge import study
+from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
-from restbench.show.document import Field, Link, Section, Table, Terms, Text, section, table
 from restbench.show.findings import Findings
 
 #: What the study says of five threads and more: its optimised pipeline over its task pool.
@@ -31,32 +28,33 @@ HOW_TO_READ = (
 )
 
 
-def of(found: Findings) -> Section | None:
-    """The page's section."""
-    if found.definition.calls is None:
-        return None
-    return section(
+def page(found: Findings) -> doc.Section | None:
+    """Speed-up as charts, and a table a client, transport and response time."""
+    return doc.section(
         "calls",
         "Many calls of a service, from the client's side",
-        Text(sentence(found.rows)),
         *found.figures("calls"),
         *tables(found.rows),
-        Text(HOW_TO_READ),
-        section("calls-columns", "What the columns mean", Terms(dict(COLUMNS.values()))),
+        doc.Text(HOW_TO_READ),
+        doc.section("calls-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
     )
 
 
 def sentence(rows: Sequence[Row]) -> str:
     """How near each way came to the best possible."""
-    ways: dict[str, list[float]] = {}
-    for row in calls.ranked(rows):
-        if (near := calls.nearness(row)) and work(row).strategy != "document":
-            name = f"{work(row).client.capitalize()} {work(row).strategy}"
-            ways.setdefault(name, []).append(near)
+    known = [
+        (f"{work(row).client.capitalize()} {work(row).strategy}", near)
+        for row in calls.ranked(rows)
+        if (near := calls.nearness(row)) and work(row).strategy != "document"
+    ]
+    ways = {
+        way: [near for _, near in of]
+        for way, of in wording.grouped(known, lambda each: each[0]).items()
+    }
     parts = [f"{way} {median(near):.2f} (at least {min(near):.2f})" for way, near in ways.items()]
     if not parts:
         return "No batch of calls was measured."
-    return f"Of the best possible, median over cells: {', '.join(parts)}."
+    return f"Least possible time over the time taken, median over cells: {', '.join(parts)}."
 
 
 def sure(rows: Sequence[Row]) -> str:
@@ -67,40 +65,40 @@ def sure(rows: Sequence[Row]) -> str:
     return f"Each number is a median over {blocks} blocks: ratios are paired over them."
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[doc.Table]:
     """One a client, transport and response time."""
-    groups: dict[str, list[Row]] = {}
-    for row in calls.ranked(rows):
-        groups.setdefault(_title(work(row)), []).append(row)
-    return [_table(title, group, rows) for title, group in groups.items()]
+
+    def middle(row: Row, column: str) -> float | None:
+        values = calls.speed_ups(row, rows, column)
+        return median(values) if values else None
+
+    columns: list[doc.Column[Row]] = [
+        doc.Column("Strategy", lambda row: doc.cell_link(row.cell, work(row).strategy)),
+        doc.number("T", lambda row: row.cell.users),
+        doc.number("Speed-up", lambda row: middle(row, "elapsed_s")),
+        doc.number("Limit of it", lambda row: middle(row, "limit_s")),
+        doc.number("Nearness", calls.nearness),
+        *map(_median, _SHOWN),
+        doc.number("Blocks", lambda row: len(row.measured)),
+        doc.Column("Warnings and notes", doc.remarks),
+    ]
+    groups = wording.grouped(calls.ranked(rows), _title)
+    return [doc.table(title, columns, group) for title, group in groups.items()]
 
 
-def _title(of: CallWork) -> str:
+def terminal(rows: Sequence[Row]) -> list[doc.Table]:
+    """The same with speed-up, limit, nearness and seconds."""
+    return [each.only(range(6)) for each in tables(rows)]
+
+
+def _median(name: str) -> doc.Column[Row]:
+    return doc.number(COLUMNS[name][0], lambda row: calls.median(row, name))
+
+
+def _title(row: Row) -> str:
+    of = work(row)
     size = f", batches of {of.calls}" if of.calls else ""
     return f"{of.client.capitalize()} client, {of.transport}, {of.delay_ms} ms{size}"
-
-
-def _table(title: str, group: Sequence[Row], rows: Sequence[Row]) -> Table:
-    head = ["Strategy", "T", "Speed-up", "Limit of it", "Nearness"]
-    head += [*(COLUMNS[name][0] for name in _SHOWN), "Blocks", "Warnings and notes"]
-    body: list[tuple[Field | str, ...]] = [
-        (
-            Field(Link(work(row).strategy, f"#cell-{row.cell.id}")),
-            str(row.cell.users),
-            readable(_middle(calls.speed_ups(row, rows))),
-            readable(_middle(calls.speed_ups(row, rows, "limit_s"))),
-            readable(calls.nearness(row)),
-            *(readable(calls.median(row, name)) for name in _SHOWN),
-            str(len(row.measured)),
-            ", ".join(study.marks(row).values()),
-        )
-        for row in group
-    ]
-    return table(title, head, body, f" {'n' * (len(head) - 2)} ")
-
-
-def _middle(values: Sequence[float]) -> float | None:
-    return median(values) if values else None
 
 
 def charts(rows: Sequence[Row]) -> list[Chart | None]:
@@ -110,16 +108,15 @@ def charts(rows: Sequence[Row]) -> list[Chart | None]:
 
 
 def _chart(program: tuple[str, str], rows: Sequence[Row]) -> Chart | None:
-    panels: dict[int, list[Row]] = {}
-    for row in calls.ranked(rows):
-        of = work(row)
-        is_line = of.calls is None and of.strategy not in {"sequential", "document"}
-        if of.program == program and is_line and row.measured:
-            panels.setdefault(of.delay_ms, []).append(row)
-    if not panels:
-        return None
+    shown = [
+        row
+        for row in calls.ranked(rows)
+        if work(row).program == program and work(row).calls is None and row.measured
+        if work(row).strategy not in {"sequential", "document"}
+    ]
     client, transport = program
-    strategies = list(dict.fromkeys(work(row).strategy for each in panels.values() for row in each))
+    panels = wording.grouped(shown, lambda row: work(row).delay_ms)
+    strategies = list(dict.fromkeys(work(row).strategy for of in panels.values() for row in of))
     return lines.chart(
         f"calls-{client}-{transport}",
         f"Speed-up over one call after the other: {client.capitalize()} client, {transport}",
@@ -157,12 +154,10 @@ def _lines(
 
 
 def _point(row: Row, values: Sequence[float]) -> Point:
-    known = geometric_interval(values) if len(values) > 1 else None
-    return Point(
+    return lines.mean_point(
         row.cell.users,
-        geometric_mean(values) if values else None,
-        (known.low, known.high) if known else None,
+        values,
         doubtful=bool(row.warnings),
         cell=row.cell.id,
-        note=", ".join(study.marks(row).values()),
+        note=wording.remarks(row),
     )

@@ -1,18 +1,22 @@
 """What a run's page is made of, whatever kind of experiment it was: sections of text, tables and
-charts. `page` writes them as HTML, `markdown` as Markdown."""
+charts. `report` writes them as HTML, `markdown` as Markdown, `terminal` shows tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from operator import itemgetter
+from typing import Any, Generic, TypeAlias, TypeVar
 
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Cell
+from restbench.experiment.columns import readable
+from restbench.show import wording
 from restbench.show.charts.theme import Chart
-
-T = TypeVar("T")
 
 #: How a word is coloured, next to what it says.
 GOOD, BAD, DOUBT, SOFT = "good", "bad", "doubt", "soft"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -50,15 +54,6 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a table."""
-
-    heading: str
-    is_number: bool = False
-    meaning: str = ""
-
-
-@dataclass(frozen=True)
 class Field:
     """A field of a table, where it is more than its text."""
 
@@ -67,12 +62,36 @@ class Field:
 
 
 @dataclass(frozen=True)
+class Column(Generic[T]):
+    """A column of a table whose rows are made of a T each."""
+
+    heading: str
+    value: Callable[[T], object]
+    """A field, a link, or what `readable` makes text of."""
+    is_number: bool = False
+    meaning: str = ""
+
+    def field(self, of: T) -> Field | str:
+        """What stands in the column."""
+        value = self.value(of)
+        if isinstance(value, Field):
+            return value
+        return Field(value) if isinstance(value, Link) else readable(value)
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows under columns; a reader can sort them by any."""
 
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[Column[Any], ...]
     rows: tuple[tuple[Field | str, ...], ...]
+
+    def only(self, places: Iterable[int]) -> Table:
+        """These columns, of the rows that have something in the last of them."""
+        wanted = tuple(places)
+        rows = tuple(tuple(row[n] for n in wanted) for row in self.rows if words(row[wanted[-1]]))
+        return Table(self.caption, tuple(self.columns[n] for n in wanted), rows)
 
 
 @dataclass(frozen=True)
@@ -100,24 +119,42 @@ class Section:
 Part: TypeAlias = Text | Bullets | Terms | Table | Figure | Section
 
 
-def table(
-    caption: str, head: Sequence[str], rows: Sequence[Sequence[Field | str]], numbers: str = ""
-) -> Table:
-    """A table whose columns are those of `head`; `numbers` has a character a column, `n` for one of
-    numbers."""
-    columns = tuple(Column(heading, numbers[n : n + 1] == "n") for n, heading in enumerate(head))
-    return Table(caption, columns, tuple(map(tuple, rows)))
+def number(heading: str, value: Callable[[T], object], meaning: str = "") -> Column[T]:
+    """A column of numbers."""
+    return Column(heading, value, is_number=True, meaning=meaning)
 
 
-def lines(
-    caption: str,
-    columns: Mapping[str, Callable[[T], Field | str]],
-    items: Iterable[T],
-    numbers: str = "",
-) -> Table:
-    """A line an item: columns by their headings, each a function of it."""
-    rows = [[of(each) for of in columns.values()] for each in items]
-    return table(caption, tuple(columns), rows, numbers)
+def listed(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[Field | str]]]:
+    """The columns of rows that are lists of their fields; `numbers` has a character a column, `n`
+    for one of numbers."""
+    return [
+        Column(heading, itemgetter(n), is_number=numbers[n : n + 1] == "n")
+        for n, heading in enumerate(head)
+    ]
+
+
+def table(caption: str, columns: Sequence[Column[T]], items: Iterable[T]) -> Table:
+    """A row for each item."""
+    rows = (tuple(column.field(each) for column in columns) for each in items)
+    return Table(caption, tuple(columns), tuple(rows))
+
+
+def table_each(
+    caption: str, columns: Sequence[Column[T]], items: Iterable[T], name: Callable[[T], str]
+) -> list[Table]:
+    """A table for each name (a service), under `NAME: caption`."""
+    groups = wording.grouped(items, name)
+    return [table(f"{each}: {caption}", columns, of) for each, of in groups.items()]
+
+
+def cell_link(cell: Cell, text: str = "") -> Link:
+    """To the cell's own section, under its name where no text is given."""
+    return Link(text or wording.cell_name(cell), f"#cell-{cell.id}")
+
+
+def remarks(row: Row) -> Field:
+    """Its warnings and notes."""
+    return Field(wording.remarks(row), DOUBT if row.warnings else "")
 
 
 def words(field: Field | str) -> str:
@@ -133,7 +170,7 @@ def section(id: str, title: str, *parts: Part | None, folded: bool = False) -> S
     return Section(id, title, known, folded) if known else None
 
 
-def sections_of(parts: Sequence[Part]) -> list[Section]:
-    """All sections, those within others as well, in their order."""
-    found = [each for each in parts if isinstance(each, Section)]
-    return [one for each in found for one in (each, *sections_of(each.parts))]
+def bullets(items: Iterable[Inline]) -> Bullets | None:
+    """A list; None where it is empty."""
+    known = tuple(items)
+    return Bullets(known) if known else None

@@ -15,19 +15,10 @@ from restbench.analyse.faults import (
     outcomes,
 )
 from restbench.analyse.measures import Row
-from restbench.experiment.columns import readable
-from restbench.show.document import DOUBT, Field, Link, Section, Table, Terms, Text, section, table
+from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.findings import Findings
 
-#: Columns of counts, over all blocks; and of those whose worst block is shown.
-_COUNTS = tuple(name for name in COLUMNS if not name.endswith("_s"))
-_WORST = tuple(name for name in COLUMNS if name.endswith("_s"))
-_HEAD = (
-    *("Fault", "Strategy", "Times", "Messages", "Service"),
-    *(COLUMNS[name][0] for name in (*_COUNTS, *_WORST)),
-)
-#: Those of a terminal.
-NARROW = (0, 2, 3, 4)
 HOW_TO_READ = (
     "Each fault comes at a random moment of a load, and is repaired; then all is drained. Eight "
     "rules judge the history of all requests. Of a service under a fault it is asked: no 5xx but "
@@ -38,17 +29,14 @@ HOW_TO_READ = (
 _CONFIDENCE = 0.95
 
 
-def of(found: Findings) -> Section | None:
-    """The page's section."""
-    if found.definition.faults is None:
-        return None
-    return section(
+def page(found: Findings) -> doc.Section | None:
+    """A table a service; the sentence is the answer of the page."""
+    return doc.section(
         "faults",
         "What is lost, or comes twice, when something is killed?",
-        Text(sentence(found.rows)),
         *tables(found.rows),
-        Text(HOW_TO_READ),
-        section("faults-columns", "What the columns mean", Terms(dict(COLUMNS.values()))),
+        doc.Text(HOW_TO_READ),
+        doc.section("faults-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
     )
 
 
@@ -65,11 +53,12 @@ def sentence(rows: Sequence[Row]) -> str:
     verdict = faults.verdict(total)
     replayed = sum(each.total("replayed") for each in known)
     broken = sum(len(each.complaints) for each in known)
+    times_broken = "once" if broken == 1 else f"{broken} times"
     services = (
-        f"services broke a promise of theirs {broken} times" if broken else "services kept theirs"
+        f"services broke a promise of theirs {times_broken}" if broken else "services kept theirs"
     )
     return (
-        f"Of {sends:.0f} messages that were sent during {sum(times.values())} faults ({listed}): "
+        f"Of {sends:,.0f} messages that were sent during {sum(times.values())} faults ({listed}): "
         f"{verdict}; {replayed:.0f} answers were given once more, {services}."
     )
 
@@ -91,24 +80,40 @@ def _totals(known: Sequence[Outcome]) -> dict[str, float]:
     return {name: sum(each.total(name) for each in known) for name in names}
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def tables(rows: Sequence[Row]) -> list[doc.Table]:
     """One a service, a line a fault."""
-    services: dict[str, list[tuple[Field | str, ...]]] = {}
-    for each in outcomes(rows):
-        services.setdefault(each.row.cell.service, []).append(_line(each))
-    form = f"  n  {'n' * (len(_HEAD) - 5)}"
-    return [table(f"{name.capitalize()}: faults", _HEAD, of, form) for name, of in services.items()]
+    known = outcomes(rows)
+    return doc.table_each("faults", _COLUMNS, known, lambda each: wording.service_name(each.row))
 
 
-def _line(found: Outcome) -> tuple[Field | str, ...]:
-    cell, broken = found.row.cell, found.complaints
+def terminal(rows: Sequence[Row]) -> list[doc.Table]:
+    """The same without strategy and numbers."""
+    return [each.only((0, 2, 3, 4)) for each in tables(rows)]
+
+
+def _service(found: Outcome) -> doc.Field:
+    """What it broke of its promises."""
+    broken = found.complaints
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-    return (
-        Field(Link(cell.complexity, f"#cell-{cell.id}")),
-        cell.strategy,
-        str(len(found.measured)),
-        Field(found.verdict, tone="" if not found.total("violations") else DOUBT),
-        Field(f"{broken[0]}{more}" if broken else "as promised", tone=DOUBT if broken else ""),
-        *(f"{found.total(name):.0f}" for name in _COUNTS),
-        *(readable(found.worst(name)) for name in _WORST),
-    )
+    return doc.Field(f"{broken[0]}{more}" if broken else "as promised", doc.DOUBT if broken else "")
+
+
+def _number(name: str) -> doc.Column[Outcome]:
+    """A count over all blocks, or the worst of their times."""
+    heading, _ = COLUMNS[name]
+    if name.endswith("_s"):
+        return doc.number(heading, lambda each: each.worst(name))
+    return doc.number(heading, lambda each: f"{each.total(name):.0f}")
+
+
+_COLUMNS: Sequence[doc.Column[Outcome]] = (
+    doc.Column("Fault", lambda each: doc.cell_link(each.row.cell, each.row.cell.complexity)),
+    doc.Column("Strategy", lambda each: each.row.cell.strategy),
+    doc.number("Times", lambda each: len(each.measured)),
+    doc.Column(
+        "Messages",
+        lambda each: doc.Field(each.verdict, doc.DOUBT if each.total("violations") else ""),
+    ),
+    doc.Column("Service", _service),
+    *map(_number, sorted(COLUMNS, key=lambda name: name.endswith("_s"))),
+)

@@ -4,17 +4,14 @@ the page."""
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from restbench.analyse import factorial
 from restbench.analyse.exported import rows_of
-from restbench.analyse.factorial import Factorial
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
-from restbench.show.charts import of_run
 from restbench.show.charts.theme import Chart
 from restbench.show.document import Figure, Link
 from restbench.store.exported import Exported
@@ -23,32 +20,17 @@ from restbench.store.store import Run
 
 @dataclass(frozen=True)
 class Findings:
-    """A run as it is shown."""
+    """A run as it is shown; `views.findings` makes one with its charts."""
 
     run: Exported
     folder: Run
     """Where the page lies; nothing but the existence of files is asked of it."""
-
-    @cached_property
-    def rows(self) -> list[Row]:
-        """A row for each cell, in the order of the experiment's file."""
-        return rows_of(self.run)
-
-    @cached_property
-    def definition(self) -> Experiment:
-        """The experiment as it was when the run began."""
-        return experiment.parse(self.run.experiment.toml, self.folder.experiment_file)
-
-    @cached_property
-    def charts(self) -> dict[str, Chart]:
-        """Every chart of the run, by name."""
-        return of_run.charts(self.run)
-
-    @cached_property
-    def effects(self) -> Factorial | None:
-        """Of a factorial design, with the warnings of its checks. CellsFailed where no block has
-        measured every corner."""
-        return factorial.of_run(self.definition, self.rows)
+    rows: Sequence[Row]
+    """A row for each cell, in the order of the experiment's file."""
+    definition: Experiment
+    """The experiment as it was when the run began."""
+    charts: Mapping[str, Chart] = field(default_factory=dict)
+    """Every chart of the run, by name, in the order of the page."""
 
     @property
     def first(self) -> Figure | None:
@@ -78,3 +60,9 @@ class Findings:
             "raw files of the long window": self.folder.window(cell).path,
         }
         return [link for text, path in known.items() if (link := self.link(path, text))]
+
+
+def of(run: Exported, folder: Run) -> Findings:
+    """Of a run's file, without charts."""
+    definition = experiment.parse(run.experiment.toml, folder.experiment_file)
+    return Findings(run, folder, rows_of(run), definition)

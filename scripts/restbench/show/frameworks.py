@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from restbench.analyse.comparison import MARGIN
-from restbench.analyse.frameworks import Cost, Load, Size
+from restbench.analyse.frameworks import Cost, Load, Size, loads
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, users_text
 from restbench.experiment.columns import readable
-from restbench.judge import study, verdicts
+from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
-from restbench.show.document import DOUBT, Field, Link, Table, table
+from restbench.show import document as doc
+from restbench.show.findings import Findings
 
-_HEAD = (
-    "Framework",
-    "Size",
-    "Users",
-    "CPU ms",
-    "/ default [95 %]",
-    "/ cheapest [95 %]",
-    "Requests/s",
-    "/ default [95 %]",
-    "wrk /s",
-    "/ default [95 %]",
-    "p99 ms",
-    "Warnings and notes",
-)
 HOW_TO_READ = (
     "CPU time a request is the service's own: the load generator changes nothing about it, while "
     "small requests have throughputs that it makes alike: there frameworks are ranked by CPU time. "
@@ -34,11 +22,6 @@ HOW_TO_READ = (
     "from it (paired t, Holm), is marked ≈. A p99 needs 10 000 responses. A size's work is its CPU "
     f"time a request in the cheapest framework; a framework does not matter where all lie within "
     f"{MARGIN:.0%} of the cheapest, by the upper ends of their 95 % intervals."
-)
-#: What somebody looks for who knows the study of 2022.
-JAPRONTO = (
-    "not measured: no release since 2018; rsgi is the nearest living kind, a compiled HTTP "
-    "server that calls a bare handler"
 )
 
 
@@ -82,11 +65,11 @@ def _over(size: Size) -> str:
     )
 
 
-def sentence(loads: Sequence[Load]) -> str:
+def sentence(known: Sequence[Load]) -> str:
     """How much the framework costs at most, and from where on nothing, by service with its most
     users."""
     parts = []
-    for load in with_most_users(loads):
+    for load in with_most_users(known):
         first, found = load.sizes[0], load.from_size
         until = (
             f"from {found.complexity} on ({readable(found.work_ms)} ms) it no longer matters"
@@ -103,51 +86,81 @@ def sentence(loads: Sequence[Load]) -> str:
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
-def sure(loads: Sequence[Load]) -> str:
+def sure(known: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    costs = [cost.to_best for load in loads for size in load.sizes for cost in size.costs]
+    costs = [cost.to_best for load in known for size in load.sizes for cost in size.costs]
     return verdicts.sure("CPU time", costs)
 
 
-def by_users(loads: Sequence[Load]) -> list[Load]:
+def by_users(known: Sequence[Load]) -> list[Load]:
     """By service, the fewest users first."""
-    return sorted(loads, key=lambda each: (each.cell.service, each.cell.users))
+    return sorted(known, key=lambda each: (each.cell.service, each.cell.users))
 
 
-def with_most_users(loads: Sequence[Load]) -> list[Load]:
+def with_most_users(known: Sequence[Load]) -> list[Load]:
     """Of each service."""
-    return list({each.cell.service: each for each in by_users(loads)}.values())
+    return list({each.cell.service: each for each in by_users(known)}.values())
 
 
-def table_of(service: str, loads: Sequence[Load]) -> Table:
+def page(found: Findings) -> doc.Section | None:
+    """The sizes from which on it does not matter, the charts, and a table a service."""
+    known = by_users(loads(found.rows))
+    return doc.section(
+        "frameworks",
+        "What does the web framework cost?",
+        doc.bullets(map(outcome, known)),
+        *found.figures("frameworks"),
+        *(table_of(each, known) for each in dict.fromkeys(load.cell.service for load in known)),
+        doc.Text(HOW_TO_READ) if known else None,
+    )
+
+
+def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
+    """A table a service with its most users, then what each load comes to."""
+    tables = [table_of(load.cell.service, [load]) for load in with_most_users(known)]
+    return [*(each.only(range(7)) for each in tables), *map(outcome, by_users(known))]
+
+
+def table_of(service: str, known: Sequence[Load]) -> doc.Table:
     """A line a framework, size and number of users of one service."""
     costs = [
         cost
-        for load in loads
+        for load in known
         if load.cell.service == service
         for size in load.sizes
         for cost in size.costs
     ]
-    rows: list[tuple[Field | str, ...]] = [_line(cost) for cost in costs]
-    if service == "python":
-        rows.append(("japronto", *[""] * (len(_HEAD) - 2), JAPRONTO))
-    return table(f"{service.capitalize()}: frameworks", _HEAD, rows, "  nn  n n n")
+    made = doc.table(f"{service.capitalize()}: frameworks", _COLUMNS, costs)
+    gone = ("japronto", *[""] * (len(_COLUMNS) - 2), _JAPRONTO)
+    return replace(made, rows=(*made.rows, gone)) if service == "python" else made
 
 
-def _line(cost: Cost) -> tuple[Field | str, ...]:
-    row, cell = cost.row, cost.row.cell
+def _name_of(cost: Cost) -> doc.Link:
+    cell = cost.row.cell
     is_default = cell.framework == DEFAULT_FRAMEWORKS[cell.service]
-    return (
-        Field(Link(f"{cell.framework_text}{' (default)' * is_default}", f"#cell-{cell.id}")),
-        cell.complexity,
-        str(cell.users),
-        readable(row.value("cpu_ms_per_request")),
-        ratio_text(cost.to_default),
-        f"{'≈ ' * cost.is_tied}{ratio_text(cost.to_best)}",
-        readable(row.value("throughput_per_s")),
-        ratio_text(cost.throughput),
-        readable(row.value("wrk_per_s")),
-        ratio_text(cost.by_wrk) if cost.by_wrk.estimate else "",
-        readable(row.value("p99_ms")),
-        Field(", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""),
-    )
+    return doc.cell_link(cell, f"{cell.framework_text}{' (default)' * is_default}")
+
+
+_COLUMNS: Sequence[doc.Column[Cost]] = (
+    doc.Column("Framework", _name_of),
+    doc.Column("Size", lambda cost: cost.row.cell.complexity),
+    doc.number("Users", lambda cost: cost.row.cell.users),
+    doc.number("CPU ms", lambda cost: cost.row.value("cpu_ms_per_request")),
+    doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.to_default)),
+    doc.Column(
+        "/ cheapest [95 %]", lambda cost: f"{'≈ ' * cost.is_tied}{ratio_text(cost.to_best)}"
+    ),
+    doc.number("Requests/s", lambda cost: cost.row.value("throughput_per_s")),
+    doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.throughput)),
+    doc.number("wrk /s", lambda cost: cost.row.value("wrk_per_s")),
+    doc.Column(
+        "/ default [95 %]", lambda cost: ratio_text(cost.by_wrk) if cost.by_wrk.estimate else ""
+    ),
+    doc.number("p99 ms", lambda cost: cost.row.value("p99_ms")),
+    doc.Column("Warnings and notes", lambda cost: doc.remarks(cost.row)),
+)
+#: What somebody looks for who knows the study of 2022.
+_JAPRONTO = (
+    "not measured: no release since 2018; rsgi is the nearest living kind, a compiled HTTP "
+    "server that calls a bare handler"
+)

@@ -5,28 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from restbench.analyse import instances
 from restbench.analyse.instances import Arrangement, Load
 from restbench.experiment.cell import users_text
-from restbench.experiment.columns import readable
-from restbench.judge import study, verdicts
+from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
-from restbench.show.document import DOUBT, Field, Link, Table, table
+from restbench.show import document as doc
+from restbench.show import wording
+from restbench.show.findings import Findings
 
-_HEAD = (
-    "Strategy",
-    "Size",
-    "Users",
-    "Instances",
-    "Placement",
-    "Requests/s",
-    "/ one [95 %]",
-    "/ best one [95 %]",
-    "CPU ms",
-    "/ one [95 %]",
-    "Warnings and notes",
-)
-#: Those of a terminal: a run has one number of users.
-NARROW = (0, 1, 3, 4, 5, 6, 7)
 HOW_TO_READ = (
     "All instances are behind the same front, so its cost is in every number. / one: over one "
     "instance that the kernel places, under the same strategy; / best one: under that instance's "
@@ -63,29 +50,37 @@ def name(load: Load) -> str:
     return f"{load.cell.complexity}, {users_text(load.cell.users)}"
 
 
-def tables(loads: Sequence[Load]) -> list[Table]:
-    """One a service, in it a line a strategy, size and arrangement."""
-    rows: dict[str, list[tuple[Field | str, ...]]] = {}
-    for load in loads:
-        rows.setdefault(load.cell.service, []).extend(map(_line, load.arrangements))
-    return [
-        table(f"{service.capitalize()}: instances", _HEAD, of, "  nn n  n ")
-        for service, of in rows.items()
-    ]
-
-
-def _line(found: Arrangement) -> tuple[Field | str, ...]:
-    row, cell = found.row, found.row.cell
-    return (
-        Field(Link(cell.strategy, f"#cell-{cell.id}")),
-        cell.complexity,
-        str(cell.users),
-        str(cell.instances),
-        cell.placement,
-        readable(row.value("throughput_per_s")),
-        ratio_text(found.throughput),
-        ratio_text(found.to_best),
-        readable(row.value("cpu_ms_per_request")),
-        ratio_text(found.cpu_time),
-        Field(", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""),
+def page(found: Findings) -> doc.Section | None:
+    """The charts, and a table a service; None where no load is of several instances."""
+    if not (shown := tables(instances.loads(found.rows))):
+        return None
+    title = "What do several instances bring?"
+    return doc.section(
+        "instances", title, *found.figures("instances"), *shown, doc.Text(HOW_TO_READ)
     )
+
+
+def terminal(loads: Sequence[Load]) -> list[doc.Table]:
+    """Without the number of users, of which a run has one, and what is behind the ratios."""
+    return [each.only((0, 1, 3, 4, 5, 6, 7)) for each in tables(loads)]
+
+
+def tables(loads: Sequence[Load]) -> list[doc.Table]:
+    """One a service, in it a line a strategy, size and arrangement."""
+    every = [each for load in loads for each in load.arrangements]
+    return doc.table_each("instances", _COLUMNS, every, lambda each: wording.service_name(each.row))
+
+
+_COLUMNS: Sequence[doc.Column[Arrangement]] = (
+    doc.Column("Strategy", lambda each: doc.cell_link(each.row.cell, each.row.cell.strategy)),
+    doc.Column("Size", lambda each: each.row.cell.complexity),
+    doc.number("Users", lambda each: each.row.cell.users),
+    doc.number("Instances", lambda each: each.row.cell.instances),
+    doc.Column("Placement", lambda each: each.row.cell.placement),
+    doc.number("Requests/s", lambda each: each.row.value("throughput_per_s")),
+    doc.Column("/ one [95 %]", lambda each: ratio_text(each.throughput)),
+    doc.Column("/ best one [95 %]", lambda each: ratio_text(each.to_best)),
+    doc.number("CPU ms", lambda each: each.row.value("cpu_ms_per_request")),
+    doc.Column("/ one [95 %]", lambda each: ratio_text(each.cpu_time)),
+    doc.Column("Warnings and notes", lambda each: doc.remarks(each.row)),
+)

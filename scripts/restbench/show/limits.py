@@ -1,19 +1,18 @@
-"""What is shown of an open load's limits: a page to read, two tables, a figure, and one table for
-the terminal. All of it is made of `run.json`."""
+"""What is shown of an open load's limits: on the page, in a terminal, and as two tables for
+programs. All of it is made of `run.json`."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
-
-from rich.table import Table
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from restbench.analyse import exported, flags, limits
 from restbench.analyse.limits import LATE_MS, NOTES, PERCENTILES, Limit, latency_ms
-from restbench.experiment.columns import readable
 from restbench.experiment.open_load import OpenLoad
 from restbench.judge import study
+from restbench.show import document as doc
+from restbench.show import wording
+from restbench.show.findings import Findings
 from restbench.store.exported import Exported, StepEntry
 
 HEADINGS = {
@@ -47,8 +46,9 @@ STEP_HEADINGS = {
     "load_cpu_pct": "Load CPU %",
     "verdict": "Objective",
 }
+_WORDS = ("technique", "complexity", "failed_why", "notes", "verdict")
 #: Left to the page: the terminal is narrow.
-LESS_SHOWN = ("users", "steps", "latency_ms", "failed_unsent", "failed_late")
+_LESS_SHOWN = ("users", "steps", "latency_ms", "failed_unsent", "failed_late")
 HOW_TO_READ = (
     "Requests are sent at the moments of a schedule that was fixed before, whatever the service "
     "does; latency counts from the intended moment to the end of the answer, so a request that "
@@ -56,8 +56,9 @@ HOW_TO_READ = (
     "its client. Percentiles are over all arrivals of the window; one that got no correct answer "
     "is slower than any other. In each block every technique walks to the highest rate that meets "
     "the objective, a step of each in turn, in random order; its limit lies in the middle of its "
-    "bracket. *Limit* is their geometric mean over blocks, each on fresh services, *from* and *to* "
-    "its 95 % interval. In every block the objective was met at *Met at*, and not at *Not met at*. "
+    "bracket. 'Limit' is their geometric mean over blocks, each on fresh services, 'from' and "
+    "'to' its 95 % interval. In every block the objective was met at the rate 'Met at', and was "
+    "not at the rate 'Not met at'. "
     "This holds for windows as long as these: a service that falls behind slowly shows it only in "
     "longer ones."
 )
@@ -86,38 +87,93 @@ def sure(found: Sequence[Limit]) -> str:
     )
 
 
-def tables(found: Sequence[Limit], load: OpenLoad) -> tuple[str, str]:
-    """The limits and every step, as CSV."""
-    return (
-        _as_csv(_factors(each) | summary(each, load) for each in found),
-        _as_csv(
-            _factors(each) | {"step": number} | step(tried)
-            for each in found
-            for walk in each.walks
-            for number, tried in enumerate(walk.steps, start=1)
+def sentence(found: Sequence[Limit], load: OpenLoad) -> str:
+    """`Requests per second with p95 <= 200 ms: at low java serial 940 [900, 980], then ...`"""
+    known = sorted(
+        (each for each in found if each.limit_per_s), key=lambda each: -(each.limit_per_s or 0.0)
+    )
+    groups = wording.grouped(known, lambda each: each.cell.complexity)
+    parts = [f"at {level} {', then '.join(map(_said, group))}" for level, group in groups.items()]
+    if not parts:
+        return f"No technique met {load.objective} at any rate that was offered."
+    return f"Requests per second with {load.objective}: {'; '.join(parts)}."
+
+
+def _said(each: Limit) -> str:
+    ends = (each.interval.low, each.interval.high) if each.interval else (None, None)
+    rate = wording.with_ends(each.limit_per_s, *ends)
+    return f"{each.cell.service} {each.cell.strategy} {rate}"
+
+
+def page(found: Findings) -> doc.Section | None:
+    """The table of limits, the chart of steps, and, folded, every step."""
+    if (load := found.definition.open) is None:
+        return None
+    known = of(found.run)
+    steps = [_steps(each) for each in known if any(walk.steps for walk in each.walks)]
+    reasons = {each.cell.id: each.reason for each in known if each.reason}
+    notes = _meanings(known, load)
+    return doc.section(
+        "limits",
+        f"The highest rate with {load.objective}",
+        doc.Text(
+            f"At most {load.objective.unsent_max_share:.1%} of the arrivals unsent, no errors; "
+            f"arrivals: {load.arrivals}."
         ),
+        *found.figures("open-load"),
+        _summaries("The highest rate of each technique", known, load),
+        doc.Terms(notes) if notes else None,
+        doc.Terms(reasons) if reasons else None,
+        doc.Text(HOW_TO_READ),
+        doc.section("steps", "Every step", *steps, folded=True),
     )
 
 
-def meanings(found: Sequence[Limit], load: OpenLoad) -> dict[str, str]:
+def terminal(known: Sequence[Limit], load: OpenLoad) -> doc.Table:
+    """The summary without what is left to the page."""
+    title = f"Highest rate with {load.objective} from the intended moment"
+    return _summaries(title, known, load, left_out=_LESS_SHOWN)
+
+
+def _summaries(
+    caption: str, known: Sequence[Limit], load: OpenLoad, left_out: Sequence[str] = ()
+) -> doc.Table:
+    shown = {name: heading for name, heading in HEADINGS.items() if name not in left_out}
+    return doc.table(caption, _columns(shown), (summary(each, load) for each in known))
+
+
+def _steps(limit: Limit) -> doc.Table:
+    caption = f"{study.technique(limit.cell)}, {limit.cell.complexity}"
+    tried = (step(each) for walk in limit.walks for each in walk.steps)
+    return doc.table(caption, _columns(STEP_HEADINGS), tried)
+
+
+def _columns(headings: Mapping[str, str]) -> list[doc.Column[Mapping[str, object]]]:
+    return [
+        doc.Column(heading, itemgetter(name), is_number=name not in _WORDS)
+        for name, heading in headings.items()
+    ]
+
+
+def records(
+    found: Sequence[Limit], load: OpenLoad
+) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """The limits and every step, for programs."""
+    return (
+        [each.cell.model_dump() | summary(each, load) for each in found],
+        [
+            each.cell.model_dump() | {"step": number} | step(tried)
+            for each in found
+            for walk in each.walks
+            for number, tried in enumerate(walk.steps, start=1)
+        ],
+    )
+
+
+def _meanings(found: Sequence[Limit], load: OpenLoad) -> dict[str, str]:
     """The notes of these limits, each with its sentence."""
     notes = [note for each in found for note in each.notes(load.rates.resolution)]
     return {note: NOTES.get(note) or flags.explain(note) for note in notes}
-
-
-def terminal(found: Sequence[Limit], load: OpenLoad) -> Table:
-    """The summary for the terminal."""
-    shown = [name for name in HEADINGS if name not in LESS_SHOWN]
-    title = f"Highest rate with {load.objective} from the intended moment"
-    table = Table(*(HEADINGS[name] for name in shown), title=title, title_justify="left")
-    for each in found:
-        values = summary(each, load)
-        table.add_row(*(readable(values[name]) for name in shown))
-    return table
-
-
-def _factors(limit: Limit) -> dict[str, object]:
-    return dict(limit.cell.model_dump())
 
 
 def summary(limit: Limit, load: OpenLoad) -> dict[str, object]:
@@ -154,14 +210,3 @@ def step(tried: StepEntry) -> dict[str, object]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
-
-
-def _as_csv(rows: Iterable[Mapping[str, object]]) -> str:
-    known = list(rows)
-    if not known:
-        return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, known[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(known)
-    return text.getvalue()

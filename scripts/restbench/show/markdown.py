@@ -42,24 +42,21 @@ def _blocks(parts: Iterable[Part], level: int) -> list[str]:
                     "\n".join(f"- **{name}**: {_inline(of)}" for name, of in part.entries.items())
                 )
             case Table():
-                found.append(_of(part))
+                found += [f"**{part.caption}**", table(part)]
             case Figure():
                 found.append(f"**{part.chart.title}.** {part.chart.caption}")
                 found += [f"![{part.chart.title}]({part.file})"] if part.file else []
     return [each for each in found if each]
 
 
-def _of(part: Table) -> str:
+def table(part: Table) -> str:
+    """A table; numbers are aligned to the right."""
+    head = [each.heading for each in part.columns]
     marks = ["---:" if each.is_number else "---" for each in part.columns]
     body = [
         [_escaped(each.content if isinstance(each, Field) else each) for each in row]
         for row in part.rows
     ]
-    return table([each.heading for each in part.columns], marks, body)
-
-
-def table(head: Sequence[str], marks: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A table; `marks` say how its columns are aligned."""
     return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *body])
 
 

@@ -3,8 +3,8 @@ same on the page and in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 
 from restbench.analyse import messages
 from restbench.analyse.measures import Row, alike
@@ -12,33 +12,34 @@ from restbench.analyse.messages import STAGES, Pie
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
-from restbench.judge import study, verdicts
+from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
-from restbench.show import document
+from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import course, lines
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
-from restbench.show.document import DOUBT, Field, Link, Table
+from restbench.show.findings import Findings
 
-_COLUMNS: dict[str, Callable[[Row], Field | str]] = {
-    "Technique": lambda row: Field(Link(row.cell.technique, f"#cell-{row.cell.id}")),
-    "Strategy": lambda row: row.cell.strategy,
-    "Messages": lambda row: ", ".join(filter(None, [row.cell.complexity, row.cell.postgres])),
-    "Users": lambda row: str(row.cell.users),
-    "Threads": lambda row: str(row.cell.pool_threads or ""),
-    "Instances": lambda row: str(row.cell.instances),
-    "Operations/s": lambda row: readable(row.value("throughput_per_s")),
-    "Of the limit [95 %]": lambda row: ratio_text(messages.share_of_limit(row)),
-    "Service CPU ms": lambda row: readable(row.value("cpu_ms_per_request")),
-    "Database CPU ms": lambda row: readable(row.value("database_cpu_ms_per_request")),
-    "/ pgbench's [95 %]": lambda row: ratio_text(messages.database_cost(row)),
-    "Mean ms": lambda row: readable(row.value("mean_ms")),
-    "Limit/s": lambda row: readable(row.value("pgbench_per_s")),
-    "Empty pops": lambda row: readable(row.value("empty_pops")),
-    "Warnings and notes": lambda row: Field(
-        ", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""
+_COLUMNS: Sequence[doc.Column[Row]] = (
+    doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),
+    doc.Column("Strategy", lambda row: row.cell.strategy),
+    doc.Column(
+        "Messages", lambda row: ", ".join(filter(None, [row.cell.complexity, row.cell.postgres]))
     ),
-}
+    doc.number("Users", lambda row: row.cell.users),
+    doc.number("Threads", lambda row: row.cell.pool_threads or ""),
+    doc.number("Instances", lambda row: row.cell.instances),
+    doc.number("Operations/s", lambda row: row.value("throughput_per_s")),
+    doc.Column("Of the limit [95 %]", lambda row: ratio_text(messages.share_of_limit(row))),
+    doc.number("Service CPU ms", lambda row: row.value("cpu_ms_per_request")),
+    doc.number("Database CPU ms", lambda row: row.value("database_cpu_ms_per_request")),
+    doc.Column("/ pgbench's [95 %]", lambda row: ratio_text(messages.database_cost(row))),
+    doc.number("Mean ms", lambda row: row.value("mean_ms")),
+    doc.number("Limit/s", lambda row: row.value("pgbench_per_s")),
+    doc.number("Empty pops", lambda row: row.value("empty_pops")),
+    doc.Column("Warnings and notes", doc.remarks),
+)
 _THREADS, _INSTANCES = 4, 5
 HOW_TO_READ = (
     "An operation is a send or a pop. The limit is pgbench with the same statements on as many "
@@ -57,10 +58,8 @@ _COLOURS = dict(zip(STAGES, (4, 6, 5, 1, 0, 3, 2), strict=True))
 
 def sentence(rows: Sequence[Row]) -> str:
     """Of each service what its best technique comes to, and how near the limit that is."""
-    services: dict[str, list[Row]] = {}
-    for row in rows:
-        if messages.is_message(row) and row.value("throughput_per_s"):
-            services.setdefault(row.cell.service, []).append(row)
+    loads = [each for each in rows if messages.is_message(each) and each.value("throughput_per_s")]
+    services = wording.grouped(loads, wording.service_name)
     parts = [_best(name, of) for name, of in services.items()]
     return f"{'; '.join(parts)}." if parts else "No load of messages was measured."
 
@@ -72,7 +71,7 @@ def _best(service: str, rows: Sequence[Row]) -> str:
     cell, limit = row.cell, messages.share_of_limit(row)
     share = f", {ratio_text(limit)} of what the database can do" if limit.estimate else ""
     return (
-        f"{service.capitalize()} sends and pops {readable(row.value('throughput_per_s'))} messages "
+        f"{service} sends and pops {readable(row.value('throughput_per_s'))} messages "
         f"a second by {cell.technique} under {cell.strategy} ({cell.complexity}, "
         f"{users_text(cell.users)}){share}"
     )
@@ -111,41 +110,52 @@ def name(cell: Cell) -> str:
     return f"{cell.service.capitalize()} {cell.technique}, {cell.complexity}, {users}{several}"
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
+def page(found: Findings) -> doc.Section | None:
+    """The sentences, the charts, a table a service, and where the time goes."""
+    if not any(map(messages.is_message, found.rows)):
+        return None
+    return doc.section(
+        "messages",
+        "Messages in queues",
+        doc.Text(sentence(found.rows)),
+        doc.Bullets((*pool_sentences(found.rows), checked(found.rows))),
+        *found.figures("messages"),
+        *tables(found.rows),
+        doc.Text(HOW_TO_READ),
+        pie_table(found.rows),
+    )
+
+
+def tables(rows: Sequence[Row]) -> list[doc.Table]:
     """One a service, in it a line a cell."""
-    services: dict[str, list[Row]] = {}
-    for row in filter(messages.is_message, rows):
-        if "not-offered" not in row.flags:
-            services.setdefault(row.cell.service, []).append(row)
-    return [
-        document.lines(f"{name.capitalize()}: messages", _COLUMNS, of, "   nnnn nn nnn ")
-        for name, of in services.items()
-    ]
+    offered = (row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags)
+    return doc.table_each("messages", _COLUMNS, offered, wording.service_name)
 
 
-def narrow(rows: Sequence[Row]) -> tuple[int, ...]:
-    """The columns of a terminal: threads and instances where the cells differ in them."""
+def terminal(rows: Sequence[Row]) -> list[doc.Table]:
+    """The same, with threads and instances where the cells differ in them."""
     cells = [row.cell for row in rows]
     more = [_THREADS] * (len({cell.pool_threads for cell in cells}) > 1)
     more += [_INSTANCES] * (len({cell.instances for cell in cells}) > 1)
-    return (0, 1, 2, 3, *more, 8, 9, 7, 6)
+    return [each.only((0, 1, 2, 3, *more, 8, 9, 7, 6)) for each in tables(rows)]
 
 
-def pie_table(rows: Sequence[Row]) -> Table | None:
+def pie_table(rows: Sequence[Row]) -> doc.Table | None:
     """Where the time of one user's requests goes, in milliseconds and percent."""
     found = messages.pies(rows)
-    columns: dict[str, Callable[[Pie], Field | str]] = {
-        "Cell": lambda pie: Field(Link(_bar(pie), f"#cell-{pie.row.cell.id}")),
-        "Operation": lambda pie: pie.kind,
-        "Mean ms": lambda pie: readable(pie.whole_ms),
-    }
-    columns |= {f"{stage} %": partial(_share, stage) for stage in STAGES}
-    caption = "Where the time of one user's requests goes"
-    return document.lines(caption, columns, found, "  n" + "n" * len(STAGES)) if found else None
+    columns: list[doc.Column[Pie]] = [
+        doc.Column("Cell", lambda pie: doc.cell_link(pie.row.cell, _bar(pie))),
+        doc.Column("Operation", lambda pie: pie.kind),
+        doc.number("Mean ms", lambda pie: pie.whole_ms),
+        *map(_stage, STAGES),
+    ]
+    return (
+        doc.table("Where the time of one user's requests goes", columns, found) if found else None
+    )
 
 
-def _share(stage: str, pie: Pie) -> str:
-    return f"{100 * pie.share(stage):.1f}"
+def _stage(stage: str) -> doc.Column[Pie]:
+    return doc.number(f"{stage} %", lambda pie: f"{100 * pie.share(stage):.1f}")
 
 
 def _bar(pie: Pie) -> str:
@@ -153,100 +163,92 @@ def _bar(pie: Pie) -> str:
     return f"{cell.service} {cell.strategy} {cell.technique} {cell.complexity}"
 
 
+_LIMIT = "Dashed, in a technique's colour: pgbench, the limit."
+
+
 def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
     """Throughput over users by technique and by strategy, over threads, over characters; and the
     stages of one user's requests."""
-    known = [row for row in rows if messages.is_message(row)]
-    sizes = {
-        row.cell: level.characters
-        for row in known
-        if (level := definition.messages(row.cell.complexity)) and level.queues > 1
-        if level.load == "paired" and not level.keys
-    }
-    sized = [row for row in known if row.cell in sizes]
-    threaded = [row for row in known if row.cell.pool_threads]
-    by_technique = alike(known, users=0, technique="none")
-    by_strategy = alike(known, users=0, strategy="")
-    by_size = alike(sized, complexity="by size")
+    of_messages = [row for row in rows if messages.is_message(row)]
     return [
-        _chart("technique", "Users", _panels(by_technique, _users, _load, fewest_lines=2)),
-        _chart("strategy", "Users", _panels(by_strategy, _users, _load, _strategy, 2)),
-        _chart("threads", "Threads", _panels(alike(threaded, pool_threads=0), _threads, name)),
-        _chart(
-            "sizes", "Characters", _panels(by_size, lambda row: sizes[row.cell], name, fewest=3)
-        ),
-        _stages(messages.pies(known)),
+        _over_users(of_messages, "technique", "none", _LIMIT),
+        _over_users(of_messages, "strategy", "", "One technique."),
+        _over_threads(of_messages),
+        _over_characters(of_messages, definition),
+        _stages(messages.pies(of_messages)),
     ]
 
 
-_TITLES = {
-    "technique": "by technique",
-    "strategy": "by strategy",
-    "threads": "by threads with a connection each",
-    "sizes": "by their characters",
-}
+def _over_users(rows: Sequence[Row], what: str, usual: str, caption: str) -> Chart | None:
+    """A panel a service and kind of messages; lines are techniques, or strategies."""
+    label: Callable[[Cell], str] = attrgetter(what)
+    panels = [
+        Panel(
+            f"{cell.service.capitalize()}, {cell.complexity}",
+            "Operations/s",
+            _lines(group, label, lambda row: row.cell.users, has_limit=what == "technique"),
+        )
+        for cell, group in alike(rows, users=0, **{what: usual}).items()
+        if len({label(row.cell) for row in group}) > 1
+        and len({row.cell.users for row in group}) > 1
+    ]
+    title = f"Messages sent and popped, by {what}"
+    return lines.chart(f"messages-{what}", title, caption, panels, "Users", is_log=True)
 
 
-def _chart(what: str, x: str, panels: Sequence[Panel]) -> Chart | None:
-    if not panels:
-        return None
-    caption = "Dashed, in a technique's colour: pgbench, the limit."
-    return lines.chart(
-        f"messages-{what}",
-        f"Messages sent and popped, {_TITLES[what]}",
-        "One technique." if what == "strategy" else caption,
-        panels,
-        x,
-        is_log=what != "threads",
-    )
+def _over_threads(rows: Sequence[Row]) -> Chart | None:
+    several = [row for row in rows if row.cell.pool_threads]
+    panels = [
+        Panel(
+            name(cell),
+            "Operations/s",
+            _lines(group, _technique, lambda row: row.cell.pool_threads),
+        )
+        for cell, group in alike(several, pool_threads=0).items()
+        if len(group) > 1
+    ]
+    title = "Messages sent and popped, by threads with a connection each"
+    return lines.chart("messages-threads", title, _LIMIT, panels, "Threads", is_log=False)
+
+
+def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | None:
+    sizes = {
+        row.cell: level.characters
+        for row in rows
+        if (level := definition.messages(row.cell.complexity)) and level.queues > 1
+        if level.load == "paired" and not level.keys
+    }
+    known = [row for row in rows if row.cell in sizes]
+    panels = [
+        Panel(
+            name(cell.model_copy(update={"complexity": "by size"})),
+            "Operations/s",
+            _lines(group, _technique, lambda row: sizes[row.cell]),
+        )
+        for cell, group in alike(known, complexity="").items()
+        if len(group) > 2
+    ]
+    title = "Messages sent and popped, by their characters"
+    return lines.chart("messages-sizes", title, _LIMIT, panels, "Characters", is_log=True)
 
 
 def _technique(cell: Cell) -> str:
     return cell.technique
 
 
-def _strategy(cell: Cell) -> str:
-    return cell.strategy
-
-
-def _load(cell: Cell) -> str:
-    return f"{cell.service.capitalize()}, {cell.complexity}"
-
-
-def _users(row: Row) -> float:
-    return row.cell.users
-
-
-def _threads(row: Row) -> float:
-    return row.cell.pool_threads
-
-
-def _panels(  # noqa: PLR0913, PLR0917 - what tells the charts apart
-    groups: Mapping[Cell, Sequence[Row]],
-    x: Callable[[Row], float],
-    title: Callable[[Cell], str],
-    label: Callable[[Cell], str] = _technique,
-    fewest_lines: int = 1,
-    fewest: int = 2,
-) -> list[Panel]:
-    """One a group with so many lines, and so many values of x."""
-    return [
-        Panel(title(cell), "Operations/s", _lines(group, label, x))
-        for cell, group in groups.items()
-        if len({label(row.cell) for row in group}) >= fewest_lines
-        and len({x(row) for row in group}) >= fewest
-    ]
-
-
 def _lines(
-    rows: Sequence[Row], label: Callable[[Cell], str], x: Callable[[Row], float]
+    rows: Sequence[Row],
+    label: Callable[[Cell], str],
+    x: Callable[[Row], float],
+    *,
+    has_limit: bool = True,
 ) -> tuple[Line, ...]:
-    """One a label; of a technique also its limit. Styles go by the order of the rows."""
+    """One a label with its limit; styles go by the order of the rows."""
     found = []
-    for style, each in enumerate(dict.fromkeys(label(row.cell) for row in rows)):
-        own = sorted((row for row in rows if label(row.cell) == each), key=x)
+    for style, (each, of) in enumerate(wording.grouped(rows, lambda row: label(row.cell)).items()):
+        own = sorted(of, key=x)
         found.append(Line(each, style, tuple(_points(own, x, "throughput_per_s"))))
-        if label is _technique and any(row.value("pgbench_per_s") for row in own):
+        if has_limit and any(row.value("pgbench_per_s") for row in own):
             limit = tuple(_points(own, x, "pgbench_per_s"))
             found.append(Line(each, style, limit, is_limit=True))
     return tuple(found)
@@ -261,17 +263,14 @@ def _points(rows: Iterable[Row], x: Callable[[Row], float], metric: str) -> Iter
             (known.low, known.high) if known else None,
             doubtful=bool(row.warnings),
             cell=row.cell.id,
-            note=", ".join(study.marks(row).values()),
+            note=wording.remarks(row),
         )
 
 
 def _stages(pies: Sequence[Pie]) -> Chart | None:
-    panels: dict[str, list[dict[str, str | float]]] = {}
-    for pie in pies:
-        bar = f"{pie.kind} {pie.row.cell.complexity}, {pie.row.cell.technique}"
-        record = {"bar": f"{bar}: {readable(pie.whole_ms)} ms", "cell": pie.row.cell.id}
-        title = f"{pie.row.cell.service.capitalize()} {pie.row.cell.strategy}"
-        panels.setdefault(title, []).append({**pie.parts_ms, **record})
+    panels = wording.grouped(
+        pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}"
+    )
     if not panels:
         return None
     caption = (
@@ -284,7 +283,15 @@ def _stages(pies: Sequence[Pie]) -> Chart | None:
         title="Where the time of one user's requests goes",
         caption=caption,
         description=f"{caption} {'; '.join(panels)}.",
-        panels=tuple(course.bars(title, of, _COLOURS) for title, of in panels.items()),
+        panels=tuple(
+            course.bars(title, list(map(_record, of)), _COLOURS) for title, of in panels.items()
+        ),
         panel_px=340,
         series=_COLOURS,
     )
+
+
+def _record(pie: Pie) -> dict[str, str | float]:
+    cell = pie.row.cell
+    bar = f"{pie.kind} {cell.complexity}, {cell.technique}: {readable(pie.whole_ms)} ms"
+    return {**pie.parts_ms, "bar": bar, "cell": cell.id}

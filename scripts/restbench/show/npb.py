@@ -3,24 +3,35 @@ differ, and a table for programs."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
-from restbench.analyse import exported, npb
+from restbench.analyse import npb
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import COLUMNS, RATIOS, ratio, work
-from restbench.experiment import experiment
 from restbench.experiment.cell import Cell
-from restbench.experiment.npb import Published
+from restbench.experiment.columns import readable
+from restbench.experiment.npb import Published, PublishedRow
 from restbench.experiment.statistics import geometric_mean
-from restbench.failures import BadConfiguration
 from restbench.judge import study
-from restbench.store.exported import Exported
+from restbench.judge.verdicts import ratio_text
+from restbench.show import document as doc
+from restbench.show import wording
+from restbench.show.findings import Findings
 
+#: The times and rates that are shown of each cell.
+_SHOWN = ("fresh_s", "warm_s", "service_s", "client_s", "overhead_ms", "mops")
+_RATIOS = ("service/fresh", "service/warm", "client/warm")
+_LANGUAGES = ("java", "python")
+#: Next to the study's own numbers.
+_OURS = ("fresh_s", "warm_s", "java_rest_s", "java_soap_s", "python_soap_s")
+_WRONG = " (no result)"
+_NO_RESULT = (
+    "Seconds times Mop/s are the kernel's count of operations. Where they are not, but for "
+    "rounding, the study's pair is of no run. Its screenshots have the kernel's time in the web "
+    "service, too. Its own machine and clients: only ratios compare."
+)
 HOW_TO_READ = (
     "Every number is the median over the blocks, of the median within each; a ratio has its 95 % "
     "t interval over the blocks, paired, where there are several. The kernel's own time is NPB's "
@@ -49,22 +60,16 @@ class Kernels:
         return [row for row in self.rows if work(row).cores is not None]
 
 
-def findings(exported_run: Exported) -> Kernels:
+def of(found: Findings) -> Kernels:
     """The rows with the claims that were fixed before the run, and the study's table."""
-    table = experiment.parse(
-        exported_run.experiment.toml, Path(exported_run.run, "experiment.toml")
-    ).npb
-    if table is None:
-        raise BadConfiguration(f"{exported_run.run}/experiment.toml: no table [npb]")
-    rows = npb.ranked(exported.rows_of(exported_run))
-    return Kernels(rows, table.published)
+    described = found.definition.npb
+    assert described is not None  # noqa: S101 - with this view goes the table [npb]
+    return Kernels(npb.ranked(found.rows), described.published)
 
 
 def by_technique(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
     """The rows of each service's strategies, under the first cell of each."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.cell.service, row.cell.strategy), []).append(row)
+    groups = wording.grouped(rows, lambda row: (row.cell.service, row.cell.strategy))
     return {group[0].cell: group for group in groups.values()}
 
 
@@ -131,19 +136,179 @@ def soap(rows: Sequence[Row]) -> list[str]:
     return found
 
 
-def number(value: float | None) -> str:
+def page(found: Findings) -> doc.Section | None:
+    """Why a service can look faster, the times of each technique, and the scaling over cores."""
+    kernels = of(found)
+    published = kernels.published
+    times = [
+        doc.table(f"{cell.service.capitalize()} {cell.strategy}, seconds", _times(published), rows)
+        for cell, rows in by_technique(kernels.served).items()
+    ]
+    scaled = doc.table("Without the service, by cores", _SCALED, kernels.scaled)
+    return doc.section(
+        "npb",
+        "NAS kernels in a process of their own and in the service",
+        doc.Bullets((*explanation(kernels.served), *soap(kernels.served))),
+        *found.figures("npb"),
+        *times,
+        _clients(kernels.served),
+        _of_study(kernels),
+        doc.Text(_NO_RESULT),
+        doc.Text(f"{HOW_TO_READ} The study: {published.source}, on {published.machine}."),
+        scaled if kernels.scaled else None,
+        doc.section(
+            "npb-failures",
+            "What failed, was refused or had no time",
+            doc.bullets(npb.failures(kernels.rows)),
+        ),
+        doc.section(
+            "npb-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values())), folded=True
+        ),
+    )
+
+
+def terminal(found: Kernels) -> list[doc.Table | str]:
+    """A table a technique, in 100 columns, and why they differ."""
+    published = found.published
+    numbers = ("fresh_s", "warm_s", "service_s", "client_s", "mops")
+    headings = ("Fresh", "Warm", "In service", "At client", "Mop/s")
+    columns: list[doc.Column[Row]] = [
+        doc.Column("", lambda row: row.cell.complexity),
+        *(_time(*each) for each in zip(headings, numbers, strict=True)),
+        doc.Column("", lambda row: _SHORT.get(npb.verified(row), npb.verified(row))),
+        doc.number("svc/fresh", lambda row: ratio(row, "service/fresh").estimate),
+        doc.number("svc/warm", lambda row: ratio(row, "service/warm").estimate),
+        _study("Study", published, lambda its: its.ratio),
+    ]
+    tables = [
+        doc.table(
+            f"{cell.service} {cell.strategy}: seconds, medians; study on its own machine",
+            columns,
+            rows,
+        )
+        for cell, rows in by_technique(found.served).items()
+    ]
+    return [*tables, *explanation(found.served), *soap(found.served)]
+
+
+def rounded(value: float | None) -> str:
     """For people, three digits, wherever they stand: the smallest classes take milliseconds."""
     return "" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def as_csv(found: Kernels) -> str:
+def _time(heading: str, name: str) -> doc.Column[Row]:
+    return doc.number(heading, lambda row: rounded(npb.median(row, name)))
+
+
+def _ratio(name: str) -> doc.Column[Row]:
+    return doc.number(name, lambda row: ratio_text(ratio(row, name)))
+
+
+def _named(names: Sequence[str]) -> list[doc.Column[Row]]:
+    return [_time(COLUMNS[name][0], name) for name in names]
+
+
+def _verified(row: Row) -> doc.Field:
+    text = npb.verified(row)
+    return doc.Field(text, doc.BAD if text == "NO" else "")
+
+
+def _study(
+    heading: str, published: Published, of: Callable[[PublishedRow], object]
+) -> doc.Column[Row]:
+    """What the study has of a kernel and class; empty where it has not published them."""
+    known = {level: of(its) for level in published.rows if (its := published.row(level))}
+    return doc.number(heading, lambda row: known.get(row.cell.complexity))
+
+
+_SHORT = {"yes": "ok", "not measured": "-"}
+_KERNEL: doc.Column[Row] = doc.Column("Kernel", lambda row: work(row).kernel)
+_CLASS: doc.Column[Row] = doc.Column("Class", lambda row: work(row).npb_class)
+_BLOCKS: doc.Column[Row] = doc.number("Blocks", lambda row: len(row.measured))
+_SCALED: Sequence[doc.Column[Row]] = (
+    doc.Column("Technique", lambda row: f"{row.cell.service} {row.cell.strategy}"),
+    _KERNEL,
+    _CLASS,
+    doc.number("Cores", lambda row: work(row).cores),
+    *_named(("fresh_s", "warm_s")),
+    doc.Column("Verified", npb.verified),
+    _BLOCKS,
+)
+
+
+def _times(published: Published) -> list[doc.Column[Row]]:
+    return [
+        doc.Column("Kernel", lambda row: doc.cell_link(row.cell, work(row).kernel)),
+        _CLASS,
+        *_named(_SHOWN),
+        doc.Column("Verified", _verified),
+        *map(_ratio, _RATIOS),
+        _study("Study: normal s", published, lambda its: rounded(its.normal_s)),
+        _study("Study: web service s", published, lambda its: rounded(its.service_s)),
+        _study("Study: Mop/s", published, lambda its: its.service_mops),
+        _study("Study: ratio", published, lambda its: its.ratio),
+        _BLOCKS,
+        doc.Column("Warnings and notes", doc.remarks),
+    ]
+
+
+def _clients(rows: Sequence[Row]) -> doc.Table | None:
+    """What each client got of the same warm service, and what SOAP adds to a call."""
+    known = [row for row in rows if npb.median(row, "clients_asked")]
+
+    def same(row: Row) -> str:
+        counts = (npb.median(row, f"clients_{each}") for each in ("same", "asked"))
+        return " of ".join(map(rounded, counts))
+
+    columns: list[doc.Column[Row]] = [
+        _KERNEL,
+        _CLASS,
+        *_named([name for name in COLUMNS if name.startswith(("java_", "python_"))]),
+        *map(_soap, _LANGUAGES),
+        doc.Column("Same value", same),
+    ]
+    caption = "Called by clients in two languages, over REST and SOAP"
+    return doc.table(caption, columns, known) if known else None
+
+
+def _soap(language: str) -> doc.Column[Row]:
+    heading = f"SOAP adds, {language.capitalize()} ms"
+    return doc.number(heading, lambda row: rounded(npb.soap_ms(row, language)))
+
+
+def _of_study(found: Kernels) -> doc.Table:
+    """The study's two columns and its screens, with what is no result of a run, and ours."""
+    published = found.published
+    ours = {row.cell.complexity: row for row in found.served if npb.median(row, "java_soap_s")}
+
+    def mops(level: str, seconds: float, value: float) -> str:
+        mark = "" if published.is_result(level, seconds, value) else _WRONG
+        return f"{readable(value)}{mark}"
+
+    def own(name: str) -> doc.Column[tuple[str, PublishedRow]]:
+        return doc.number(
+            f"Ours: {COLUMNS[name][0]}",
+            lambda of: rounded(npb.median(ours[of[0]], name)) if of[0] in ours else "",
+        )
+
+    columns: list[doc.Column[tuple[str, PublishedRow]]] = [
+        doc.Column("Class", lambda of: of[0]),
+        doc.number("Normal s", lambda of: rounded(of[1].normal_s)),
+        doc.number("Normal Mop/s", lambda of: mops(of[0], of[1].normal_s, of[1].normal_mops)),
+        doc.number("Web service s", lambda of: rounded(of[1].service_s)),
+        doc.number(
+            "Web service Mop/s", lambda of: mops(of[0], of[1].service_s, of[1].service_mops)
+        ),
+        doc.number("Screen s", lambda of: rounded(published.screens_s.get(of[0]))),
+        *map(own, _OURS),
+    ]
+    levels = [(level, its) for level in published.rows if (its := published.row(level))]
+    return doc.table("The study's numbers, recomputed, and ours", columns, levels)
+
+
+def records(found: Kernels) -> list[dict[str, object]]:
     """A line a cell, for programs."""
-    rows = [_record(row, found.published) for row in found.rows]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0] if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return [_record(row, found.published) for row in found.rows]
 
 
 def _record(row: Row, published: Published) -> dict[str, object]:

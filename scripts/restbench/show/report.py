@@ -4,25 +4,29 @@ decided, the figures, and everything else folded away. The same sections make `r
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import jinja2
 from markupsafe import Markup
 
 from restbench.machine import machine
-from restbench.show import markdown
+from restbench.show import markdown, views
 from restbench.show.charts import theme
-from restbench.show.document import Bullets, Field, Figure, Part, Section, Text
+from restbench.show.document import Bullets, Field, Figure, Part, Section, Text, words
 from restbench.show.findings import Findings
-from restbench.show.parts import cells, claims, evidence, leaders, views
+from restbench.show.parts import cells, claims, evidence, leaders
 from restbench.store.quoted import AnswerEntry
 from restbench.store.writing import write_text
 
+#: Fields of more characters are wrapped.
+_LONG = 40
+
 
 def sections(found: Findings) -> list[Section]:
-    """What follows the first screen, the most important first."""
+    """What follows the first screen, the most important first; its sentence is not said twice."""
     wanted = [
         *claims.of(found),
-        *views.of(found),
+        *views.sections(found),
         leaders.of(found),
         cells.study_tables(found),
         cells.matrix(found),
@@ -35,7 +39,12 @@ def sections(found: Findings) -> list[Section]:
         evidence.windows(found),
         evidence.provenance(found),
     ]
-    return [each for each in wanted if each is not None]
+    said = Text(answer_of(found).sentence)
+    return [
+        replace(each, parts=tuple(part for part in each.parts if part != said))
+        for each in wanted
+        if each is not None
+    ]
 
 
 def write(found: Findings, library: str | None = None) -> None:
@@ -55,6 +64,7 @@ def html(found: Findings, library: str | None = None) -> str:
     )
     environment.filters["kind"] = lambda part: type(part).__name__
     environment.filters["spec"] = _spec
+    environment.filters["is_long"] = lambda field: len(words(field)) > _LONG
     environment.filters["as_field"] = lambda each: each if isinstance(each, Field) else Field(each)
     following = sections(found)
     page = environment.get_template("report.html.jinja").render(

@@ -8,20 +8,19 @@ from restbench.analyse import trace
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
-from restbench.experiment.experiment import Experiment
 from restbench.judge import study, traces
-from restbench.show.document import BAD, DOUBT, GOOD, SOFT, Field, Link, Table, table
+from restbench.judge.traces import ClaimFound
+from restbench.show import document as doc
+from restbench.show.findings import Findings
 from restbench.store.exported import Exported
 from restbench.store.traces import FaultEntry, SteadyEntry, TraceEntry
 
-_HEAD = (
-    *("Trace", "Seconds", "Requests/s", "Throughput", "CV %", "Last/first [95 %]"),
-    *("Mean ms", "Response time", "CV %", "Last/first [95 %]"),
-    *("Stalls", "Table last/second third", "Errors"),
-)
-#: Those of a terminal.
-NARROW = (0, 2, 3, 4, 6, 7, 8, 10)
-_TONES = {"reproduced": GOOD, "contradicted": BAD, "too-imprecise": DOUBT, "not-measured": SOFT}
+_TONES = {
+    "reproduced": doc.GOOD,
+    "contradicted": doc.BAD,
+    "too-imprecise": doc.DOUBT,
+    "not-measured": doc.SOFT,
+}
 _MOST_STALLS = 50
 HOW_TO_READ = (
     f"Steady: the means of {trace.PART_S} s have a coefficient of variation of "
@@ -33,6 +32,7 @@ HOW_TO_READ = (
     "it sends keeps its rows: the table grows if its last third is over "
     f"{trace.MOST_GROWTH} times its second."
 )
+SURE = "Each trace is one: what another hour would show is not known."
 
 
 def known(run: Exported, rows: Sequence[Row]) -> dict[str, TraceEntry]:
@@ -104,55 +104,101 @@ def name_of(cell: Cell, found: TraceEntry) -> str:
     return f"{cell.service} {study.technique(cell)}, {cell.complexity}, {users}{rate}"
 
 
-def summary(found: Mapping[str, TraceEntry], rows: Sequence[Row]) -> Table:
+def summary(found: Mapping[str, TraceEntry], rows: Sequence[Row]) -> doc.Table:
     """A line a trace."""
     cells = {row.cell.id: row for row in rows}
-    lines = [_line(cells[name], each) for name, each in found.items()]
-    return table("Traces", _HEAD, lines, " nn nnn nnnnn")
+    return doc.table("Traces", _COLUMNS, [(cells[name], each) for name, each in found.items()])
 
 
-def _line(row: Row, found: TraceEntry) -> tuple[Field | str, ...]:
-    return (
-        Field(Link(name_of(row.cell, found), f"#cell-{row.cell.id}")),
-        str(found.seconds),
-        readable(row.value("throughput_per_s")),
-        *_columns(found.throughput),
-        readable(row.value("mean_ms")),
-        *_columns(found.response),
-        str(len(found.stalls)),
-        readable(found.growth),
-        ", ".join(f"{code}: {count}" for code, count in found.errors.items()) or "0",
+def terminal(found: Findings) -> list[doc.Table]:
+    """The traces, then what they say of the claims."""
+    every = known(found.run, found.rows)
+    said = claims(found)
+    lines = [summary(every, found.rows).only((0, 2, 3, 4, 6, 7, 8, 10))] if every else []
+    return [*lines, *([said] if said else [])]
+
+
+def page(found: Findings) -> doc.Section | None:
+    """Verdicts, courses with what happened, and what the database said; None without a trace."""
+    every = known(found.run, found.rows)
+    if not every:
+        return None
+    cells = {row.cell.id: row.cell for row in found.rows}
+    return doc.section(
+        "traces",
+        "How did it go over time?",
+        claims(found),
+        *found.figures("trace"),
+        summary(every, found.rows),
+        doc.Text(HOW_TO_READ),
+        *(
+            doc.section(
+                f"trace-{n}",
+                f"What happened: {name_of(cells[name], each)}",
+                *tables(each),
+                folded=True,
+            )
+            for n, (name, each) in enumerate(every.items(), start=1)
+        ),
     )
 
 
-def _columns(found: SteadyEntry | None) -> tuple[Field | str, ...]:
+def _verdict_of(found: SteadyEntry | None) -> doc.Field:
     if found is None:
-        return "none", "", ""
+        return doc.Field("none")
     said = _said(found)
-    tone = GOOD if said == "steady" else DOUBT
-    return Field(said, tone), f"{100 * found.cv:.1f}", _ratio(found)
+    return doc.Field(said, doc.GOOD if said == "steady" else doc.DOUBT)
 
 
-def claims(definition: Experiment, run: Exported, rows: Sequence[Row]) -> Table | None:
+def _cv(found: SteadyEntry | None) -> str:
+    return f"{100 * found.cv:.1f}" if found else ""
+
+
+def _drift(found: SteadyEntry | None) -> str:
+    return _ratio(found) if found else ""
+
+
+def _errors(found: TraceEntry) -> str:
+    return ", ".join(f"{code}: {count}" for code, count in found.errors.items()) or "0"
+
+
+#: A row with its trace.
+_COLUMNS: Sequence[doc.Column[tuple[Row, TraceEntry]]] = (
+    doc.Column("Trace", lambda of: doc.cell_link(of[0].cell, name_of(of[0].cell, of[1]))),
+    doc.number("Seconds", lambda of: of[1].seconds),
+    doc.number("Requests/s", lambda of: of[0].value("throughput_per_s")),
+    doc.Column("Throughput", lambda of: _verdict_of(of[1].throughput)),
+    doc.number("CV %", lambda of: _cv(of[1].throughput)),
+    doc.number("Last/first [95 %]", lambda of: _drift(of[1].throughput)),
+    doc.number("Mean ms", lambda of: of[0].value("mean_ms")),
+    doc.Column("Response time", lambda of: _verdict_of(of[1].response)),
+    doc.number("CV %", lambda of: _cv(of[1].response)),
+    doc.number("Last/first [95 %]", lambda of: _drift(of[1].response)),
+    doc.number("Stalls", lambda of: len(of[1].stalls)),
+    doc.number("Table last/second third", lambda of: of[1].growth),
+    doc.number("Errors", lambda of: _errors(of[1])),
+)
+
+
+def claims(found: Findings) -> doc.Table | None:
     """What the traces say of the claims of their experiment, a line each; None without any."""
-    if definition.trace is None:
+    if found.definition.trace is None:
         return None
-    found = traces.claims(definition.trace, known(run, rows), [row.cell for row in rows])
-    lines = [
-        (
-            each.claim.id,
-            each.claim.text,
-            each.claim.expect,
-            each.found,
-            Field(each.verdict, _TONES[each.verdict]),
-        )
-        for each in found
-    ]
-    head = ("Claim", "What it says", "Expected", "Here", "Verdict")
-    return table("Claims of the course", head, lines) if lines else None
+    cells = [row.cell for row in found.rows]
+    said = traces.claims(found.definition.trace, known(found.run, found.rows), cells)
+    return doc.table("Claims of the course", _CLAIMS, said) if said else None
 
 
-def tables(found: TraceEntry) -> list[Table]:
+_CLAIMS: Sequence[doc.Column[ClaimFound]] = (
+    doc.Column("Claim", lambda each: each.claim.id),
+    doc.Column("What it says", lambda each: each.claim.text),
+    doc.Column("Expected", lambda each: each.claim.expect),
+    doc.Column("Here", lambda each: each.found),
+    doc.Column("Verdict", lambda each: doc.Field(each.verdict, _TONES[each.verdict])),
+)
+
+
+def tables(found: TraceEntry) -> list[doc.Table]:
     """What happened, the stalls, what backends waited for, and the table at the end."""
     numbers = [(name, readable(value)) for name, value in found.totals.items()]
     numbers += [(f"pgstattuple {name}", readable(value)) for name, value in found.bloat.items()]
@@ -171,4 +217,8 @@ def tables(found: TraceEntry) -> list[Table]:
         ("Backends at work, by what they wait for", ("Event", "Mean"), waits, " n"),
         ("What the database counted", ("What", "By how much, or at the end"), numbers, " n"),
     )
-    return [table(caption, head, lines, kinds) for caption, head, lines, kinds in made if lines]
+    return [
+        doc.table(name, doc.listed(head, kinds), lines)
+        for name, head, lines, kinds in made
+        if lines
+    ]

@@ -13,11 +13,16 @@ from restbench.experiment.columns import readable
 from restbench.experiment.study import PublishedWorkers
 from restbench.machine.placement import place
 from restbench.observe.connections import expected_busy
-from restbench.show.document import Table, table
+from restbench.show import document as doc
+from restbench.show.findings import Findings
 from restbench.store.exported import Exported
 
 #: A cell whose connections were drawn less often says what one draw was.
 FEWEST_DRAWS = 8
+HOW_TO_READ = (
+    "A core is a hardware thread that the service may use. Which worker accepts a kept connection "
+    "keeps it, so users of a trial draw their connections anew, several times in a block."
+)
 
 
 def grids_of(run: Exported, rows: Sequence[Row]) -> list[Grid]:
@@ -42,6 +47,15 @@ def sentences(grid: Grid) -> list[str]:
     start = f"{name(grid)}: "
     laws = "; ".join(_law(grid, amdahl=each) for each in (False, True))
     return [f"{start}{alike}.", f"{start}with {grid.advised} workers {laws}.", *_draws(grid)]
+
+
+def sure(grids: Sequence[Grid]) -> str:
+    """How sure it is which numbers of workers are alike."""
+    blocks = min((len(row.measured) for grid in grids for row in grid.rows), default=0)
+    return (
+        f"Throughputs of the same users over {blocks} block{'s' * (blocks != 1)}, each next to the "
+        "best of them: paired t (Holm, 5 %)."
+    )
 
 
 def _law(grid: Grid, *, amdahl: bool) -> str:
@@ -72,7 +86,7 @@ def _draws(grid: Grid) -> list[str]:
     ]
 
 
-def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> Table:
+def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> doc.Table:
     """Throughput over that of the best of its own column, by workers over twice the cores."""
     head = ["Workers", *(f"Study, {users_text(each)}" for each in known.clients)]
     head += [f"{name(grid)}, {users_text(each)}" for grid in grids for each in grid.users]
@@ -91,4 +105,21 @@ def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> Table:
             line += [readable(grid.over_best(own[u])) if u in own else "" for u in grid.users]
         body.append(line)
     caption = "Throughput over that of the best of its column, never milliseconds"
-    return table(caption, head, body, " " + "n" * (len(head) - 1))
+    return doc.table(caption, doc.listed(head, " " + "n" * (len(head) - 1)), body)
+
+
+def page(found: Findings) -> doc.Section | None:
+    """What the grids come to, the heat maps, and the study's table as ratios."""
+    if (known := found.definition.workers) is None:
+        return None
+    its = grids_of(found.run, found.rows)
+    return doc.section(
+        "workers",
+        "How many workers, for how many users?",
+        doc.bullets(line for grid in its for line in sentences(grid)),
+        *found.figures("workers"),
+        doc.Text(HOW_TO_READ),
+        next_to(known, its),
+        doc.Text(f"Published: {known.source}."),
+        doc.bullets((*known.shows, *known.faults)),
+    )

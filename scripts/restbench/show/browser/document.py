@@ -106,7 +106,7 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
         "cells": tables.cells,
         "runs": listed,
         "steps": trends.steps_of(listed, metrics),
-        "trend_chart": theme.spec(trend.chart([], "", _METRIC)),
+        "trend_chart": theme.spec(trend.chart([], _METRIC)),
         "left_out": list(left_out),
     }
 

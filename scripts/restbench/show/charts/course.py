@@ -11,6 +11,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.judge import study
+from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.theme import Chart
 from restbench.store.exported import SeriesEntry
@@ -24,10 +25,12 @@ _MOST_STEPS = 150
 
 def stages(rows: Sequence[Row]) -> Chart | None:
     """A panel a service, placement and size, a bar a technique and number of users."""
-    panels: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=_place):
-        if row.value("compute_ms") is not None and row.value("mean_ms") is not None:
-            panels.setdefault(_panel_name(row.cell), []).append(row)
+    timed = (
+        row
+        for row in sorted(rows, key=_place)
+        if row.value("compute_ms") is not None and row.value("mean_ms") is not None
+    )
+    panels = wording.grouped(timed, lambda row: _panel_name(row.cell))
     if not panels:
         return None
     caption = (
@@ -41,7 +44,7 @@ def stages(rows: Sequence[Row]) -> Chart | None:
         title="Where the time of a request goes",
         caption=caption,
         description=" ".join([caption, *(_description(*each) for each in panels.items())]),
-        panels=tuple(bars(name, list(map(_record, of)), STAGES) for name, of in panels.items()),
+        panels=tuple(bars(name, _records(of), STAGES) for name, of in panels.items()),
         panel_px=340,
         series=STAGES,
     )
@@ -67,12 +70,18 @@ def _stage_ms(row: Row, stage: str) -> float:
     return max(0.0, row.value(f"{stage}_ms") or 0.0)
 
 
-def _record(row: Row) -> dict[str, str | float]:
-    return {
-        **{stage: _stage_ms(row, stage) for stage in STAGES},
-        "bar": _bar(row),
-        "cell": row.cell.id,
-    }
+def _records(rows: Sequence[Row]) -> list[dict[str, str | float]]:
+    """A bar a row, named by what the others of its panel have not."""
+    named = [[row.cell.strategy, *(f"+{level}" for level in row.cell.unusual)] for row in rows]
+    common = set.intersection(*map(set, named)) if len(rows) > 1 else set()
+    return [
+        {
+            **{stage: _stage_ms(row, stage) for stage in STAGES},
+            "bar": _bar(row, " ".join(part for part in parts if part not in common) or parts[0]),
+            "cell": row.cell.id,
+        }
+        for row, parts in zip(rows, named, strict=True)
+    ]
 
 
 def bars(
@@ -94,7 +103,7 @@ def bars(
         place=f"indexof({list(stages)}, datum.series)",
     )
     x = alt.X("share:Q").title("Share of the mean response time").scale(domain=[0, 1])
-    y = alt.Y("bar:N").title(None).axis(domain=False, ticks=False, labelLimit=220)
+    y = alt.Y("bar:N").title(None).axis(domain=False, ticks=False, labelLimit=250)
     drawn = (
         drawn.transform_filter(theme.IS_SHOWN)
         .mark_bar()
@@ -109,8 +118,7 @@ def bars(
     return theme.layered(name, _ROW_PX * len(records), drawn)
 
 
-def _bar(row: Row) -> str:
-    name = " +".join([row.cell.strategy, *row.cell.unusual])
+def _bar(row: Row, name: str) -> str:
     return f"{name} · {row.cell.users}: {readable(row.value('mean_ms'))} ms"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are first used
 
 from restbench.analyse.factorial import Effect, Factorial
-from restbench.show import effects
+from restbench.show import factorial as words
 from restbench.show.charts import forest, theme
 from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.theme import Chart
@@ -19,18 +19,16 @@ _STYLES = {"effect": 0, "unexplained": 6}
 _DRAWN_AT_MOST, _HEIGHT_PX = 20, 200
 
 
-def charts(found: Factorial) -> list[Chart]:
+def charts(found: Factorial) -> list[Chart | None]:
     """The effects; the residuals too where there are several blocks."""
     return [_effects(found), *([_residuals(found)] if found.degrees_of_freedom else [])]
 
 
-def _effects(found: Factorial) -> Chart:
+def _effects(found: Factorial) -> Chart | None:
     ranked = sorted(found.effects, key=lambda each: -each.share_pct)[:_DRAWN_AT_MOST]
     is_ratio = found.model == "multiplicative"
     shares = [Entry(each.name, each.share_pct, None, "effect") for each in ranked]
-    shares += [
-        Entry(name, share, None, "unexplained") for name, share in effects.unexplained(found)
-    ]
+    shares += [Entry(name, share, None, "unexplained") for name, share in words.unexplained(found)]
     sizes = [_size(found, each, is_ratio=is_ratio) for each in ranked]
     unit = "High over low" if is_ratio else f"q, {found.design.response}"
     size = "high over low" if is_ratio else "q, half of high less low"
@@ -45,7 +43,7 @@ def _effects(found: Factorial) -> Chart:
         caption += f" The {_DRAWN_AT_MOST} largest of {len(found.effects)} effects."
     return forest.chart(
         EFFECTS,
-        f"What explains {effects.response(found)}",
+        f"What explains {words.response(found)}",
         caption,
         [
             Panel("Share", "Share of the variation, %", tuple(shares), None, from_zero=True),
@@ -88,7 +86,7 @@ def _residuals(found: Factorial) -> Chart:
     )
     return Chart(
         name=RESIDUALS,
-        title=f"Residuals of {effects.response(found)}",
+        title=f"Residuals of {words.response(found)}",
         caption=caption,
         description=f"Three scatter plots of {flat.size} residuals. {caption}",
         panels=tuple(_scatter(label, x.tolist(), flat.tolist()) for label, x in panels.items()),

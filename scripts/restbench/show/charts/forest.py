@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from restbench.experiment.columns import readable
+from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.theme import Chart
 
@@ -63,8 +63,11 @@ class Panel:
 
 def chart(
     name: str, title: str, caption: str, panels: Sequence[Panel], styles: Mapping[str, int]
-) -> Chart:
-    """The panels; `styles` number the colour and shape of every series, in the legend's order."""
+) -> Chart | None:
+    """The panels; `styles` number the colour and shape of every series, in the legend's order.
+    None without a panel."""
+    if not panels:
+        return None
     used = {entry.series for panel in panels for entry in panel.entries}
     series = {label: number for label, number in styles.items() if label in used}
     return Chart(
@@ -86,10 +89,7 @@ def _description(panel: Panel) -> str:
 def _shown(entry: Entry) -> str:
     if entry.value is None:
         return "no number"
-    ends = (
-        f" [{readable(entry.interval[0])}, {readable(entry.interval[1])}]" if entry.interval else ""
-    )
-    return f"{readable(entry.value)}{ends}"
+    return wording.with_ends(entry.value, *(entry.interval or (None, None)))
 
 
 def _panel(panel: Panel, series: Mapping[str, int]) -> theme.View:

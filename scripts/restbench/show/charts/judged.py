@@ -37,7 +37,7 @@ _OVER = {
 _STATES = {"within": 0, "beyond": 1, "undecided": 6, "no number": 7}
 
 
-def builds(pairs: Sequence[Pair]) -> Chart:
+def builds(pairs: Sequence[Pair]) -> Chart | None:
     """A panel a metric, a line a cell that was measured in both builds."""
     metrics = dict.fromkeys(held.limit.metric for pair in pairs for held in pair.held)
     return forest.chart(
@@ -84,14 +84,12 @@ def claims(entries: Sequence[ClaimEntry]) -> Chart | None:
         for part in claim.parts
         if part.decides and part.ratio is not None
     ]
-    if not parts:
-        return None
     return forest.chart(
         "claims-ratios",
         "The claims that were decided",
         "Each ratio with its 95 % interval; the band is the margin within which a difference does "
         "not count. A line a claim, a mark a ratio that decides it. Hollow: no interval.",
-        [Panel("", "Ratio", tuple(parts), has_values=False)],
+        [Panel("", "Ratio", tuple(parts), has_values=False)] if parts else [],
         STYLES,
     )
 
@@ -112,7 +110,7 @@ def _part(claim: ClaimEntry, part: PartEntry) -> Entry:
     )
 
 
-def regret(shares: Sequence[Share]) -> list[Chart]:
+def regret(shares: Sequence[Share]) -> list[Chart | None]:
     """A chart of each metric that has a number: a panel a service, a line a cell."""
     by_metric = {metric: [each for each in shares if each.metric == metric] for metric in _TITLES}
     return [
@@ -122,7 +120,7 @@ def regret(shares: Sequence[Share]) -> list[Chart]:
     ]
 
 
-def _regret(metric: str, shares: Sequence[Share]) -> Chart:
+def _regret(metric: str, shares: Sequence[Share]) -> Chart | None:
     services = dict.fromkeys(each.cell.service for each in shares)
     return forest.chart(
         f"regret-{_TITLES[metric]}",

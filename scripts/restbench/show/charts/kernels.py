@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import ratio, work
-from restbench.show.charts import forest, rates, theme
+from restbench.show import wording
+from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.forest import Entry, Panel
+from restbench.show.charts.lines import Line, Point
 from restbench.show.charts.theme import Chart
 
 #: Such as "values of this row, given the same technique's row on one core", by block.
@@ -43,8 +45,6 @@ def cost(rows: Sequence[Row]) -> Chart | None:
                     margin=margin,
                 )
             )
-    if not panels:
-        return None
     return forest.chart(
         "npb-cost",
         "What does the service cost a kernel?",
@@ -85,26 +85,50 @@ def speed_up(rows: Sequence[Row]) -> Chart | None:
 def _by_cores(  # noqa: PLR0913 - a chart has that many words
     rows: Sequence[Row], name: str, y_label: str, values: Values, title: str, *, is_log: bool
 ) -> Chart | None:
-    samples: dict[str, dict[str, dict[int, Sequence[float]]]] = {}
-    for service, strategy in dict.fromkeys((row.cell.service, row.cell.strategy) for row in rows):
-        for (kernel, npb_class), group in _groups(rows, service, strategy).items():
-            if by_cores := _values(group, values):
-                panel = samples.setdefault(f"{kernel}, class {npb_class}", {})
-                panel[f"{service} {strategy}"] = by_cores
-    return rates.kernels(name, title, y_label, samples, is_log=is_log)
+    """A panel a kernel and class, a line a technique."""
+    panels: dict[str, list[Line]] = {}
+    styles: dict[str, int] = {}
+    scaled = [row for row in rows if work(row).cores]
+    for technique, own in wording.grouped(scaled, _technique).items():
+        for panel, group in wording.grouped(own, _panel_name).items():
+            if points := _points(technique, group, values):
+                style = styles.setdefault(technique, len(styles))
+                panels.setdefault(panel, []).append(Line(technique, style, points))
+    return lines.chart(
+        name,
+        title,
+        "The kernel's own time in a warm process that may use so many cores, with as many threads "
+        "(Java) or processes (Python); geometric mean over the rounds, with its 95 % t interval "
+        "(of the logarithms) where there are several.",
+        [
+            lines.Panel(
+                panel,
+                y_label,
+                tuple(its),
+                tuple(sorted({at.x for line in its for at in line.points})),
+            )
+            for panel, its in panels.items()
+        ],
+        "Cores",
+        is_log=is_log,
+    )
 
 
-def _groups(rows: Sequence[Row], service: str, strategy: str) -> dict[tuple[str, str], list[Row]]:
-    """A technique's rows on 1, 2, ... cores, by kernel and class."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if (row.cell.service, row.cell.strategy) == (service, strategy) and work(row).cores:
-            groups.setdefault((work(row).kernel, work(row).npb_class), []).append(row)
-    return groups
+def _technique(row: Row) -> str:
+    return f"{row.cell.service} {row.cell.strategy}"
 
 
-def _values(group: Sequence[Row], values: Values) -> dict[int, Sequence[float]]:
-    one = next((row for row in group if work(row).cores == 1), None)
-    if one is None:
-        return {}
-    return {work(row).cores or 0: known for row in group if (known := values(row, one))}
+def _panel_name(row: Row) -> str:
+    return f"{work(row).kernel}, class {work(row).npb_class}"
+
+
+def _points(technique: str, group: Sequence[Row], values: Values) -> tuple[Point, ...]:
+    """By number of cores; without a row of one core there are none."""
+    by_cores = {work(row).cores or 0: row for row in group}
+    if (one := by_cores.get(1)) is None:
+        return ()
+    return tuple(
+        lines.mean_point(cores, known, name=f"{technique}, {cores} cores")
+        for cores, row in sorted(by_cores.items())
+        if (known := values(row, one))
+    )

@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 
 from restbench.experiment.columns import readable
+from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.show.charts import theme
 from restbench.show.charts.theme import Chart
 
@@ -67,8 +68,10 @@ class Panel:
 
 def chart(  # noqa: PLR0913 - a chart has that many words
     name: str, title: str, caption: str, panels: Sequence[Panel], x_label: str, *, is_log: bool
-) -> Chart:
-    """The panels side by side, with the values as text alternative."""
+) -> Chart | None:
+    """The panels side by side, with the values as text alternative; None without a panel."""
+    if not panels:
+        return None
     series = {line.label: line.style for panel in panels for line in panel.lines}
     scales = {panel.y_label: _scales(panel.y_label, panels) for panel in panels}
     return Chart(
@@ -84,6 +87,13 @@ def chart(  # noqa: PLR0913 - a chart has that many words
         scales=tuple(scales[panel.y_label] for panel in panels),
         is_log=is_log,
     )
+
+
+def mean_point(x: float, values: Sequence[float], **others: Any) -> Point:
+    """The geometric mean of values above 0 with its 95 % interval, as far as there are any."""
+    known = geometric_interval(values) if len(values) > 1 else None
+    mean = geometric_mean(values) if values else None
+    return Point(x, mean, (known.low, known.high) if known else None, **others)
 
 
 def _description(panel: Panel) -> str:

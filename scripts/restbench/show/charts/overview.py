@@ -158,21 +158,27 @@ def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
     if value is None or led is None:
         return _written(place, name, "wrong" if "wrong-answers" in row.flags else "·")
     share, text, is_shown = _standing(row.cell, led)
-    number = next((n for n, least in enumerate(CLASSES) if share and share >= least), -1)
+    edge, ink = shade(share)
     low, high = row.ends("throughput_per_s")
     ends = f" [{readable(low)}, {readable(high)}]" if low is not None else ", no interval"
-    edge = theme.RAMP[number]
     return _written(place, name, text) | {
         "cell": row.cell.id,
         "edge": edge,
         "fill": edge if is_shown else theme.PAPER,
-        "ink": theme.ON_STRONG if is_shown and number < _STRONG else theme.INK,
+        "ink": ink if is_shown else theme.INK,
         "Technique": study.technique(row.cell),
         "Size and users": place,
         "Throughput, /s": f"{readable(value)}{ends}",
         "Of the best": _against(row.cell, led),
         "Notes": ", ".join(study.marks(row).values()) or "none",
     }
+
+
+def shade(share: float | None) -> tuple[str, str]:
+    """The colour of the class of a share of the best (0 to 1), and that of what is written on it;
+    without a share those of the last class."""
+    number = next((n for n, least in enumerate(CLASSES) if share and share >= least), -1)
+    return theme.RAMP[number], theme.ON_STRONG if 0 <= number < _STRONG else theme.INK
 
 
 def _written(place: str, technique: str, text: str) -> dict[str, Any]:

@@ -1,34 +1,26 @@
-"""An open load's limits and steps, and a kernel's time and speed-up against cores: values along an
-axis of rates or cores."""
+"""An open load's limits and steps: values along an axis of rates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from restbench.analyse.limits import Limit, latency_ms
 from restbench.experiment.open_load import Objective
-from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import study
+from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.forest import Entry
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 
 LIMITS, STEPS = "open-load-limits", "open-load"
-#: Values by kernel and class (a panel), technique (a line) and number of cores.
-Samples: TypeAlias = Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]]
 
 
 def limits(found: Sequence[Limit], objective: Objective) -> Chart | None:
     """The highest rate of each technique that meets the objective: a panel a complexity."""
-    panels: dict[str, list[Entry]] = {}
-    for each in found:
-        if each.limit_per_s is not None:
-            panels.setdefault(each.cell.complexity, []).append(_limit(each))
-    if not panels:
-        return None
+    known = (each for each in found if each.limit_per_s is not None)
+    panels = wording.grouped(known, lambda each: each.cell.complexity)
     styles = {study.technique(each.cell): theme.STYLES[each.cell.strategy] for each in found}
     return forest.chart(
         LIMITS,
@@ -36,8 +28,8 @@ def limits(found: Sequence[Limit], objective: Objective) -> Chart | None:
         f"Objective: {objective}. Geometric mean over blocks with its 95 % interval; hollow: one "
         "block, no interval.",
         [
-            forest.Panel(name, "Requests per second", tuple(entries), reference=None)
-            for name, entries in panels.items()
+            forest.Panel(name, "Requests per second", tuple(map(_limit, of)), reference=None)
+            for name, of in panels.items()
         ],
         styles,
     )
@@ -63,8 +55,6 @@ def steps(found: Sequence[Limit], objective: Objective) -> Chart | None:
         if points := _steps(each, objective.percentile):
             line = Line(study.technique(each.cell), theme.STYLES[each.cell.strategy], points)
             panels.setdefault(each.cell.complexity, []).append(line)
-    if not panels:
-        return None
     return lines.chart(
         STEPS,
         "Latency from the intended moment, against the rate at which requests arrive",
@@ -93,42 +83,3 @@ def _steps(limit: Limit, percent: int) -> tuple[Point, ...]:
         for each in sorted(every, key=lambda each: each.rate_per_s)
         if (reached_ms := latency_ms(each, percent)) is not None and math.isfinite(reached_ms)
     )
-
-
-def kernels(name: str, title: str, y_label: str, samples: Samples, *, is_log: bool) -> Chart | None:
-    """The geometric mean over rounds with its interval; None where there is none."""
-    techniques = list(dict.fromkeys(each for panel in samples.values() for each in panel))
-    panels = [
-        Panel(
-            kernel,
-            y_label,
-            tuple(
-                Line(technique, techniques.index(technique), _points(technique, by_cores))
-                for technique, by_cores in panel.items()
-            ),
-            tuple(sorted({cores for by_cores in panel.values() for cores in by_cores})),
-        )
-        for kernel, panel in samples.items()
-    ]
-    if not any(panel.drawn for panel in panels):
-        return None
-    return lines.chart(
-        name,
-        title,
-        "The kernel's own time in a warm process that may use so many cores, with as many threads "
-        "(Java) or processes (Python); geometric mean over the rounds, with its 95 % t interval "
-        "(of the logarithms) where there are several.",
-        panels,
-        "Cores",
-        is_log=is_log,
-    )
-
-
-def _points(technique: str, by_cores: Mapping[int, Sequence[float]]) -> tuple[Point, ...]:
-    found = []
-    for cores, values in sorted(by_cores.items()):
-        known = geometric_interval(values) if len(values) > 1 else None
-        interval = (known.low, known.high) if known else None
-        mean = geometric_mean(values) if values else None
-        found.append(Point(cores, mean, interval, name=f"{technique}, {cores} cores"))
-    return tuple(found)

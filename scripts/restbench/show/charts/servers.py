@@ -16,13 +16,13 @@ from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.theme import Chart
 
 
-def of_frameworks(loads: Sequence[costs.Load]) -> list[Chart]:
+def of_frameworks(loads: Sequence[costs.Load]) -> list[Chart | None]:
     """CPU time a request over that in the cheapest: a chart a service and number of users, the most
     users first."""
     return [_costs(each) for each in reversed(frameworks.by_users(loads))]
 
 
-def _costs(load: costs.Load) -> Chart:
+def _costs(load: costs.Load) -> Chart | None:
     def place(cost: costs.Cost) -> tuple[int, str]:
         cell = cost.row.cell  # in the order of the table of frameworks
         return FRAMEWORKS[cell.service].index(cell.framework), cell.framework_text
@@ -47,7 +47,7 @@ def _costs(load: costs.Load) -> Chart:
     )
 
 
-def of_instances(loads: Sequence[arranged.Load]) -> list[Chart]:
+def of_instances(loads: Sequence[arranged.Load]) -> list[Chart | None]:
     """Throughput over that of the best one: a chart a service."""
     panels: dict[str, list[Panel]] = {}
     for load in loads:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ _PANELS = {
     "Backends by wait": (),
 }
 _WAITS = "waits "
+#: The end of a column's name that its panel says.
+_UNIT = re.compile("_(per_s|ms|s|mib)$")
 _HEIGHT_PX, _PANEL_PX = 150, 330
 #: A band that is narrower than this part of the whole would not be seen.
 _LEAST_BAND = 0.002
@@ -51,7 +54,7 @@ def chart(name: str, title: str, found: TraceEntry) -> Chart:
     caption = f"Each point is the mean of {found.series[0].step_s:g} s; p99 of 10 s. " + (
         "Bands: " + ", ".join(kinds) + "." if kinds else "Nothing happened that logs tell of."
     )
-    shown = dict.fromkeys(each.column for its in panels.values() for each in its)
+    shown = dict.fromkeys(_name(each) for its in panels.values() for each in its)
     series = {column: n for n, column in enumerate(shown)}
     return Chart(
         name=name,
@@ -81,6 +84,11 @@ def _bands(found: TraceEntry) -> list[dict[str, Any]]:
     ]
 
 
+def _name(of: JoinedCourse) -> str:
+    """`wal records` of `wal_records_per_s`, `IO:WalSync` of a wait."""
+    return _UNIT.sub("", of.column.removeprefix(_WAITS)).replace("_", " ")
+
+
 def _panel(
     label: str,
     its: Sequence[JoinedCourse],
@@ -89,7 +97,7 @@ def _panel(
     seconds: int,
 ) -> theme.View:
     records = [
-        {"s": round(n * each.step_s, 1), "value": value, "series": each.column}
+        {"s": round(n * each.step_s, 1), "value": value, "series": _name(each)}
         for each in its
         for n, value in enumerate(each.values)
     ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 
@@ -17,31 +17,15 @@ _CAPTION = (
 )
 
 
-@dataclass(frozen=True)
-class TrendPoint:
-    """A run in the trend. These are the names of the records in the chart's data."""
-
-    run: str
-    label: str
-    """Under the axis, unique: a day, a commit."""
-    value: float
-    low: float | None
-    """None: no interval."""
-    high: float | None
-    step: str = ""
-    """What is said of a step that was found at this run: `+12 %`; empty where there is none."""
-    level: float | None = None
-    """The mean of the runs between the steps before and behind it; None where there is no step."""
-    segment: int = 0
-    """How many steps lie before it."""
-
-
-def chart(points: Sequence[TrendPoint], title: str, unit: str) -> Chart:
-    """The runs in their order. A page may put other records of these names into the definition:
+def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> Chart:
+    """The runs in their order, a record each: `run`; `label`, unique, under the axis; `value`;
+    `low` and `high`, null without an interval; `step`, what is said of one that was found at this
+    run, or empty; `segment`, how many steps lie before it; `level`, the mean of the runs between
+    two steps. A page may put others into the definition:
     `{...spec, data: {name: "trend", values: records}}`."""
     colour, _ = theme.style(0)
     step_colour, _ = theme.style(1)
-    data = alt.InlineData(values=[asdict(each) for each in points], name="trend")
+    data = alt.InlineData(values=list(runs), name="trend")
     base = alt.Chart(data).encode(
         x=alt.X("label:N").title(None).sort(None).axis(labelAngle=-40, labelOverlap=True),
         y=alt.Y("value:Q").title(unit).scale(zero=False),
@@ -65,11 +49,10 @@ def chart(points: Sequence[TrendPoint], title: str, unit: str) -> Chart:
             fill=hollow, tooltip=[*theme.tips(run="Run"), *tips, *theme.tips(step="Step")]
         ),
     )
-    steps = ", ".join(f"{each.step} at {each.label}" for each in points if each.step)
     return Chart(
         name="trend",
-        title=title,
+        title="",
         caption=_CAPTION,
-        description=f"{title} over {len(points)} runs, {unit}. Steps: {steps or 'none'}.",
+        description=f"{unit} over {len(runs)} runs.",
         panels=(view,),
     )

@@ -12,13 +12,11 @@ from restbench.analyse.workers import Grid
 from restbench.experiment.columns import readable
 from restbench.show import workers
 from restbench.show.charts import theme
-from restbench.show.charts.overview import CLASSES
+from restbench.show.charts.overview import CLASSES, shade
 from restbench.show.charts.theme import Chart
 
 _METRICS = {"throughput_per_s": "Throughput, /s", "cpu_ms_per_request": "CPU ms a request"}
 _ROW_PX = 34
-#: Numbers on the first two classes are written in ON_STRONG.
-_STRONG = 2
 
 
 def chart(grid: Grid) -> Chart:
@@ -61,11 +59,10 @@ def _panel(grid: Grid, metric: str) -> theme.View:
 
 def _tile(grid: Grid, row: Row, metric: str) -> dict[str, Any]:
     share, interval = grid.over_best(row, metric), row.interval(metric)
-    number = next((n for n, least in enumerate(CLASSES) if share and share >= least), -1)
+    fill, ink = (theme.PAPER, theme.INK) if share is None else shade(share)
     value = readable(row.value(metric)) or "·"
     half_width = f"± {readable(interval.half_width)}" if interval else ""
     is_advised = row.cell.workers == grid.advised
-    fill = theme.PAPER if share is None else theme.RAMP[number]
     return {
         "users": row.cell.users,
         "workers": row.cell.workers,
@@ -76,5 +73,5 @@ def _tile(grid: Grid, row: Row, metric: str) -> dict[str, Any]:
         "fill": fill,
         "edge": theme.INK if is_advised else fill,
         "width": 2 if is_advised else 0,
-        "ink": theme.ON_STRONG if share is not None and number < _STRONG else theme.INK,
+        "ink": ink,
     }

@@ -4,30 +4,17 @@ measured."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from restbench.analyse import flags
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
-from restbench.experiment.cell import users_text
-from restbench.experiment.columns import HEADINGS, METRICS, readable
+from restbench.experiment.columns import HEADINGS, METRICS
 from restbench.judge import study
 from restbench.judge.study import STUDY_COLUMNS
-from restbench.show.document import (
-    DOUBT,
-    Bullets,
-    Column,
-    Field,
-    Inline,
-    Link,
-    Part,
-    Section,
-    Table,
-    Terms,
-    Text,
-    section,
-    table,
-)
+from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.findings import Findings
 
 #: Of a block, shown at its cell.
@@ -44,153 +31,150 @@ _OF_BLOCK = (
 )
 
 
-def name(row: Row) -> str:
-    """Such as `PR process-per-request, low, 10 users`."""
-    return f"{study.technique(row.cell)}, {row.cell.complexity}, {users_text(row.cell.users)}"
-
-
-def link(row: Row, text: str = "") -> Link:
-    """To the cell's own section."""
-    return Link(text or name(row), f"#cell-{row.cell.id}")
-
-
-def study_tables(found: Findings) -> Section | None:
+def study_tables(found: Findings) -> doc.Section | None:
     """The tables as the study groups them."""
     tables = [_study_table(each) for each in study.sections(found.rows) if each.in_study]
-    note = Text(
+    note = doc.Text(
         "A cell that the study names twice was measured once and stands in both tables. ± is the "
         "95 % interval over blocks; percentiles are exact, and empty where the samples are too few."
     )
-    return section("tables", "The study's tables", note, *tables, folded=True) if tables else None
+    return (
+        doc.section("tables", "The study's tables", note, *tables, folded=True) if tables else None
+    )
 
 
-def _study_table(group: study.Section) -> Table:
-    head = ["Test", "Technique", "Complexity", "Users", *(HEADINGS[m] for m in STUDY_COLUMNS)]
-    rows: list[tuple[Field | str, ...]] = [
-        (
-            Field(link(row, test_id)),
-            study.technique(row.cell),
-            row.cell.complexity,
-            str(row.cell.users),
-            *(study.shown(row, each) for each in STUDY_COLUMNS),
-            Field(", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""),
-        )
-        for test_id, row in group.rows
+def _study_table(group: study.Section) -> doc.Table:
+    test_columns: list[doc.Column[tuple[str, Row]]] = [
+        doc.Column("Test", lambda of: doc.cell_link(of[1].cell, of[0])),
+        doc.Column("Technique", lambda of: study.technique(of[1].cell)),
+        doc.Column("Complexity", lambda of: of[1].cell.complexity),
+        doc.number("Users", lambda of: of[1].cell.users),
+        *map(_study_column, STUDY_COLUMNS),
+        doc.Column("Warnings and notes", lambda of: doc.remarks(of[1])),
     ]
-    numbers = "   " + "n" * (1 + len(STUDY_COLUMNS))
-    return table(group.title, [*head, "Warnings and notes"], rows, numbers)
+    return doc.table(group.title, test_columns, group.rows)
 
 
-def matrix(found: Findings) -> Section | None:
+def _study_column(metric: str) -> doc.Column[tuple[str, Row]]:
+    return doc.number(HEADINGS[metric], lambda of: study.shown(of[1], metric))
+
+
+def matrix(found: Findings) -> doc.Section | None:
     """Every planned cell with every metric."""
     file = found.link(found.folder.test_matrix_csv)
-    intro: Inline = ("The same as data: ", file, ".") if file else "Every planned cell."
-    wanted = tuple(
-        Column(each.heading, each.name in METRICS or each.name == "users", each.meaning)
-        for each in columns.COLUMNS
+    intro: doc.Inline = ("The same as data: ", file, ".") if file else "Every planned cell."
+    wanted = [
+        *map(_matrix_column, columns.COLUMNS),
+        doc.Column("Files", lambda row: doc.Field(_spaced(found.files_of(row.cell.id)))),
+    ]
+    meanings = doc.section(
+        "columns", "What the columns mean", doc.Terms(study.column_meanings()), folded=True
     )
-    rows = tuple(_matrix_row(row, found) for row in found.rows)
-    meanings = section(
-        "columns", "What the columns mean", Terms(study.column_meanings()), folded=True
-    )
-    caption = f"Every cell: {len(rows)}. Press a heading to sort"
-    whole = Table(caption, (*wanted, Column("Files")), rows)
-    return section("matrix", "The whole matrix", Text(intro), whole, meanings, folded=True)
+    caption = f"Every cell: {len(found.rows)}. Press a heading to sort"
+    whole = doc.table(caption, wanted, found.rows)
+    return doc.section("matrix", "The whole matrix", doc.Text(intro), whole, meanings, folded=True)
 
 
-def _matrix_row(row: Row, found: Findings) -> tuple[Field | str, ...]:
-    fields: list[Field | str] = []
-    for metric, value in row.record().items():
-        if metric in METRICS:
-            fields.append(study.shown(row, metric))
-        elif metric == "flags":
-            fields.append(", ".join(study.marks(row).values()))
-        elif metric == "strategy":
-            fields.append(Field(link(row, str(value))))
-        else:
-            fields.append(str(value))
-    return (*fields, Field(_spaced(found.files_of(row.cell.id))))
+def _matrix_column(column: columns.Column) -> doc.Column[Row]:
+    name = column.name
+
+    def value(row: Row) -> doc.Link | str:
+        if name in METRICS:
+            return study.shown(row, name)
+        if name == "flags":
+            return wording.remarks(row)
+        text = " ".join(row.test_ids) if name == "test_id" else str(getattr(row.cell, name))
+        return doc.cell_link(row.cell, text) if name == "strategy" else text
+
+    return doc.Column(column.heading, value, name in METRICS or name == "users", column.meaning)
 
 
-def _spaced(links: Sequence[Link]) -> tuple[str | Link, ...]:
+def _spaced(links: Sequence[doc.Link]) -> tuple[str | doc.Link, ...]:
     return tuple(part for link in links for part in (link, " "))
 
 
-def each(found: Findings) -> Section:
+def each(found: Findings) -> doc.Section:
     """A section a cell: its warnings and notes, its blocks, its files."""
-    groups: dict[str, list[Row]] = {}
-    for row in found.rows:
-        groups.setdefault(row.cell.service.capitalize(), []).append(row)
+    groups = wording.grouped(found.rows, wording.service_name)
     services = tuple(
-        Section(f"cells-{service.lower()}", service, tuple(_cell(row, found) for row in rows))
+        doc.Section(f"cells-{service.lower()}", service, tuple(_cell(row, found) for row in rows))
         for service, rows in groups.items()
     )
-    return Section("cells", f"Each of the {len(found.rows)} cells", services, folded=True)
+    title = "The cell" if len(found.rows) == 1 else f"Each of the {len(found.rows)} cells"
+    return doc.Section("cells", title, services, folded=True)
 
 
-def _cell(row: Row, found: Findings) -> Section:
-    parts: list[Part] = []
-    remarks = [f"{each}: {flags.explain(each.kind)}" for each in row.warnings]
-    remarks += [f"{each.kind}: {each.text}" for each in row.notes]
-    if remarks:
-        parts.append(Bullets(tuple(remarks)))
+def _cell(row: Row, found: Findings) -> doc.Section:
+    name = wording.cell_name(row.cell)
+    parts: list[doc.Part] = []
+    notes = [f"{each}: {flags.explain(each.kind)}" for each in row.warnings]
+    notes += [f"{each.kind}: {each.text}" for each in row.notes]
+    if notes:
+        parts.append(doc.Bullets(tuple(notes)))
     if row.measured:
-        head = ["Block", *(HEADINGS[metric] for metric in _OF_BLOCK)]
-        blocks = [_block(each) for each in row.measured]
-        parts.append(table(f"Blocks of {name(row)}", head, blocks, "n" * len(head)))
+        parts.append(doc.table(f"Blocks of {name}", _BLOCK, row.measured))
     parts += [
-        Text(f"Block {each.block}: {each.reason}") for each in row.measurements if each.reason
+        doc.Text(f"Block {each.block}: {each.reason}") for each in row.measurements if each.reason
     ]
     if files := found.files_of(row.cell.id):
-        parts.append(Text(("Files: ", *_spaced(files))))
+        parts.append(doc.Text(("Files: ", *_spaced(files))))
     value = study.shown(row, "throughput_per_s")
-    return Section(
+    return doc.Section(
         f"cell-{row.cell.id}",
-        name(row),
+        name,
         tuple(parts),
         folded=True,
         badge=f"{value} requests/s" if value else "no number",
-        tone=DOUBT if row.warnings else "",
+        tone=doc.DOUBT if row.warnings else "",
     )
 
 
-def _block(block: Measurement) -> tuple[str, ...]:
-    return (str(block.block), *(readable(getattr(block, metric)) for metric in _OF_BLOCK))
+def _block_column(metric: str) -> doc.Column[Measurement]:
+    return doc.number(HEADINGS[metric], attrgetter(metric))
 
 
-def warned(found: Findings) -> Section | None:
+_BLOCK: Sequence[doc.Column[Measurement]] = (
+    doc.number("Block", lambda block: block.block),
+    *map(_block_column, _OF_BLOCK),
+)
+
+
+def warned(found: Findings) -> doc.Section | None:
     """The cells with warnings, and what each warning and note means."""
     rows = [row for row in found.rows if row.warnings]
     meanings = study.flag_meanings(found.rows)
     if not meanings:
         return None
-    lines = [
-        (Field(link(row)), Field(", ".join(map(str, row.warnings)), tone=DOUBT)) for row in rows
-    ]
-    note = Text(
+    note = doc.Text(
         "A warning has a size: what may have biased the cell's numbers, the mean over its blocks. "
         "It is shown above 2.5 %, half the margin of the verdicts; the cell's mark in a chart is "
         "then hollow. What has no size is a note."
     )
-    cells = table("Cells with warnings", ("Cell", "Warnings"), lines) if lines else None
+    cells = doc.table("Cells with warnings", _WARNED, rows) if rows else None
     title = f"Warnings: {len(rows)} of {len(found.rows)} cells"
-    return section("warnings", title, note, cells, Terms(meanings, "flag-"), folded=True)
+    return doc.section("warnings", title, note, cells, doc.Terms(meanings, "flag-"), folded=True)
 
 
-def missing(found: Findings) -> Section | None:
+_WARNED: Sequence[doc.Column[Row]] = (
+    doc.Column("Cell", lambda row: doc.cell_link(row.cell)),
+    doc.Column("Warnings", lambda row: doc.Field(", ".join(map(str, row.warnings)), doc.DOUBT)),
+)
+
+
+def missing(found: Findings) -> doc.Section | None:
     """What failed, and what there was no time for."""
     failed = [
-        Section(
+        doc.Section(
             f"failed-{row.cell.id}-{each.block}",
-            f"{name(row)}, block {each.block}",
-            (Text(each.reason or "no reason was recorded"),),
+            f"{wording.cell_name(row.cell)}, block {each.block}",
+            (doc.Text(each.reason or "no reason was recorded"),),
         )
         for row in found.rows
         for each in row.measurements
         if "failed" in each.flags
     ]
     waiting = study.not_measured(found.rows)
-    planned = [name(row) for row in found.rows if not row.measurements]
+    planned = [wording.cell_name(row.cell) for row in found.rows if not row.measurements]
     late = (*waiting, *(f"{each}: the run ended before it" for each in planned))
     title = f"Not measured: {len(late)} cells without time, {len(failed)} failures"
-    return section("missing", title, *failed, Bullets(late) if late else None, folded=True)
+    return doc.section("missing", title, *failed, doc.bullets(late), folded=True)

@@ -5,38 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from restbench.experiment.columns import readable
 from restbench.judge.claims import WORDS
 from restbench.judge.verdicts import DECIDED
-from restbench.show.document import (
-    BAD,
-    DOUBT,
-    GOOD,
-    SOFT,
-    Bullets,
-    Field,
-    Inline,
-    Link,
-    Part,
-    Section,
-    Table,
-    Text,
-    section,
-    table,
-)
+from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.findings import Findings
 from restbench.store.quoted import ClaimEntry, PartEntry
 
 TONES = {
-    "reproduced": GOOD,
-    "contradicted": BAD,
-    "no-effect": BAD,
-    "smaller-than-margin": BAD,
-    "too-imprecise": DOUBT,
-    "not-measurable": DOUBT,
-    "not-measured": SOFT,
+    "reproduced": doc.GOOD,
+    "contradicted": doc.BAD,
+    "no-effect": doc.BAD,
+    "smaller-than-margin": doc.BAD,
+    "too-imprecise": doc.DOUBT,
+    "not-measurable": doc.DOUBT,
+    "not-measured": doc.SOFT,
 }
-_HEAD = ("Ratio", "Of", "Expected", "Here [95 %]", "The study", "Verdict")
 
 
 def decided(claims: Sequence[ClaimEntry]) -> list[ClaimEntry]:
@@ -53,7 +37,7 @@ def tally(claims: Sequence[ClaimEntry]) -> str:
     return ", ".join(f"{count} {verdict.replace('-', ' ')}" for verdict, count in ranked)
 
 
-def of(found: Findings) -> list[Section | None]:
+def of(found: Findings) -> list[doc.Section | None]:
     """The decided claims; then, folded, those that are not."""
     claims = found.run.claims
     known = decided(claims)
@@ -63,29 +47,27 @@ def of(found: Findings) -> list[Section | None]:
     title = f"What the study claims, and this run decides: {tally(claims)}"
     none = "This run decides none of the study's claims."
     return [
-        Section(
+        doc.Section(
             "claims",
             title if known else none,
             (
-                Text(_intro(found)),
+                doc.Text(_intro(found)),
                 *found.figures("claims"),
                 *(_claim(each, found) for each in known),
             ),
         ),
-        section(
+        doc.section(
             "undecided",
             f"{len(rest)} claims that this run does not decide",
             *(_claim(each, found) for each in rest),
             folded=True,
-        )
-        if rest
-        else None,
+        ),
     ]
 
 
-def _intro(found: Findings) -> Inline:
+def _intro(found: Findings) -> doc.Inline:
     link = found.link(found.folder.claims_file, "file of claims and tests")
-    file: str | Link = link or "file of claims and tests"
+    file: str | doc.Link = link or "file of claims and tests"
     sha256 = found.run.experiment.claims_sha256 or "unknown"
     return (
         "Each claim is a set of ratios, tested as the ",
@@ -94,17 +76,17 @@ def _intro(found: Findings) -> Inline:
     )
 
 
-def _claim(claim: ClaimEntry, found: Findings) -> Section:
-    parts: list[Part] = [Text(claim.why)]
+def _claim(claim: ClaimEntry, found: Findings) -> doc.Section:
+    parts: list[doc.Part] = [doc.Text(claim.why)]
     if claim.parts:
-        parts.append(_ratios(claim))
+        parts.append(doc.table(f"The ratios of {claim.id}", _COLUMNS, claim.parts))
     if claim.reading:
-        parts.append(Text(f"How it is tested: {claim.reading}"))
+        parts.append(doc.Text(f"How it is tested: {claim.reading}"))
     if claim.warned:
-        parts += [Text("Warnings on what is behind it:"), Bullets(claim.warned)]
+        parts += [doc.Text("Warnings on what is behind it:"), doc.Bullets(claim.warned)]
     if claim.cells:
-        parts.append(Text(("Cells: ", *_cells(claim.cells, found))))
-    return Section(
+        parts.append(doc.Text(("Cells: ", *_cells(claim.cells, found))))
+    return doc.Section(
         f"claim-{claim.id}",
         f"{claim.id}: {claim.text}",
         tuple(parts),
@@ -114,35 +96,22 @@ def _claim(claim: ClaimEntry, found: Findings) -> Section:
     )
 
 
-def _cells(cells: Sequence[str], found: Findings) -> list[str | Link]:
+def _cells(cells: Sequence[str], found: Findings) -> list[str | doc.Link]:
     known = {each.id for each in found.run.cells}
-    inlines: list[str | Link] = []
+    inlines: list[str | doc.Link] = []
     for each in cells:
         inlines += [", "] if inlines else []
         inlines.append(
-            Link(each, f"#cell-{each}") if each in known else f"{each} (not in this run)"
+            doc.Link(each, f"#cell-{each}") if each in known else f"{each} (not in this run)"
         )
     return inlines
 
 
-def _ratios(claim: ClaimEntry) -> Table:
-    rows = [
-        (
-            each.label,
-            WORDS[each.metric] + ("" if each.decides else " (not deciding)"),
-            each.expect,
-            ratio_text(each),
-            readable(each.study_value),
-            Field(each.headline, tone=TONES[each.verdict]),
-        )
-        for each in claim.parts
-    ]
-    return table(f"The ratios of {claim.id}", _HEAD, rows, "   nn")
-
-
-def ratio_text(part: PartEntry) -> str:
-    """`1.92 [1.85, 1.99]`; empty where a number is missing."""
-    if part.ratio is None:
-        return ""
-    ends = f" [{readable(part.low)}, {readable(part.high)}]" if part.low is not None else ""
-    return f"{readable(part.ratio)}{ends}"
+_COLUMNS: Sequence[doc.Column[PartEntry]] = (
+    doc.Column("Ratio", lambda part: part.label),
+    doc.Column("Of", lambda part: WORDS[part.metric] + ("" if part.decides else " (not deciding)")),
+    doc.Column("Expected", lambda part: part.expect),
+    doc.number("Here [95 %]", lambda part: wording.with_ends(part.ratio, part.low, part.high)),
+    doc.number("The study", lambda part: part.study_value),
+    doc.Column("Verdict", lambda part: doc.Field(part.headline, TONES[part.verdict])),
+)

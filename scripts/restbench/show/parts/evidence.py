@@ -7,63 +7,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
-from restbench.experiment.columns import readable
 from restbench.experiment.records import Interruption, Proof
 from restbench.judge import study
 from restbench.machine import phases
+from restbench.show import document as doc
 from restbench.show import microbench_text
-from restbench.show.document import (
-    BAD,
-    DOUBT,
-    GOOD,
-    Field,
-    Inline,
-    Link,
-    Section,
-    Terms,
-    Text,
-    section,
-    table,
-)
 from restbench.show.findings import Findings
-from restbench.store.quoted import WindowEntry
+from restbench.store.quoted import CheckEntry, WindowEntry
 
-_VERDICT_TONES = {True: GOOD, False: BAD, None: DOUBT}
-_WINDOW_HEAD = {
-    "seconds": "Window s",
-    "machine_cpu_pct": "Machine %",
-    "steal_pct": "Steal %",
-    "run_queue": "Run queue",
-    "context_switches_per_s": "Switches /s",
-    "memory_used_mib": "Memory used MiB",
-    "service_cpu_pct": "Service %",
-    "service_peak_rss_mib": "Service peak MiB",
-    "heap_peak_mib": "Heap peak MiB",
-    "gc_pause_ms": "GC pauses ms",
-}
+_VERDICT_TONES = {True: doc.GOOD, False: doc.BAD, None: doc.DOUBT}
 
 
-def proofs(found: Findings) -> Section | None:
+def proofs(found: Findings) -> doc.Section | None:
     """What the kernel saw of each strategy."""
-    rows = [
-        (
-            each.service,
-            each.strategy,
-            _where(each),
-            Field(study.verdict(each), tone=_VERDICT_TONES[each.does]),
-            each.claim,
-            each.evidence,
-        )
-        for each in found.run.proofs
-    ]
-    if not rows:
+    if not found.run.proofs:
         return None
-    head = ("Service", "Strategy", "Placement", "Verdict", "Claim", "What the kernel saw")
-    intro = Text(
+    intro = doc.Text(
         "Looked up in the kernel (/proc) while each strategy served requests, before the benchmark."
     )
     title = "Do the strategies do what their names say?"
-    return section("proofs", title, intro, table("Proofs", head, rows), folded=True)
+    seen = doc.table("Proofs", _PROOFS, found.run.proofs)
+    return doc.section("proofs", title, intro, seen, folded=True)
 
 
 def _where(proof: Proof) -> str:
@@ -73,70 +37,98 @@ def _where(proof: Proof) -> str:
     return ", ".join([*levels, *([proof.framework] if proof.framework not in usual else [])])
 
 
-def calibration(found: Findings) -> Section:
+_PROOFS: Sequence[doc.Column[Proof]] = (
+    doc.Column("Service", lambda proof: proof.service),
+    doc.Column("Strategy", lambda proof: proof.strategy),
+    doc.Column("Placement", _where),
+    doc.Column(
+        "Verdict", lambda proof: doc.Field(study.verdict(proof), _VERDICT_TONES[proof.does])
+    ),
+    doc.Column("Claim", lambda proof: proof.claim),
+    doc.Column("What the kernel saw", lambda proof: proof.evidence),
+)
+
+
+def calibration(found: Findings) -> doc.Section:
     """Is the measuring chain right?"""
     title, made = "Is the measuring chain right?", found.run.calibration
     if made is None:
-        none = Text("No calibration of this machine held. 'make calibrate' makes one.")
-        return Section("calibration", title, (none,), folded=True)
-    rows = [
-        (
-            each.name,
-            Field("passed" if each.passed else "not passed", tone=GOOD if each.passed else BAD),
-            each.measured,
-            each.limit,
-            each.question + (f" So {each.follows}." if each.follows else ""),
-        )
-        for each in made.checks
-    ]
-    intro = f"Made {made.made} on this machine, commit {made.git_commit[:12]}."
-    head = ("Check", "Result", "Measured", "Limit", "Question")
-    checks = table("Checks of the measuring chain", head, rows)
-    return Section("calibration", title, (Text(intro), checks), folded=True)
+        none = doc.Text("No calibration of this machine held. 'make calibrate' makes one.")
+        return doc.Section("calibration", title, (none,), folded=True)
+    intro = doc.Text(f"Made {made.made} on this machine, commit {made.git_commit[:12]}.")
+    checks = doc.table("Checks of the measuring chain", _CHECKS, made.checks)
+    return doc.Section("calibration", title, (intro, checks), folded=True)
 
 
-def break_even(found: Findings) -> Section | None:
+def _result(check: CheckEntry) -> doc.Field:
+    return doc.Field(
+        "passed" if check.passed else "not passed", doc.GOOD if check.passed else doc.BAD
+    )
+
+
+_CHECKS: Sequence[doc.Column[CheckEntry]] = (
+    doc.Column("Check", lambda check: check.name),
+    doc.Column("Result", _result),
+    doc.Column("Measured", lambda check: check.measured),
+    doc.Column("Limit", lambda check: check.limit),
+    doc.Column(
+        "Question",
+        lambda check: check.question + (f" So {check.follows}." if check.follows else ""),
+    ),
+)
+
+
+def break_even(found: Findings) -> doc.Section | None:
     """From which size on a technique pays."""
     made = found.run.microbench
     if made is None:
         return None
-    lines = microbench_text.break_even_lines(made.break_evens)
-    sizes = table("Break-even sizes", microbench_text.BREAK_EVEN_HEAD, lines)
-    text = Text(f"{microbench_text.READING} {made.made_of}")
+    sizes = doc.table("Break-even sizes", microbench_text.BREAK_EVENS, made.break_evens)
+    text = doc.Text(f"{microbench_text.READING} {made.made_of}")
     title = "From which size on does a technique pay?"
-    return section("break-even", title, text, sizes, folded=True)
+    return doc.section("break-even", title, text, sizes, folded=True)
 
 
-def windows(found: Findings) -> Section | None:
+def windows(found: Findings) -> doc.Section | None:
     """The machine and the service during the long windows."""
-    rows = [_window(each) for each in found.run.windows]
-    if not rows:
+    if not found.run.windows:
         return None
-    head = ["Cell", *_WINDOW_HEAD.values(), "Each core %", "Threads by state"]
-    intro = Text(
+    intro = doc.Text(
         "From sar, pidstat and the service's own metrics, a line a window. Busy is neither idle, "
         "nor waiting for a disk, nor stolen; the service's share is percent of ONE core."
     )
-    seen = table("Long windows", head, rows, " " + "n" * len(_WINDOW_HEAD))
-    return section("observed", f"{len(rows)} long windows", intro, seen, folded=True)
+    seen = doc.table("Long windows", _WINDOWS, found.run.windows)
+    title = f"{len(found.run.windows)} long windows"
+    return doc.section("observed", title, intro, seen, folded=True)
 
 
-def _window(each: WindowEntry) -> tuple[Field | str, ...]:
-    states = ", ".join(f"{state} {count:.1f}" for state, count in each.threads_by_state.items())
-    return (
-        Field(Link(each.cell, f"#cell-{each.cell}")),
-        *(readable(getattr(each, name)) for name in _WINDOW_HEAD),
-        " ".join(f"{core:.0f}" for core in each.core_pct),
-        states,
-    )
+def _states(window: WindowEntry) -> str:
+    return ", ".join(f"{state} {count:.1f}" for state, count in window.threads_by_state.items())
 
 
-def provenance(found: Findings) -> Section:
+_WINDOWS: Sequence[doc.Column[WindowEntry]] = (
+    doc.Column("Cell", lambda window: doc.Link(window.cell, f"#cell-{window.cell}")),
+    doc.number("Window s", lambda window: window.seconds),
+    doc.number("Machine %", lambda window: window.machine_cpu_pct),
+    doc.number("Steal %", lambda window: window.steal_pct),
+    doc.number("Run queue", lambda window: window.run_queue),
+    doc.number("Switches /s", lambda window: window.context_switches_per_s),
+    doc.number("Memory used MiB", lambda window: window.memory_used_mib),
+    doc.number("Service %", lambda window: window.service_cpu_pct),
+    doc.number("Service peak MiB", lambda window: window.service_peak_rss_mib),
+    doc.number("Heap peak MiB", lambda window: window.heap_peak_mib),
+    doc.number("GC pauses ms", lambda window: window.gc_pause_ms),
+    doc.Column("Each core %", lambda window: " ".join(f"{core:.0f}" for core in window.core_pct)),
+    doc.Column("Threads by state", _states),
+)
+
+
+def provenance(found: Findings) -> doc.Section:
     """Everything needed to run it again, and the files behind the page."""
     files = [link for path in _files(found) if (link := found.link(path))]
     links = tuple(part for link in files for part in (link, " "))
-    parts = [Terms(_facts(found)), Text(("Files: ", *links)) if links else None]
-    return Section("provenance", "Provenance", tuple(filter(None, parts)), folded=True)
+    parts = [doc.Terms(_facts(found)), doc.Text(("Files: ", *links)) if links else None]
+    return doc.Section("provenance", "Provenance", tuple(filter(None, parts)), folded=True)
 
 
 def _files(found: Findings) -> list[Path]:
@@ -149,9 +141,9 @@ def _files(found: Findings) -> list[Path]:
     ]
 
 
-def _facts(found: Findings) -> dict[str, Inline]:
+def _facts(found: Findings) -> dict[str, doc.Inline]:
     run, manifest = found.run, found.run.manifest
-    facts: dict[str, Inline] = {
+    facts: dict[str, doc.Inline] = {
         "Run": f"{run.run}: experiment {run.experiment.name}, profile {run.experiment.profile}, "
         f"{manifest.status}",
         "Command": manifest.command,

@@ -1,17 +1,58 @@
-"""What a factorial design has found: a sentence, and the parts that are no effect."""
+"""What a factorial design explains of a run: a sentence, the effects, and the parts that are no
+effect."""
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
 
+from restbench.analyse import factorial
 from restbench.analyse.factorial import Effect, Factorial
 from restbench.experiment.columns import readable
+from restbench.failures import CellsFailed
+from restbench.show import document as doc
+from restbench.show.findings import Findings
 
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0
 _NAMED_FROM_PCT, _NAMED_AT_MOST = 1.0, 5
+_TITLE = "How much does each factor explain?"
+_SIGNS_SHOWN_UP_TO = 16
+
+
+def of_findings(found: Findings) -> Factorial | None:
+    """The effects of the run's design; None without one, and where no block has every corner, which
+    the page says in words."""
+    try:
+        return factorial.of_run(found.definition, found.rows)
+    except CellsFailed:
+        return None
+
+
+def page(found: Findings) -> doc.Section | None:
+    """The sentence, the charts, and the effects; that no block has every corner where it is so."""
+    try:
+        analysis = factorial.of_run(found.definition, found.rows)
+    except CellsFailed as error:
+        return doc.section("factorial", _TITLE, doc.Text(str(error)))
+    if analysis is None:
+        return None
+    has_signs = len(analysis.means) <= _SIGNS_SHOWN_UP_TO
+    return doc.section(
+        "factorial",
+        _TITLE,
+        doc.Text(plain_sentence(analysis)),
+        *found.figures("factorial"),
+        effect_table(analysis),
+        doc.bullets((*analysis.design.warnings(), *analysis.left_out, *analysis.warnings)),
+        doc.section(
+            "factorial-signs", "The cells with their signs", sign_table(analysis), folded=True
+        )
+        if has_signs
+        else None,
+    )
 
 
 def sentence(found: Factorial) -> str:
@@ -30,6 +71,11 @@ def sentence(found: Factorial) -> str:
         rest.append(f"{found.error_share_pct:.1f} % is between runs of one cell")
     explained = "; ".join(part for part in (", ".join(parts), ", ".join(rest)) if part)
     return f"{explained}. {_significance(found)}"
+
+
+def plain_sentence(found: Factorial) -> str:
+    """The same without backquotes."""
+    return sentence(found).replace("`", "")
 
 
 def _lead(found: Factorial, first: Effect) -> str:
@@ -83,3 +129,46 @@ def unexplained(found: Factorial) -> list[tuple[str, float]]:
     parts = [("between blocks", found.block_share_pct)] if found.design.blocks else []
     parts.append(("between runs of one cell", found.error_share_pct))
     return parts if found.degrees_of_freedom else []
+
+
+def effect_table(found: Factorial) -> doc.Table:
+    """A row for the mean, each effect, the blocks and the error."""
+    is_ratio = found.model == "multiplicative"
+    percent = f"{100 * found.confidence:.0f} %"
+    size = "High / low" if is_ratio else "q"
+    head = ("", "Effect", size, f"{percent} interval", "Share %", "p (Holm)")
+    mean = math.exp(found.q0) if is_ratio else found.q0
+    rows: list[tuple[str, ...]] = [("I", "mean", readable(mean), "", "", "")]
+    rows += [_effect(each, is_ratio=is_ratio) for each in found.effects]
+    rows += [("", name, "", "", f"{share:.1f}", "") for name, share in unexplained(found)]
+    return doc.table("Effects", doc.listed(head, "  nnnn"), rows)
+
+
+def _effect(each: Effect, *, is_ratio: bool) -> tuple[str, ...]:
+    value, low, high = each.ratio if is_ratio else (each.q, *each.ends)
+    ends = "" if each.half_width is None else f"{readable(low)} … {readable(high)}"
+    p = "" if each.p_holm is None else f"{each.p_holm:.3f}".replace("0.000", "< 0.001")
+    return (
+        each.column.words[0],
+        each.name,
+        readable(value),
+        ends,
+        f"{each.share_pct:.1f}",
+        p,
+    )
+
+
+def sign_table(found: Factorial) -> doc.Table:
+    """A row a cell in Yates order: its levels, its signs, its mean on the scale of the model."""
+    mean = "Mean of ln" if found.model == "multiplicative" else "Mean"
+    head = ["Cell", "I", *(each.column.words[0] for each in found.effects), mean]
+    rows: list[tuple[str, ...]] = [
+        (
+            found.design.cell_named(cell),
+            "1",
+            *(str(each.column.signs[cell]) for each in found.effects),
+            readable(value),
+        )
+        for cell, value in enumerate(found.means)
+    ]
+    return doc.table("Signs and means", doc.listed(head, " " + "n" * (len(head) - 1)), rows)

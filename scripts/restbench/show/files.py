@@ -1,0 +1,99 @@
+"""The files of a run: tables for programs, figures, and a copy of it, small enough for git."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from restbench.analyse.measures import Row
+from restbench.experiment import columns
+from restbench.show import factorial, report, views
+from restbench.show.charts import theme
+from restbench.show.findings import Findings
+from restbench.store import exported
+from restbench.store.store import Run
+from restbench.store.writing import write_json, write_model, write_text
+
+_DECIMALS = 3
+#: Charts that its page draws as well as any other, and whose files would be a tenth of the copy.
+DETAILS = ("stages-shares", "series-course")
+
+
+def write_tables(found: Findings) -> None:
+    """Write `report.md`, and to `tables/` the test matrix and what else the run is about."""
+    write_text(found.folder.test_matrix_csv, matrix_csv(found.rows))
+    report.write_markdown(found)
+    if (effects := factorial.of_findings(found)) is not None:
+        write_json(found.folder.factorial_json, effects.to_json())
+    for view in views.of(found):
+        for path, records in view.records(found).items():
+            if records:
+                write_text(path, as_csv(records))
+
+
+def write_figures(found: Findings, left_out: Sequence[str] = ()) -> list[Path]:
+    """Write every chart that the run has a point for, but those that are named, as an SVG file;
+    returns the files."""
+    written = {
+        found.folder.named_figure(name): chart
+        for name, chart in found.charts.items()
+        if name not in left_out
+    }
+    for path, chart in written.items():
+        write_text(path, theme.svg(chart))
+    return list(written)
+
+
+def matrix_csv(rows: Iterable[Row]) -> str:
+    """A line a cell: the study's columns, then the ends of intervals; an unknown value is an empty
+    field."""
+    fields = [{**row.record(), **_ends(row)} for row in rows]
+    rounded = [{name: _rounded(value) for name, value in each.items()} for each in fields]
+    return as_csv(rounded, (*columns.NAMES, *columns.ENDS))
+
+
+def as_csv(records: Sequence[Mapping[str, object]], names: Sequence[str] = ()) -> str:
+    """A line for each record under the names of its fields, those of the first where none are
+    given."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names or list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def _ends(row: Row) -> dict[str, float | None]:
+    """Of the intervals over blocks: column → value."""
+    ends = [end for metric in columns.WITH_ENDS for end in row.ends(metric)]
+    return dict(zip(columns.ENDS, ends, strict=True))
+
+
+def _rounded(value: object) -> object:
+    return round(value, _DECIMALS) if isinstance(value, float) else value
+
+
+def keep(run: Run, kept: Run, library: Path) -> None:
+    """Write `run.json`, tables, figures and page of `run` into the folder of `kept`; what was kept
+    there before goes. Everything is made of `run.json`, so that it links only to what is kept with
+    it. `library` is the file of the chart library that all kept pages share.
+    """
+    _keep_identity(run, kept)
+    shutil.copyfile(run.exported_file, kept.exported_file)
+    found = views.drawn(exported.read(kept.exported_file), kept)
+    write_figures(found, left_out=DETAILS)
+    write_tables(found)
+    report.write(found, Path(os.path.relpath(library, kept.path)).as_posix())
+
+
+def _keep_identity(run: Run, kept: Run) -> None:
+    shutil.rmtree(kept.path, ignore_errors=True)
+    for source, target in zip(run.identity_files(), kept.identity_files(), strict=True):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.exists():
+            shutil.copyfile(source, target)
+    # In which order cells were measured is part of the raw data: it would be a third of the copy.
+    write_model(kept.manifest_file, run.manifest().model_copy(update={"plan": ()}))

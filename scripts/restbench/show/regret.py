@@ -1,0 +1,106 @@
+"""What choosing a technique per request costs: a sentence, a section, and a table for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import users_text
+from restbench.judge import regret
+from restbench.judge.regret import Choosing, Share
+from restbench.show import document as doc
+from restbench.show import wording
+from restbench.show.findings import Findings
+
+_DECIMALS = 4
+_HOW_TO_READ = (
+    "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
+    "choosing strategy's over the other's, of latency the other's over the choosing one's. Regret "
+    "is 1 less the share. The best fixed strategy is the one that these runs show as the best, so "
+    "among several alike the one that luck favoured: regret is rather shown too large. Intervals "
+    "are of the ratio paired by block; with one block there are none."
+)
+
+
+def sentence(rows: Sequence[Row]) -> str:
+    """What choosing per request costs next to the best fixed technique, by service."""
+    shares = [each for each in regret.choosing(rows).regrets if each.metric == "throughput_per_s"]
+    services = wording.grouped(shares, lambda each: each.cell.service)
+    parts = "; ".join(f"in {name.capitalize()} {_kept(of)}" for name, of in services.items())
+    least = f"{1 - regret.TOLERANCE:.0%}"
+    if not parts:
+        return ""
+    return f"Choosing a technique per request reaches {least} of the best fixed one {parts}."
+
+
+def _kept(shares: Sequence[Share]) -> str:
+    kept = sum(each.verdict == "reproduced" for each in shares)
+    known = [each for each in shares if each.regret is not None]
+    text = f"in {kept} of {len(shares)} cells"
+    if not known:
+        return text
+    worst = max(known, key=lambda each: each.regret or 0.0)
+    where = f"{worst.cell.complexity}, {users_text(worst.cell.users)}"
+    return f"{text}, and loses at most {100 * (worst.regret or 0.0):.1f} % ({where})"
+
+
+def page(found: Findings) -> doc.Section | None:
+    """The summary, the charts, and, folded, each comparison; None where nothing chooses."""
+    choice = regret.choosing(found.rows)
+    if not choice.regrets:
+        return None
+    title = "Do small requests wait for huge ones? Every strategy"
+    slowdowns = doc.table(title, doc.listed(regret.SLOWDOWN_HEAD), choice.slowdown_lines)
+    return doc.section(
+        "regret",
+        "What choosing costs",
+        doc.Bullets(tuple(choice.summary())),
+        *found.figures("regret"),
+        doc.Text(_HOW_TO_READ),
+        doc.section(
+            "regret-cells",
+            "Each comparison",
+            _lines("Each cell against its best fixed strategy", choice.regrets),
+            _lines("Each mix against every fixed strategy", choice.duels),
+            slowdowns if choice.slowdowns else None,
+            folded=True,
+        ),
+    )
+
+
+def _lines(caption: str, shares: Sequence[Share]) -> doc.Table | None:
+    head = doc.listed(regret.HEAD)
+    return doc.table(caption, head, [each.line for each in shares]) if shares else None
+
+
+def records(found: Choosing) -> list[dict[str, object]]:
+    """A line a comparison: with the best fixed strategy (best_fixed is yes), and of each mix with
+    every one. A share is above 1 where choosing is better, whatever the metric."""
+    return [
+        *(_record(each, "yes") for each in found.regrets),
+        *(_record(each, "") for each in found.duels),
+    ]
+
+
+def _record(share: Share, best: str) -> dict[str, object]:
+    ratio = share.comparison.ratio
+    return {
+        "service": share.cell.service,
+        "complexity": share.cell.complexity,
+        "kind": share.part,
+        "users": share.cell.users,
+        "metric": share.metric,
+        "against": share.other.strategy if share.other else "",
+        "best_fixed": best,
+        "share": _rounded(share.comparison.estimate),
+        "share_low": _rounded(ratio.low if ratio else None),
+        "share_high": _rounded(ratio.high if ratio else None),
+        "regret": _rounded(share.regret),
+        "verdict": share.verdict,
+        "blocks": share.comparison.blocks,
+        "warnings": "yes" if share.warned else "",
+    }
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, _DECIMALS)
