@@ -108,7 +108,6 @@ def test_arrivals_that_found_every_user_busy_are_a_warning_and_idle_users_are_no
     ran: Ran,
 ) -> None:
     (row,) = measures.rows(ran.bench.latest)
-    assert (row.value("users_in_flight") or 0) < 0.9 * row.cell.users
     kinds = {each.kind for each in row.warnings}
     assert "late-arrivals" in kinds, ran.told
     assert not kinds & {"users-in-flight", "littles-law"}
