@@ -85,6 +85,8 @@ final class EnvelopeReader extends StreamReaderDelegate {
     private static XMLInputFactory factory() {
         XMLInputFactory factory = StaxUtils.createXMLInputFactory(true);
         factory.setProperty(XMLInputFactory2.P_LAZY_PARSING, false);
+        factory.setProperty(XMLInputFactory2.P_INTERN_NAMES, true); // else JAXB does so, at each tag anew
+        factory.setProperty(XMLInputFactory2.P_INTERN_NS_URIS, true);
         factory.setProperty(WstxInputProperties.P_MAX_CHILDREN_PER_ELEMENT, Integer.MAX_VALUE); // rows of a matrix
         return factory;
     }
