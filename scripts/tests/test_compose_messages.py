@@ -16,7 +16,8 @@ import yaml
 from ports import free_port
 
 from restbench import ROOT
-from restbench.deploy.database import CONTRACT, Database
+from restbench.deploy.database import Database
+from restbench.deploy.migrations import CONTRACT
 from restbench.failures import EnvironmentProblem
 from restbench.machine import process
 
@@ -112,11 +113,28 @@ def test_the_image_has_the_package_of_the_harness_lock_with_its_hashes() -> None
     assert not taken.rstrip().endswith("\\")
 
 
-def test_what_the_image_copies_is_there() -> None:
-    for line in re.findall(r"^COPY (.+)$", DOCKERFILE, re.MULTILINE):
+BUILDS = [each["build"] for each in COMPOSE["services"].values() if "build" in each]
+IMAGES = {name: (ROOT / name).read_text() for name in sorted({it["dockerfile"] for it in BUILDS})}
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_what_an_image_copies_is_there(name: str) -> None:
+    copied = re.findall(r"^COPY (?!--from)(.+)$", IMAGES[name], re.MULTILINE)
+    assert copied
+    for line in copied:
         for source in line.split()[:-1]:
             assert (ROOT / source).exists(), source
-    assert "COPY contract/database contract/database" in (ROOT / "scripts/Dockerfile").read_text()
+
+
+def test_the_harness_image_has_the_migrations() -> None:
+    assert "COPY contract/database contract/database" in IMAGES["scripts/Dockerfile"]
+
+
+def test_no_image_fetches_what_a_pom_excludes() -> None:
+    """As Maven's `dependency:go-offline` does; a build then fails where one cannot be had."""
+    fetched = re.findall(r"^RUN mvn .*", "\n".join(IMAGES.values()), re.MULTILINE)
+    assert any("dependency:resolve" in line for line in fetched)
+    assert not [line for line in fetched if "go-offline" in line]
 
 
 # --- the script, as an ordinary user's process ----------------------------------------------------
