@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from scipy import stats
 from trial_run import EXPERIMENT
 
-from restbench.experiment import experiment, statistics
+from restbench.experiment import statistics, toml_file
 from restbench.experiment.design import Design
 from restbench.experiment.experiment import Experiment
 
@@ -149,7 +149,9 @@ def test_bad_input_is_told_with_its_key_and_what_is_allowed(
     table = tomllib.loads(EXPERIMENT) | {"factorial": STUDY | change}
     with pytest.raises(ValidationError) as refused:
         Experiment.model_validate(table)
-    assert re.search(f"^factorial.*{message}", experiment._first_problem(refused.value))
+    assert re.search(
+        f"^factorial.*{message}", toml_file.first_problem(refused.value, Experiment, table)
+    )
 
 
 @pytest.mark.parametrize(

@@ -121,8 +121,13 @@ def test_a_clock_is_compared_where_a_request_and_its_answer_were_quickest() -> N
     ]
     heard = [BEGUN_MS + 100 * at + 1 + each for at, each in enumerate(late)]
     assert engine_clocks.offset_ms(rows[::-1], heard) == 80
-    with pytest.raises(EnvironmentProblem, match="does not reach the controller's port 4102"):
+    with pytest.raises(EnvironmentProblem, match="does not reach the controller's port 4103"):
         engine_clocks.offset_ms([], [])
+
+
+def test_a_controller_and_the_clocks_of_its_machine_have_ports_of_their_own() -> None:
+    """JMeter opens up to three ports from client.rmi.localport on."""
+    assert engine_clocks.PORT not in range(engines.CONTROLLER_PORT, engines.CONTROLLER_PORT + 3)
 
 
 def test_windows_are_refused_where_a_clock_is_off() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def test_a_kept_file_of_an_older_rule_gets_the_verdict_of_its_numbers(run: Run) 
     old = found.run.model_copy(update={"traces": (entry.model_copy(update={"response": was}),)})
     said = shown.sentence(old, found.rows)
     assert "response time too imprecise (± 13.2 %) (CV 8.6 %, last third over first 0.919" in said
-    claims = shown.claims(found.definition, old, found.rows)
+    claims = shown.claims(replace(found, run=old))
     assert claims is not None
     (line,) = claims.rows
     assert [words(each) for each in line][2:] == [
