@@ -78,6 +78,7 @@ def test_tables_figures_and_page_say_so(run: Run) -> None:
     answer = findings(run).run.answer
     assert answer is not None
     assert page.count(html.escape(answer.sentence)) == 1, "it is not said again below"
+    assert answer.reasons[0].startswith("Effects have 95 % intervals over 3 blocks")
 
 
 def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:

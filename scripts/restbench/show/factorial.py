@@ -78,6 +78,15 @@ def plain_sentence(found: Factorial) -> str:
     return sentence(found).replace("`", "")
 
 
+def sure(found: Factorial) -> str:
+    """How sure the effects are."""
+    blocks = len(found.blocks)
+    if not found.degrees_of_freedom:
+        return f"The shares are of {blocks} block{'s' * (blocks != 1)}: no effect has an interval."
+    percent = f"{100 * found.confidence:.0f} %"
+    return f"Effects have {percent} intervals over {blocks} blocks, and are tested together."
+
+
 def _lead(found: Factorial, first: Effect) -> str:
     if first.share_pct >= MOST_OF_IT_PCT:
         return f"{first.share_pct:.0f} % of the variation is `{first.name}`"

@@ -130,9 +130,9 @@ def _effects(found: Findings) -> Charts:
     return effects.charts(analysis) if analysis else ()
 
 
-def _explained(found: Findings) -> str:
+def _explained(found: Findings) -> tuple[str, str]:
     analysis = factorial.of_findings(found)
-    return factorial.plain_sentence(analysis) if analysis else ""
+    return (factorial.plain_sentence(analysis), factorial.sure(analysis)) if analysis else ("", "")
 
 
 def _grids(found: Findings) -> list[Grid]:
@@ -192,7 +192,7 @@ VIEWS: dict[str, View] = {
     ),
     "factorial": View(
         (factorial.page,),
-        words=lambda found: (_explained(found), ""),
+        words=_explained,
         charts=_effects,
     ),
     "messages": View(
