@@ -12,6 +12,7 @@ from fixture_run import cell
 from shown_run import findings, page_of, part_of, printed
 from trial_run import EXPERIMENT, START_MS, build
 
+from restbench.analyse.trace import entry
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration
 from restbench.show import trace as shown
@@ -97,6 +98,13 @@ def test_a_run_file_has_every_course_in_at_most_600_points(run: Run) -> None:
     assert columns["dead_rows"].step_s == 5
     assert found.totals["wal_syncs"] == 300 * (SECONDS - 5)
     assert found.bloat == {"dead_tuple_percent": 1.5}
+
+
+def test_bands_reach_to_the_end_of_a_trace_one_a_point_of_the_figure(run: Run) -> None:
+    kept = [IncidentEntry(kind="gc-pause", begin_s=s, end_s=s + 0.02) for s in range(SECONDS)]
+    told = entry(traced().model_copy(update={"incidents": (*kept, kept[-1])}))
+    assert [each.begin_s // 3 for each in told.incidents] == list(range(600))
+    assert told.counts[0].count == SECONDS + 1
 
 
 def test_a_trace_of_a_block_that_is_not_finished_is_not_told(run: Run) -> None:

@@ -45,7 +45,7 @@ FAULT_SEEN = 0.5
 #: The completions in a step that a percentile of it needs: one of them lies beyond.
 _NEEDED = {50: 2, 95: 20, 99: 100}
 _LONG_STEP_S = 10
-_MOST_OF_A_KIND, _MOST_WAITS = 200, 4
+_MOST_WAITS = 4
 #: Of a sample what is shown as it is: its column, and what it is multiplied by.
 _LEVELS = {
     "live_rows": ("live_rows", 1.0),
@@ -136,7 +136,7 @@ def entry(traced: Traced) -> TraceEntry:
         errors=traced.errors,
         fault=_fault(kinds["fault"][0], per_s, traced, seen) if "fault" in kinds else None,
         counts=tuple(_counts(kinds)),
-        incidents=tuple(_longest(kinds)),
+        incidents=tuple(_bands(kinds, traced.seconds)),
         waits=waits,
         bloat=next((each["bloat"] for each in traced.samples if "bloat" in each), {}),
         totals={name: seen[-1][name] - seen[0][name] for name in _TOTALS if _have(seen, name)},
@@ -242,14 +242,14 @@ def _counts(kinds: Mapping[str, Sequence[IncidentEntry]]) -> Iterator[CountEntry
         yield CountEntry(kind=kind, count=len(of), seconds=whole_s, longest_s=longest_s)
 
 
-def _longest(kinds: Mapping[str, Sequence[IncidentEntry]]) -> list[IncidentEntry]:
-    """Of each kind as many as a figure can show."""
-    found = [
-        each
-        for of in kinds.values()
-        for each in sorted(of, key=lambda each: each.begin_s - each.end_s)[:_MOST_OF_A_KIND]
-    ]
-    return sorted(found, key=lambda each: each.begin_s)
+def _bands(kinds: Mapping[str, Sequence[IncidentEntry]], seconds: int) -> list[IncidentEntry]:
+    """Of each kind the longest that begins at each point of a figure's course."""
+    step_s = max(1.0, seconds / MOST_POINTS)
+    found: dict[tuple[str, int], IncidentEntry] = {}
+    for kind, of in kinds.items():
+        for each in sorted(of, key=lambda each: each.end_s - each.begin_s):
+            found[kind, int(each.begin_s / step_s)] = each
+    return sorted(found.values(), key=lambda each: each.begin_s)
 
 
 def _have(samples: Sequence[Mapping[str, Any]], name: str) -> bool:

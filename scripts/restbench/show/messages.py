@@ -163,7 +163,11 @@ def _bar(pie: Pie) -> str:
     return f"{cell.service} {cell.strategy} {cell.technique} {cell.complexity}"
 
 
-_LIMIT = "Dashed, in a technique's colour: pgbench, the limit."
+def _caption(panels: Sequence[Panel]) -> str:
+    """What is dashed, where anything is."""
+    if any(line.is_limit for panel in panels for line in panel.lines):
+        return "Dashed, in a technique's colour: pgbench, the limit."
+    return "No limit was measured."
 
 
 def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
@@ -171,15 +175,15 @@ def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
     stages of one user's requests."""
     of_messages = [row for row in rows if messages.is_message(row)]
     return [
-        _over_users(of_messages, "technique", "none", _LIMIT),
-        _over_users(of_messages, "strategy", "", "One technique."),
+        _over_users(of_messages, "technique", "none"),
+        _over_users(of_messages, "strategy", ""),
         _over_threads(of_messages),
         _over_characters(of_messages, definition),
         _stages(messages.pies(of_messages)),
     ]
 
 
-def _over_users(rows: Sequence[Row], what: str, usual: str, caption: str) -> Chart | None:
+def _over_users(rows: Sequence[Row], what: str, usual: str) -> Chart | None:
     """A panel a service and kind of messages; lines are techniques, or strategies."""
     label: Callable[[Cell], str] = attrgetter(what)
     panels = [
@@ -193,6 +197,7 @@ def _over_users(rows: Sequence[Row], what: str, usual: str, caption: str) -> Cha
         and len({row.cell.users for row in group}) > 1
     ]
     title = f"Messages sent and popped, by {what}"
+    caption = _caption(panels) if what == "technique" else "One technique."
     return lines.chart(f"messages-{what}", title, caption, panels, "Users", is_log=True)
 
 
@@ -208,7 +213,7 @@ def _over_threads(rows: Sequence[Row]) -> Chart | None:
         if len(group) > 1
     ]
     title = "Messages sent and popped, by threads with a connection each"
-    return lines.chart("messages-threads", title, _LIMIT, panels, "Threads", is_log=False)
+    return lines.chart("messages-threads", title, _caption(panels), panels, "Threads", is_log=False)
 
 
 def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | None:
@@ -229,7 +234,7 @@ def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | Non
         if len(group) > 2
     ]
     title = "Messages sent and popped, by their characters"
-    return lines.chart("messages-sizes", title, _LIMIT, panels, "Characters", is_log=True)
+    return lines.chart("messages-sizes", title, _caption(panels), panels, "Characters", is_log=True)
 
 
 def _technique(cell: Cell) -> str:
