@@ -99,6 +99,20 @@ def test_an_error_and_a_wrong_answer_are_told_apart(tmp_path: Path) -> None:
     assert sent.first_error == "503 not 200"
 
 
+def test_engines_whose_names_have_hyphens_are_told_apart(tmp_path: Path) -> None:
+    path = merged(
+        tmp_path / "samples.jtl",
+        [
+            sample(f"engine-{number}.engine", 1, at)
+            for number in (0, 1)
+            for at in range(0, 10_000, 100)
+        ],
+    )
+    engines.sent(path, LOOKED, 2, 1.0, 5.0)
+    with pytest.raises(EnvironmentProblem, match="2 of 3 engines"):
+        engines.sent(path, LOOKED, 3, 1.0, 5.0)
+
+
 def test_an_engine_that_sent_nothing_is_missed(tmp_path: Path) -> None:
     path = merged(tmp_path / "samples.jtl", two_engines())
     with pytest.raises(EnvironmentProblem, match="2 of 3 engines"):

@@ -289,8 +289,8 @@ def _stages_ms(header: str) -> list[float]:
 
 
 def _engine_of(row: Mapping[str, str]) -> str:
-    """A thread's name begins with its engine's `host:port-`."""
-    return row["threadName"].partition("-")[0]
+    """A thread is `host:port-user 1-2`, and a host's name may have a hyphen."""
+    return row["threadName"].partition("-user ")[0]
 
 
 def _error(row: Mapping[str, str]) -> str:
