@@ -239,7 +239,8 @@ def test_an_open_load_counts_from_the_moment_a_request_was_meant_to_be_sent(shar
 
 
 def test_an_open_load_sends_each_arrival_once_and_none_before_its_moment(shared: Load) -> None:
-    moments_us = list(range(0, 1_000_000, 10_000))
+    # All users wait for the last one: who comes late to the last moment has nothing to send.
+    moments_us = [*range(0, 1_000_000, 10_000), 1_500_000]
     arrivals = shared.folder / "arrivals.txt"
     arrivals.write_text("".join(f"{each}\n" for each in moments_us))
     with StubService(right) as service:

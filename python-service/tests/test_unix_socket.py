@@ -42,7 +42,7 @@ def answer(path: Path, method: str, target: str, body: bytes = b"") -> bytes:
 def answers(path: Path) -> bool:
     try:
         return bool(answer(path, "GET", "/health"))
-    except OSError:
+    except (OSError, http.client.HTTPException):  # of one that is killed half an answer may come
         return False
 
 

@@ -239,7 +239,7 @@ def test_a_service_that_dies_costs_its_cells_and_a_class_without_memory_is_refus
     assert ran.code == 4, ran.told
     assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
     page = ran.run.report_markdown.read_text()
-    assert "java-pinned-unbound-CG-S-1u: once more on a fresh service" in ran.told
+    assert "java-pinned-unbound-CG-S-1u: once more: " in ran.told
     found = {row["strategy"]: row for row in table(ran.run)}
     assert found["serial"]["service_s"] == str(WARM_S)
     assert found["pinned"]["service_s"] == ""

@@ -97,7 +97,7 @@ def test_one_that_runs_already_is_taken_and_what_it_keeps_stays() -> None:
         owner.execute("INSERT INTO messages.queue (technique, name) VALUES ('blocking', 'kept')")
     second = Database(folder, outlives_us=True)
     serve.start_database(second)
-    assert (second.port, second.pids()) == (first.port, first.pids())
+    assert (second.port, second.pids()[0]) == (first.port, first.pids()[0])  # others come and go
     assert serve.stop_all() == ["database"]
     third = Database(folder, outlives_us=True)
     serve.start_database(third)
