@@ -140,8 +140,8 @@ def order_to_extend(run: Run, minutes: float) -> Order:
             "goes on with it"
         )
     loaded = experiment.load(run.experiment_file)
-    # Times are in whole seconds: a block of a tiny kernel can have none.
-    block_minutes = max(1.0, sum(took_s) / len(took_s)) / 60
+    # Times are in whole seconds: a block of tiny kernels that says one has taken up to two.
+    block_minutes = max(2.0, sum(took_s) / len(took_s)) / 60
     total_minutes = sum(took_s) / 60 + minutes
     profile = loaded.profile(manifest.profile)
     if total_minutes >= LONG_MINUTES:
