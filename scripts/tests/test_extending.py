@@ -86,9 +86,9 @@ def test_a_run_without_a_finished_block_is_resumed_not_extended(
         resuming.order_to_extend(run, 5)
 
 
-def test_blocks_that_took_less_than_a_second_count_as_one_second(finished: Run) -> None:
+def test_blocks_that_took_less_than_two_seconds_count_as_two(finished: Run) -> None:
     for each in finished.trials.blocks():
         finished.trials.finish(each.block, each.began)
     order = resuming.order_to_extend(finished, 0.1)
-    assert order.profile.block_s == pytest.approx(1.0)
-    assert order.profile.blocks_max == 2 + 6
+    assert order.profile.block_s == pytest.approx(2.0)
+    assert order.profile.blocks_max == 2 + 3
