@@ -14,7 +14,7 @@ from restbench.experiment import experiment
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import study
 from restbench.judge.claims import Decision, PartDecision
-from restbench.show import answering, microbench_text
+from restbench.show import microbench_text, views
 from restbench.store import exported, store
 from restbench.store.exported import (
     ExperimentEntry,
@@ -58,7 +58,7 @@ def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exporte
     """Write a run's `run.json` from its trials; returns it as it is read again, so that what is
     made of it is the same now and later. `note` takes what was left out."""
     found = _exported(run, rows, note)
-    answered = found.model_copy(update={"answer": answering.of(found)})
+    answered = found.model_copy(update={"answer": views.answer_of(found)})
     exported.write(run.exported_file, answered)
     return exported.read(run.exported_file)
 

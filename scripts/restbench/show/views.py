@@ -14,6 +14,7 @@ from restbench.analyse import npb as programs
 from restbench.analyse.limits import Limit
 from restbench.analyse.workers import Grid
 from restbench.experiment.open_load import OpenLoad
+from restbench.judge import answer, trust
 from restbench.judge import regret as choices
 from restbench.show import (
     bottleneck,
@@ -40,6 +41,7 @@ from restbench.show.document import Section, Table, section
 from restbench.show.findings import Findings
 from restbench.show.parts import figures
 from restbench.store.exported import Exported
+from restbench.store.quoted import AnswerEntry
 from restbench.store.store import Run
 
 T = TypeVar("T")
@@ -87,6 +89,23 @@ def _charts(found: Findings) -> list[Chart | None]:
         course.stages(found.rows),
         course.windows(found.run.series, [row.cell for row in found.rows]),
     ]
+
+
+def answer_of(run: Exported) -> AnswerEntry:
+    """The first screen in words, of a run that has all else: a sentence, its own kind's before the
+    general one, where it holds, and why to believe it."""
+    found = findings.of(run, Run(Path(run.run)))
+    general = answer.answer(found.rows)
+    said = (view.words(found) for view in of(found))
+    sentence, sure = next((each for each in said if each[0]), ("", ""))
+    is_special = not found.definition.sends_load or "messages" in found.definition.views
+    return AnswerEntry(
+        sentence=sentence or general.sentence,
+        places=() if is_special else general.places,
+        reasons=trust.reasons(
+            sure or general.sure, found.rows, run.proofs, run.again, run.calibration
+        ),
+    )
 
 
 def sections(found: Findings) -> list[Section | None]:
