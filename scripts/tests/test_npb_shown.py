@@ -19,7 +19,7 @@ from restbench.drive.npb_direct import read_answer
 from restbench.experiment.npb import Work
 from restbench.failures import WrongAnswers
 from restbench.judge import claims, study
-from restbench.show import answering, export, files, npb, report, terminal, views
+from restbench.show import export, files, npb, report, terminal, views
 from restbench.show.charts import kernels, theme
 from restbench.show.document import Field, Link, Table
 from restbench.show.findings import Findings
@@ -76,7 +76,7 @@ def shown(rows: list[Row], folder: Path = Path("made-up")) -> Findings:
     answered = told.model_copy(
         update={
             "claims": tuple(map(export.claim, study.decisions_of(told))),
-            "answer": answering.of(told),
+            "answer": views.answer_of(told),
         }
     )
     return views.drawn(answered, Run(folder))
