@@ -7,10 +7,12 @@ import zlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple, cast
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 
+from restbench.deploy.database import Database
 from restbench.drive import messages, pgbench
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
 from restbench.drive.messages import EMPTY, POP, SEND
@@ -23,7 +25,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule.messages import PGBENCH, MessagesDriver, MessagesRun
+from restbench.schedule.messages import PGBENCH, MessagesDriver, MessagesRun, Store
 from restbench.schedule.pace import Pace, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
@@ -280,6 +282,19 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> Non
     assert sorted(limits) == sorted(set(proofs.CLAIMS) - {"memory"})
     assert {each.cell for each in planned if each.arm != PGBENCH} == set(cells)
     assert here.progress.planned == len(planned)
+
+
+def test_ids_of_a_techniques_queues_have_no_gaps_whatever_is_filled_first() -> None:
+    owner = MagicMock()
+    owner.execute.return_value.fetchone.side_effect = [(number,) for number in range(1, 999)]
+    store = Store(cast(Database, None), owner, most=100)
+    one = Cell(service="java", strategy="serial", complexity="200", users=1, technique="function")
+    other = Cell(service="java", strategy="serial", complexity="200", users=1, technique="blocking")
+    for cell, queues in ((one, 1), (other, 100), (one, 100)):
+        store.of(cell).fill(Messages(characters=200, queues=queues), 1)
+    for cell in (one, other):
+        first, ids = store.of(cell).ids[0], [*store.of(cell).ids]
+        assert ids == [*range(first, first + 100)]
 
 
 def file_of(tmp_path: Path, cells: str, more: str = "") -> Path:

@@ -41,12 +41,17 @@ class Store:
 
     database: Database
     owner: Connection
+    most: int
+    """Queues that a load of the run needs."""
     queues: dict[str, InDatabase] = field(default_factory=dict)
     """By technique."""
 
     def of(self, cell: Cell) -> InDatabase:
         """The queues of a cell's technique."""
-        return self.queues.setdefault(cell.technique, InDatabase(self.owner, cell.technique))
+        if cell.technique not in self.queues:
+            made = InDatabase.made(self.owner, cell.technique, self.most)
+            self.queues[cell.technique] = made
+        return self.queues[cell.technique]
 
 
 @dataclass
@@ -210,7 +215,7 @@ def opened(
     cores = place("unbound", allowed_cores(), run.load_cores())
     with ExitStack() as stack:
         with spent_on("service start"):
-            stores = stack.enter_context(stores_of(run, wanted, core_list(cores.service)))
+            stores = stack.enter_context(stores_of(order, run, wanted, core_list(cores.service)))
         found = {name: each.database.environment() for name, each in stores.items()}
         block = partial(MessagesRun, stores=stores)
         yield stack.enter_context(
@@ -219,11 +224,13 @@ def opened(
 
 
 @contextmanager
-def stores_of(run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]]:
+def stores_of(order: Order, run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]]:
     """A fresh database for each set of settings that cells name, and the usual one where none
     does; all are removed in the end, but for their logs."""
     cells = [cell for each in wanted.groups for cell in each.cells]
     names = dict.fromkeys(cell.postgres for cell in cells)
+    levels = [order.experiment.messages(cell.complexity) for cell in cells]
+    most = max((level.queues for level in levels if level), default=0)
     found: dict[str, Store] = {}
     with ExitStack() as stack:
         for number, name in enumerate(names, start=1):
@@ -232,7 +239,7 @@ def stores_of(run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]
             database = Database(folder, overrides=given, cores=cores)
             stack.enter_context(fresh(database))
             owner = stack.enter_context(database.connect())
-            found[name] = Store(database, owner)
+            found[name] = Store(database, owner, most)
         yield found
 
 
