@@ -14,7 +14,7 @@ from stub_bench import Bench
 from waiting import PATIENCE_S
 
 from restbench.analyse.measures import Measurement, Row
-from restbench.commands import measuring, ordering, results
+from restbench.commands import measuring, results
 from restbench.experiment.cell import Shape
 from restbench.failures import (
     CellsFailed,
@@ -89,7 +89,7 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
 ) -> None:
     failure = EnvironmentProblem("JMeter's dashboard generator failed")
     shown = results.Presented([row("serial", flags)], failure)
-    order = ordering.order_for("smoke", "smoke", "", [])
+    order = measuring.order_for("smoke", "smoke", "", [])
     monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
     monkeypatch.setattr(measuring, "measured", lambda *_args, **_options: shown)
     with pytest.raises(expected):

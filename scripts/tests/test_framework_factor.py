@@ -15,7 +15,7 @@ from stub_bench import Bench
 from stub_cli import stub_command
 from test_experiment import MINIMAL, loaded
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.deploy import programs, service
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import (
@@ -111,7 +111,7 @@ def test_the_shipped_experiment_has_every_framework_and_the_cells_of_its_claim()
 
 
 def order(path: Path, cells: str = "") -> object:
-    return ordering.order_for(str(path), "quick", cells, [])
+    return measuring.order_for(str(path), "quick", cells, [])
 
 
 def test_what_the_environment_chooses_is_refused_in_a_run(
@@ -182,7 +182,7 @@ def test_a_service_is_started_in_its_cells_framework(
 
 
 def test_languages_that_are_apart_share_a_block_one_after_the_other() -> None:
-    asked = ordering.order_for("frameworks", "smoke", "", [])
+    asked = measuring.order_for("frameworks", "smoke", "", [])
     parts = block._parts(asked, Wanted(1, groups_of(asked), 120.0))
     assert [each.seconds for each in parts] == [60.0, 60.0]
     services = [{cell.service for group in each.groups for cell in group.cells} for each in parts]

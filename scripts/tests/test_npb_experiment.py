@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from npb_rows import SHIPPED, published
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.experiment import experiment, plan
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.npb import CLASSES, Published, Work, core_counts, work_of
@@ -128,7 +128,7 @@ def test_an_unknown_profile_and_an_empty_selection_are_named(shipped: Experiment
 
 
 def test_the_claims_lie_next_to_the_experiment_and_are_on_its_levels() -> None:
-    order = ordering.order_for("npb", "reference", "", [])
+    order = measuring.order_for("npb", "reference", "", [])
     assert order.claims_text is not None
     ids = ("N1", "N1-fair", "N1-soap", "N1-soap-fair", "N2")
     assert [order.claims_text.count(f'id = "{each}"') for each in ids] == [1] * len(ids)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from stub_bench import Bench
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, NotAsBegun
 from restbench.schedule import begin, resuming
@@ -28,7 +28,7 @@ from restbench.store.writing import write_json, write_text
 @pytest.fixture
 def order(tmp_path: Path) -> Order:
     path = Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]}, blocks=2)
-    return ordering.order_for(path, "p", "", [])
+    return measuring.order_for(path, "p", "", [])
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +159,7 @@ def test_the_command_is_the_same_whether_the_run_goes_on_or_not(
     monkeypatch.setattr(
         sys, "argv", ["restbench", "run", "smoke", "--resume", "--cells", "users=2"]
     )
-    assert ordering.command_line() == "restbench run smoke --cells users=2"
+    assert measuring.command_line() == "restbench run smoke --cells users=2"
 
 
 def test_another_load_average_is_no_other_machine(

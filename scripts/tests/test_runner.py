@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from stub_bench import Bench
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
@@ -71,7 +71,7 @@ def order_of(tmp_path: Path, blocks: int, most: int, minutes: float = 60.0) -> O
     path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned"]}, **rule))
     path.write_text(path.read_text().replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
     path.with_name("held.toml").write_text(CLAIMS)
-    return ordering.order_for(str(path), "p", "", [])
+    return measuring.order_for(str(path), "p", "", [])
 
 
 def measured(per_s: int = 100) -> Callable[[Order, Run, Wanted, View], None]:
@@ -192,7 +192,7 @@ name = "again"
 where = { strategy = "serial" }
 """
     path.write_text(path.read_text() + groups)
-    found = runner.groups_of(ordering.order_for(str(path), "p", "", []))
+    found = runner.groups_of(measuring.order_for(str(path), "p", "", []))
     told = [(each.name, {cell.strategy for cell in each.cells}, each.share) for each in found]
     assert told == [("two", {"serial", "pinned"}, 3), ("rest", {"pipeline"}, 1)]
     assert [each.compared for each in found] == [True, False]

@@ -1,17 +1,21 @@
-"""`plan`, `run` and `extend`: what would be measured, and measuring it."""
+"""`plan`, `run` and `extend`: from options to an order, what it would measure, measuring it."""
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
-from restbench.analyse import exported
 from restbench.commands import results
 from restbench.commands.options import (
+    RESUME,
     CellsOption,
     ExperimentArgument,
     MinutesOption,
@@ -22,21 +26,25 @@ from restbench.commands.options import (
     console,
     note,
 )
-from restbench.commands.ordering import order_for
 from restbench.commands.results import Presented, with_raw_data
+from restbench.deploy import programs
+from restbench.experiment import claim_file, experiment, plan
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, STRATEGIES, ServiceName
 from restbench.experiment.order import Order
+from restbench.experiment.records import PlannedCell
+from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, Interrupted, NotAsBegun, StorageProblem
-from restbench.judge import study
 from restbench.machine import clock, phases, storage, watch
 from restbench.machine.phases import Account
 from restbench.schedule import environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
-from restbench.store import exported as run_json
 from restbench.store import run_lock, spending, store
 from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
 DEFAULT_PROFILE = "quick"
+#: What can be attached to: JMeter is given host and port, so there is nothing behind them.
+ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")
 
 
 def show_plan(
@@ -48,7 +56,7 @@ def show_plan(
 ) -> None:
     """Print the cells, their groups and the time; start nothing."""
     if run:
-        _show_rest(store.open_run(run))
+        results.show_rest(store.open_run(run))
         return
     order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
@@ -61,20 +69,6 @@ def show_plan(
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
             console.print(f"  {cell.id}{shown}", markup=False)
     console.print(_cost(order))
-
-
-def _show_rest(run: Run) -> None:
-    """What a run has decided, what the rest takes, and which cells had no time."""
-    rows = exported.rows(run)
-    if run.trials.exists():
-        decided = study.decisions(run, rows)
-    else:
-        decided = study.decisions_of(run_json.read(run.exported_file))
-    for decision in decided:
-        console.print(f"{decision.id:14} {decision.headline}", markup=False)
-    for each in study.not_measured(rows):
-        console.print(each, markup=False, soft_wrap=True)
-    console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
 
 
 def run_experiment(  # noqa: PLR0913 - one option each
@@ -120,6 +114,75 @@ def extend_run(
         order = resuming.order_to_extend(run, minutes)
         presented = measured(order, run)
     end(account, presented)
+
+
+def order_for(
+    name: str, profile: str, cells: str, attach: list[str], minutes: float = 0.0
+) -> Order:
+    """What the options of `run` and `plan` ask for; BadConfiguration where they are wrong."""
+    path = store.experiment_file(name)
+    loaded = experiment.load(path)
+    selection = plan.parse_filter(cells, loaded)
+    chosen = loaded.profile(profile)
+    if minutes:
+        chosen = chosen.lasting(minutes)
+    planned = plan.plan(loaded, chosen, selection)
+    _require_frameworks(planned, selection)
+    claims_text = None
+    if loaded.claims is not None:
+        # As the file is now: a run is held against what was fixed before it. That it is wrong is
+        # better known now than after the run.
+        claims = store.sibling(path, loaded.claims)
+        claims_text = claim_file.checked_text(claims, loaded.levels)
+    return Order(
+        experiment=loaded,
+        experiment_text=path.read_text(encoding="utf-8"),
+        profile_name=profile,
+        profile=chosen,
+        plan=planned,
+        command=command_line(),
+        claims_text=claims_text,
+        attached=attached(attach),
+    )
+
+
+def _require_frameworks(planned: Sequence[PlannedCell], selection: Where) -> None:
+    """BadConfiguration where the environment chooses a framework, which is a factor in a run, or
+    one that was selected by its name cannot be had here."""
+    for name in dict.fromkeys(each.cell.service for each in planned):
+        variable = f"{name.upper()}_FRAMEWORK"
+        if (value := os.environ.get(variable)) not in (None, "", DEFAULT_FRAMEWORKS[name]):
+            raise BadConfiguration(
+                f"{variable}={value}: the framework is a factor of a run's cells: write "
+                f'framework = "{value}" into [[cells]] of an experiment\'s file, or take '
+                f"EXPERIMENT=frameworks with --cells 'framework={value}'"
+            )
+    for name, framework in {(each.cell.service, each.cell.framework) for each in planned}:
+        named = framework in (selection.framework or ())
+        if named and (lack := programs.lacking(name, framework)):
+            raise BadConfiguration(f"CELLS: framework: {lack}")
+
+
+def command_line() -> str:
+    """As it was typed, without RESUME: a run is the same whether it was interrupted or not."""
+    return shlex.join(["restbench", *(each for each in sys.argv[1:] if each != RESUME)])
+
+
+def attached(pairs: list[str]) -> dict[ServiceName, str]:
+    """What `--attach` gives, service by service; BadConfiguration where it is wrong."""
+    found: dict[ServiceName, str] = {}
+    for pair in pairs:
+        name, _, url = pair.partition("=")
+        if name not in STRATEGIES or ADDRESS.fullmatch(url) is None:
+            raise BadConfiguration(
+                f"--attach {pair}: give SERVICE=http://HOST:PORT; services are "
+                + ", ".join(STRATEGIES)
+            )
+        service: ServiceName = "java" if name == "java" else "python"
+        if service in found:
+            raise BadConfiguration(f"--attach {pair}: {service} is attached twice")
+        found[service] = url
+    return found
 
 
 def end(account: Account, presented: Presented) -> None:

@@ -14,6 +14,7 @@ from restbench.analyse.measures import Row, rows
 from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration, Failure
+from restbench.judge import study
 from restbench.machine import phases
 from restbench.show import bottleneck, export, files, report, terminal, views
 from restbench.show.browser import site
@@ -41,6 +42,20 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
     console.print(terminal.drawn(bottleneck.terminal(known)))
     for line in (*map(bottleneck.sentence, known), bottleneck.summary(known)):
         console.print(line, markup=False, soft_wrap=True)
+
+
+def show_rest(run: store.Run) -> None:
+    """What a run has decided, what the rest takes, and which cells had no time."""
+    found = exported_rows.rows(run)
+    if run.trials.exists():
+        decided = study.decisions(run, found)
+    else:
+        decided = study.decisions_of(exported.read(run.exported_file))
+    for decision in decided:
+        console.print(f"{decision.id:14} {decision.headline}", markup=False)
+    for each in study.not_measured(found):
+        console.print(each, markup=False, soft_wrap=True)
+    console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
 
 
 def with_raw_data(name: str) -> store.Run:
