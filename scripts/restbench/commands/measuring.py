@@ -94,7 +94,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
             raise BadConfiguration(
                 f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
             )
-        begun = unfinished(order, resume=resume)
+        begun = resuming.to_go_on_with(order, store.runs(), note) if resume else None
         presented = measured(order, begun)
     end(account, presented)
 
@@ -215,21 +215,6 @@ def _cost(order: Order) -> str:
     more = profile.most_blocks - profile.blocks
     further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
     return f"{cells} cells, {blocks} in about {duration(60 * profile.minutes)}{further}"
-
-
-def unfinished(order: Order, *, resume: bool) -> Run | None:
-    """The run to go on with, if that is asked for and there is one: the newest that was ordered in
-    just this way. Where there is none, a line says so."""
-    if not resume:
-        return None
-    known = resuming.unfinished(order, store.runs(), note)
-    found = next((each.run for each in known if not each.differences), None)
-    if found is None:
-        wanted = f"{order.experiment.name} with profile {order.profile_name}"
-        others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
-        notes = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
-        note("; ".join(notes))
-    return found
 
 
 def begun_now(order: Order) -> Run:

@@ -38,6 +38,19 @@ class Unfinished:
     """In what it was ordered otherwise; none for one that can go on."""
 
 
+def to_go_on_with(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -> Run | None:
+    """The newest unfinished run that was ordered in just this way; where there is none, `tell` gets
+    a line that says so."""
+    known = unfinished(order, runs, tell)
+    found = next((each.run for each in known if not each.differences), None)
+    if found is None:
+        wanted = f"{order.experiment.name} with profile {order.profile_name}"
+        others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
+        notes = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
+        tell("; ".join(notes))
+    return found
+
+
 def unfinished(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -> list[Unfinished]:
     """The unfinished runs of the same experiment and profile, the newest first.
 
