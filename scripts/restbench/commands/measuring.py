@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from restbench.analyse.measures import Row
 from restbench.commands import results
 from restbench.commands.options import (
     RESUME,
@@ -26,14 +28,23 @@ from restbench.commands.options import (
     console,
     note,
 )
-from restbench.commands.results import Presented, with_raw_data
+from restbench.commands.results import with_raw_data
 from restbench.deploy import programs
+from restbench.drive import dashboards
 from restbench.experiment import claim_file, experiment, plan
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, STRATEGIES, ServiceName
 from restbench.experiment.order import Order
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where
-from restbench.failures import BadConfiguration, Interrupted, NotAsBegun, StorageProblem
+from restbench.failures import (
+    BadConfiguration,
+    CellsFailed,
+    Failure,
+    Interrupted,
+    NotAsBegun,
+    StorageProblem,
+    WrongAnswers,
+)
 from restbench.machine import clock, phases, storage, watch
 from restbench.machine.phases import Account
 from restbench.schedule import environment, resuming, runner
@@ -185,26 +196,59 @@ def attached(pairs: list[str]) -> dict[ServiceName, str]:
     return found
 
 
+@dataclass(frozen=True)
+class Presented:
+    """What a run came to, as it was shown."""
+
+    rows: Sequence[Row]
+    failure: Failure | None
+    """Why there are no dashboards: for who has judged the rows first, which weigh more."""
+
+
 def end(account: Account, presented: Presented) -> None:
     """Say where the time went, and raise what the run has to end with."""
     seconds = account.seconds()
     console.print(f"all done in {duration(sum(seconds.values()))}: {phases.summary(seconds)}")
-    runner.judge(presented.rows)
+    judge(presented.rows)
     if presented.failure:
         raise presented.failure
 
 
+def judge(rows: Sequence[Row]) -> None:
+    """Raise what a run of trials has to end with; nothing where all cells were measured that there
+    was time for. WrongAnswers before CellsFailed; the line names the cells of both kinds."""
+    wrong, absent, failed = (
+        [row.cell.id for row in rows if flag in row.flags]
+        for flag in ("wrong-answers", "not-offered", "failed")
+    )
+    failed = [each for each in failed if each not in (*wrong, *absent)]
+    found: list[tuple[type[Failure], str, Sequence[str]]] = [
+        (WrongAnswers, f"wrong answers in {len(wrong)} cells", wrong),
+        (CellsFailed, f"{len(failed)} cells failed", failed),
+    ]
+    raised = [(kind, f"{what}: {', '.join(cells)}") for kind, what, cells in found if cells]
+    if raised:
+        raise raised[0][0]("; ".join(text for _, text in raised))
+
+
 def measured(order: Order, begun: Run | None) -> Presented:
-    """Measure and present a run of trials; `begun` is one to go on with."""
+    """Measure and present a run of trials; `begun` is one to go on with. All else is shown even if
+    there are no dashboards."""
     console.print(_cost(order))
     with phases.spent_on("checks"):
         for each in environment.check(order):
             note(each)
         run = begun or begun_now(order)
+    failure: Failure | None = None
     with kept(run, can_go_on=not order.builds), spending.noted(run) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)
-        return results.present(run, note_time)
+        try:
+            dashboards.write_study(run)  # first: the page links to them
+        except Failure as error:
+            failure = error
+            note(f"no dashboards: {error}")
+        return Presented(results.analyse(run, note_time), failure)
 
 
 def _cost(order: Order) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from restbench.analyse import exported as exported_rows
 from restbench.analyse.measures import Row, rows
 from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
-from restbench.failures import BadConfiguration, Failure
+from restbench.failures import BadConfiguration
 from restbench.judge import study
 from restbench.machine import phases
 from restbench.show import bottleneck, export, files, report, terminal, views
@@ -27,7 +26,7 @@ def build_report(name: RunArgument = "latest") -> None:
     run = store.open_run(name)
     run.require_read()
     if run.has_raw_data:
-        _analyse(run)
+        analyse(run)
     else:
         _show(run, exported.read(run.exported_file))
 
@@ -111,28 +110,9 @@ def browse_runs(
         webbrowser.open(page.as_uri())
 
 
-@dataclass(frozen=True)
-class Presented:
-    """What a run came to, as it was shown."""
-
-    rows: Sequence[Row]
-    failure: Failure | None
-    """Why there are no dashboards: for who has judged the rows first, which weigh more."""
-
-
-def present(run: store.Run, before_page: Callable[[], None]) -> Presented:
-    """Dashboards, which the page links to, then all the rest, which is shown even if they fail."""
-    failure: Failure | None = None
-    try:
-        dashboards.write_study(run)
-    except Failure as error:
-        failure = error
-        note(f"no dashboards: {error}")
-    return Presented(_analyse(run, before_page), failure)
-
-
-def _analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
-    """What the run measured goes into `run.json`, of which all that is shown is made."""
+def analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
+    """What the run measured goes into `run.json`, of which all that is shown is made; `before_page`
+    is called in between."""
     with phases.spent_on("tables and figures"):
         known = rows(run)
         machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)

@@ -6,17 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from restbench.analyse import measures
-from restbench.analyse.measures import Row
 from restbench.experiment.order import Order
 from restbench.experiment.records import Calibration, Manifest
-from restbench.failures import (
-    CellsFailed,
-    EnvironmentProblem,
-    Failure,
-    StorageProblem,
-    WrongAnswers,
-    in_short,
-)
+from restbench.failures import EnvironmentProblem, StorageProblem, in_short
 from restbench.judge import study
 from restbench.judge.claims import Decision
 from restbench.schedule import begin, block, resuming, windows
@@ -145,20 +137,3 @@ def _verdicts(run: Run, view: View) -> list[Decision]:
     if absent := [each.id for each in decisions if each.verdict == "not-measured"]:
         view.note(f"  not measured   {', '.join(absent)}")
     return decisions
-
-
-def judge(rows: Sequence[Row]) -> None:
-    """Raise what a run of trials has to end with; nothing where all cells were measured that there
-    was time for. WrongAnswers before CellsFailed; the line names the cells of both kinds."""
-    wrong, absent, failed = (
-        [row.cell.id for row in rows if flag in row.flags]
-        for flag in ("wrong-answers", "not-offered", "failed")
-    )
-    failed = [each for each in failed if each not in (*wrong, *absent)]
-    found: list[tuple[type[Failure], str, Sequence[str]]] = [
-        (WrongAnswers, f"wrong answers in {len(wrong)} cells", wrong),
-        (CellsFailed, f"{len(failed)} cells failed", failed),
-    ]
-    raised = [(kind, f"{what}: {', '.join(cells)}") for kind, what, cells in found if cells]
-    if raised:
-        raise raised[0][0]("; ".join(text for _, text in raised))
