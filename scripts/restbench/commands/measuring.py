@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -49,7 +49,7 @@ from restbench.machine import clock, phases, storage, watch
 from restbench.machine.phases import Account
 from restbench.schedule import environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
-from restbench.store import run_lock, spending, store
+from restbench.store import at_work, store
 from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
@@ -240,7 +240,7 @@ def measured(order: Order, begun: Run | None) -> Presented:
             note(each)
         run = begun or begun_now(order)
     failure: Failure | None = None
-    with kept(run, can_go_on=not order.builds), spending.noted(run) as note_time:
+    with kept(run, can_go_on=not order.builds) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)
         try:
@@ -272,27 +272,23 @@ def begun_now(order: Order) -> Run:
 
 
 @contextmanager
-def kept(run: Run, *, can_go_on: bool = True) -> Iterator[None]:
-    """Nobody else goes on with it meanwhile; an interruption prints where it lies."""
-    with run_lock.held(run) as is_held, _followed(run, can_go_on):
-        if not is_held:
-            note("no locks on this file system: resume no run that still goes on")
-        else:
-            watch.sweep(run.path)
-        yield
-
-
-@contextmanager
-def _followed(run: Run, can_go_on: bool) -> Iterator[None]:
-    watch.tidy(run.path)
-    watch.remove(storage.temporary(store.latest(run)))
-    console.print(f"raw data: {run.path}", soft_wrap=True)
-    try:
-        yield
-    except (Interrupted, StorageProblem, NotAsBegun) as stop:
-        if not run.manifest_file.exists():
-            raise
-        raise type(stop)(
-            f"{stop}; what was measured is kept: 'restbench report latest' shows it"
-            + ", --resume (make bench RESUME=1) goes on with it" * can_go_on
-        ) from stop
+def kept(run: Run, *, can_go_on: bool = True) -> Iterator[Callable[[], None]]:
+    """Nobody else goes on with the run meanwhile; an interruption prints where it lies. What is
+    yielded notes what the time went to so far."""
+    with at_work.held(run) as is_held, at_work.noted(run) as note_time:
+        console.print(f"raw data: {run.path}", soft_wrap=True)
+        try:
+            watch.tidy(run.path)
+            if is_held:
+                watch.sweep(run.path)
+            else:
+                note("no locks on this file system: resume no run that still goes on")
+            watch.remove(storage.temporary(store.latest(run)))
+            yield note_time
+        except (Interrupted, StorageProblem, NotAsBegun) as stop:
+            if not run.manifest_file.exists():
+                raise
+            raise type(stop)(
+                f"{stop}; what was measured is kept: 'restbench report latest' shows it"
+                + ", --resume (make bench RESUME=1) goes on with it" * can_go_on
+            ) from stop

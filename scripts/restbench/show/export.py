@@ -16,6 +16,7 @@ from restbench.judge import study
 from restbench.judge.claims import Decision, PartDecision
 from restbench.show import microbench_text, views
 from restbench.store import exported, store
+from restbench.store.at_work import together
 from restbench.store.exported import (
     ExperimentEntry,
     Exported,
@@ -34,7 +35,6 @@ from restbench.store.quoted import (
     PartEntry,
     WindowEntry,
 )
-from restbench.store.spending import together
 from restbench.store.store import Run
 from restbench.store.traces import Traced, TraceEntry
 from restbench.store.trials import Block
