@@ -11,7 +11,7 @@ from restbench.experiment.records import Calibration, Manifest
 from restbench.failures import EnvironmentProblem, StorageProblem, in_short
 from restbench.judge import study
 from restbench.judge.claims import Decision
-from restbench.schedule import begin, block, resuming, windows
+from restbench.schedule import begin, block, windows
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import TrialGroup
 from restbench.store import machine_findings, store
@@ -27,7 +27,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     What is started is stopped, however this ends.
     """
     if run.manifest_file.exists():
-        manifest = resuming.go_on(order, run, view.note)
+        manifest = begin.go_on(order, run, view.note)
     else:
         manifest = begin.begin(order, run)
         known = store.CALIBRATIONS
