@@ -133,18 +133,20 @@ def order_for(
     """What the options of `run` and `plan` ask for; BadConfiguration where they are wrong."""
     path = store.experiment_file(name)
     loaded = experiment.load(path)
+    claims_text = None
+    if loaded.claims is not None:
+        # As the file is now: a run is held against what was fixed before it. That it is wrong is
+        # better known now than after the run.
+        claims = path.parent / loaded.claims
+        if not claims.exists():
+            raise BadConfiguration(f"{path}: names '{loaded.claims}', which is not there")
+        claims_text = claim_file.checked_text(claims, loaded.levels)
     selection = plan.parse_filter(cells, loaded)
     chosen = loaded.profile(profile)
     if minutes:
         chosen = chosen.lasting(minutes)
     planned = plan.plan(loaded, chosen, selection)
     _require_frameworks(planned, selection)
-    claims_text = None
-    if loaded.claims is not None:
-        # As the file is now: a run is held against what was fixed before it. That it is wrong is
-        # better known now than after the run.
-        claims = store.sibling(path, loaded.claims)
-        claims_text = claim_file.checked_text(claims, loaded.levels)
     return Order(
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),

@@ -275,14 +275,6 @@ def runs(results: Path = RESULTS) -> list[Run]:
     return [Run(folder) for folder in folders if not folder.is_symlink()]
 
 
-def sibling(path: Path, name: str) -> Path:
-    """A file that an experiment's file names, from where it lies."""
-    found = path.parent / name
-    if not found.exists():
-        raise BadConfiguration(f"{path}: names '{name}', which is not there")
-    return found
-
-
 def experiment_file(name: str) -> Path:
     """The TOML file of a named experiment, or the path itself when it is one."""
     path = Path(name) if name.endswith(".toml") else EXPERIMENTS / f"{name}.toml"
