@@ -7,7 +7,7 @@ import pytest
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import STRATEGIES
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.plan import plan
+from restbench.experiment.order import plan
 from restbench.experiment.selection import Where
 from restbench.judge.regret import MARGIN, STUCK_MARGIN
 from restbench.store.store import EXPERIMENTS

@@ -9,7 +9,7 @@ import pytest
 
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
-from restbench.experiment.plan import parse_filter, plan
+from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration

@@ -25,7 +25,7 @@ from restbench.experiment.cell import (
     Cell,
     ServiceName,
 )
-from restbench.experiment.plan import parse_filter, plan, service_group
+from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.records import Proof, proof_key
 from restbench.failures import BadConfiguration
 from restbench.machine import jvm
@@ -56,7 +56,7 @@ def test_a_record_from_before_the_factor_has_the_default() -> None:
 
 
 def test_each_framework_has_a_process_and_a_folder_of_its_own(tmp_path: Path) -> None:
-    groups = [service_group(each) for each in (FLASK, FASTAPI)]
+    groups = [each.service_group for each in (FLASK, FASTAPI)]
     assert groups[0] != groups[1]
     names = [Run(tmp_path).service(1, each).name for each in groups]
     assert names == ["block-1-python-unbound-none", "block-1-python-unbound-none-fastapi"]
@@ -199,8 +199,8 @@ def test_where_an_event_loop_runs_requests_stands_in_the_cell_and_its_service(
 ) -> None:
     in_loop = FASTAPI.model_copy(update={"handoff": "loop"})
     assert in_loop.id == "python-serial-unbound-low-1u-fastapi-loop"
-    assert service_group(in_loop).name == "python-unbound-none-fastapi-loop"
-    settings = [deployments._of_handoff(service_group(each)) for each in (in_loop, FASTAPI, FLASK)]
+    assert in_loop.service_group.name == "python-unbound-none-fastapi-loop"
+    settings = [deployments._of_handoff(each.service_group) for each in (in_loop, FASTAPI, FLASK)]
     assert settings == [{"RESTBENCH_HANDOFF": "loop"}, {"RESTBENCH_HANDOFF": "thread"}, {}]
     with pytest.raises(BadConfiguration, match="handoff: 'loop' needs framework to be of aiohttp"):
         loaded(tmp_path, VERTX.replace("users = [1, 2]", 'users = 1\nhandoff = "loop"'))

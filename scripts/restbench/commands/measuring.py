@@ -31,9 +31,9 @@ from restbench.commands.options import (
 from restbench.commands.results import with_raw_data
 from restbench.deploy import programs
 from restbench.drive import dashboards
-from restbench.experiment import claim_file, experiment, plan
+from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, STRATEGIES, ServiceName
-from restbench.experiment.order import Order
+from restbench.experiment.order import Order, parse_filter, plan
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where
 from restbench.failures import (
@@ -141,11 +141,11 @@ def order_for(
         if not claims.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which is not there")
         claims_text = claim_file.checked_text(claims, loaded.levels)
-    selection = plan.parse_filter(cells, loaded)
+    selection = parse_filter(cells, loaded)
     chosen = loaded.profile(profile)
     if minutes:
         chosen = chosen.lasting(minutes)
-    planned = plan.plan(loaded, chosen, selection)
+    planned = plan(loaded, chosen, selection)
     _require_frameworks(planned, selection)
     return Order(
         experiment=loaded,

@@ -202,6 +202,11 @@ class Cell(BaseModel):
         """The study's short name (S, M, AF, PS, ...), or the strategy's own name."""
         return STRATEGIES[self.service].get(self.strategy) or self.strategy
 
+    @property
+    def service_group(self) -> ServiceGroup:
+        """Which service process of its own it needs; cells of one share it."""
+        return ServiceGroup(*(getattr(self, factor) for factor in ServiceGroup._fields))
+
 
 #: In the order of tables.
 FACTORS = tuple(Cell.model_fields)

@@ -14,7 +14,6 @@ from restbench.drive.generator import LoadGenerator, Sent
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, WrongAnswers, in_short
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, Running
@@ -164,7 +163,7 @@ class LoadRun(BlockRun):
 
     def count(self, cell: Cell, requests: int) -> None:
         """So many requests were sent to a cell's strategy."""
-        self.sent[service_group(cell), cell.strategy] += requests
+        self.sent[cell.service_group, cell.strategy] += requests
 
     def renew_if_dead(self, cell: Cell) -> str | None:
         """None where a cell's service serves, or a fresh one does in its place; else why there is
@@ -182,7 +181,7 @@ class LoadRun(BlockRun):
         if not self.deployments.renew(cell):
             return f"{ending}; a fresh one does not come up: {self.deployments.lacks(cell)}"
         for each in self.cells:
-            if service_group(each) == service_group(cell):
+            if each.service_group == cell.service_group:
                 self.announce(each)
         return None
 

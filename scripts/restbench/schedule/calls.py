@@ -21,7 +21,6 @@ from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, process
 from restbench.machine.placement import allowed_cores, core_list, place
@@ -49,7 +48,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Calls
     cores = place("unbound", allowed_cores(), run.load_cores()).load
     with ExitStack() as started:
         started.callback(deployments.stop)
-        deployments.start(dict.fromkeys(map(service_group, here.cells)))
+        deployments.start(dict.fromkeys(each.service_group for each in here.cells))
         clients = {}
         for client, transport in dict.fromkeys(each.program for each in works):
             log = run.program_log(wanted.block, f"{client}-{transport}")

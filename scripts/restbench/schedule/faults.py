@@ -24,7 +24,6 @@ from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
 from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, in_short
 from restbench.machine import clock, process, small_disk
 from restbench.schedule import once_each
@@ -90,7 +89,7 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
             usual_ports=disk is None,
         )
         try:
-            deployments.start(dict.fromkeys(map(service_group, cells)))
+            deployments.start(dict.fromkeys(each.service_group for each in cells))
             yield Bench(database, deployments, disk)
         finally:
             deployments.stop()

@@ -26,7 +26,6 @@ from restbench.drive.npb_direct import KernelRun, Program
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.failures import (
     BadConfiguration,
     EnvironmentProblem,
@@ -126,7 +125,7 @@ class NpbDriver:
             return Served()
         deployments, used = self.here.deployments, machine_cpu.used()
         try:
-            deployments.start([service_group(cell)])
+            deployments.start([cell.service_group])
             if why := deployments.lacks(cell):
                 raise (NotOffered if deployments.of(cell) else EnvironmentProblem)(why)
             service = self.here.running(cell).service

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from restbench.experiment import experiment, plan
+from restbench.experiment import experiment
 from restbench.experiment.cell import ServiceName
-from restbench.experiment.order import Order
+from restbench.experiment.order import Order, plan
 from restbench.experiment.profile import LONG_MINUTES
 from restbench.experiment.records import Manifest
 from restbench.experiment.selection import Where
@@ -106,7 +106,7 @@ def order_to_extend(run: Run, minutes: float) -> Order:
         experiment_text=run.experiment_file.read_text(encoding="utf-8"),
         profile_name=manifest.profile,
         profile=profile,
-        plan=tuple(each for each in plan.plan(loaded, profile, Where()) if each.cell in cells),
+        plan=tuple(each for each in plan(loaded, profile, Where()) if each.cell in cells),
         command=manifest.command,
         claims_text=claims.read_text(encoding="utf-8") if claims.exists() else None,
         attached=cast(dict[ServiceName, str], dict(manifest.attached)),

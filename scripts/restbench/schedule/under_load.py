@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TypeVar
 
 from restbench.drive import generator, monitor
 from restbench.experiment.cell import ServiceGroup
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.machine import process
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
@@ -106,23 +105,17 @@ def services(  # noqa: PLR0913, PLR0917 - what a block is, and where
         host,
         databases or {},
     )
-    cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
+    cells = (cell for each in wanted.groups for cell in each.cells)
+    groups = list(dict.fromkeys(cell.service_group for cell in cells))
+    # What starts first has some seconds more before its trials, so that must vary.
+    random.Random(f"{order.experiment.seed} {wanted.block} start").shuffle(groups)  # noqa: S311
     try:
         with spent_on("service start"):
-            deployments.start(_in_random_order(map(service_group, cells), order, wanted.block))
+            deployments.start(groups)
         yield deployments
     finally:
         with spent_on("service stop"):
             deployments.stop()
-
-
-def _in_random_order(
-    groups: Iterable[ServiceGroup], order: Order, block: int
-) -> list[ServiceGroup]:
-    """Each once. What starts first has some seconds more before its trials, so that must vary."""
-    found = list(dict.fromkeys(groups))
-    random.Random(f"{order.experiment.seed} {block} start").shuffle(found)  # noqa: S311 - an order
-    return found
 
 
 def counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]:
@@ -130,7 +123,7 @@ def counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, list
     found = {}
     for cell in here.cells:
         running = here.running(cell)
-        key = (service_group(cell), cell.strategy)
+        key = (cell.service_group, cell.strategy)
         found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
     return found
 
@@ -145,7 +138,7 @@ def check(
         key: process.off_cores_share(running.service.pids(), running.cores.service)
         for key, running in here.deployments.up.items()
     }
-    found = {cell.id: share for cell in here.cells if (share := shares.get(service_group(cell)))}
+    found = {cell.id: share for cell in here.cells if (share := shares.get(cell.service_group))}
     here.file.fact(here.block, "off_cores_share", found)
 
 
@@ -174,6 +167,6 @@ def _check_counts(
             gaps |= {
                 cell.id: abs(served - sent) / max(served, 1.0)
                 for cell in here.cells
-                if (service_group(cell), cell.strategy) == (key, strategy)
+                if (cell.service_group, cell.strategy) == (key, strategy)
             }
     here.file.fact(here.block, "count_gap", gaps)
