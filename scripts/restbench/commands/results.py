@@ -13,7 +13,7 @@ from restbench.analyse.measures import Row, rows
 from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration
-from restbench.judge import study
+from restbench.judge import claims, study
 from restbench.machine import phases
 from restbench.show import bottleneck, export, files, report, terminal, views
 from restbench.show.browser import site
@@ -47,9 +47,9 @@ def show_rest(run: store.Run) -> None:
     """What a run has decided, what the rest takes, and which cells had no time."""
     found = exported_rows.rows(run)
     if run.trials.exists():
-        decided = study.decisions(run, found)
+        decided = claims.decisions(run, found)
     else:
-        decided = study.decisions_of(exported.read(run.exported_file))
+        decided = claims.decisions_of(exported.read(run.exported_file))
     for decision in decided:
         console.print(f"{decision.id:14} {decision.headline}", markup=False)
     for each in study.not_measured(found):

@@ -9,7 +9,7 @@ from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Calibration, Manifest
 from restbench.failures import EnvironmentProblem, StorageProblem, in_short
-from restbench.judge import study
+from restbench.judge import claims
 from restbench.judge.claims import Decision
 from restbench.schedule import begin, block, windows
 from restbench.schedule.block_run import View, Wanted
@@ -39,17 +39,17 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
         to_come = [each for each in range(1, order.profile.most_blocks + 1) if each not in finished]
         while True:
             # Looked at only at a block's end (rule 6).
-            decisions = study.decisions(run, measures.rows(run)) if finished else []
+            decisions = claims.decisions(run, measures.rows(run)) if finished else []
             _note_verdicts(decisions, view)
-            claims = undecided(decisions)
+            waiting = undecided(decisions)
             if not to_come:
                 break
             number = to_come[0]
-            if number > order.profile.blocks and not (claims and has_time(order, run, windows_s)):
+            if number > order.profile.blocks and not (waiting and has_time(order, run, windows_s)):
                 break
             seconds = block_seconds(order, run, number, windows_s)
             has_intervals = len(finished) >= measures.FEWEST_BLOCKS
-            needed = needed_cells(claims) if has_intervals else frozenset()
+            needed = needed_cells(waiting) if has_intervals else frozenset()
             _measure(order, run, Wanted(number, groups_of(order), seconds, needed), view)
             finished.add(to_come.pop(0))
         windows.take(order, run, view.note)
@@ -97,11 +97,11 @@ def _left_s(order: Order, run: Run, windows_s: float) -> float:
     return 60 * order.profile.minutes - taken_s - windows_s
 
 
-def needed_cells(claims: Sequence[Decision]) -> frozenset[str]:
+def needed_cells(decisions: Sequence[Decision]) -> frozenset[str]:
     """The ids of the cells that undecided claims need more trials of: the next block gives them the
     time."""
     found: set[str] = set()
-    for each in claims:
+    for each in decisions:
         open_parts = [part for part in each.parts if part.verdict == "too-imprecise"]
         found |= {cell for part in open_parts or each.parts for cell in part.cells}
     return frozenset(found)
