@@ -17,9 +17,9 @@ from restbench.drive.generator import GeneratorGone
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
 from restbench.schedule import under_load
-from restbench.schedule.block_run import LoadRun
+from restbench.schedule.block import take_round
+from restbench.schedule.block_run import Driver, LoadRun
 from restbench.schedule.deployments import Running
-from restbench.schedule.driver import Driver, take_round
 from restbench.schedule.pace import Planned
 from restbench.store.trials import Trial, TrialFile
 

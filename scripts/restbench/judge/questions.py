@@ -1,5 +1,5 @@
-"""A claim's questions with their ratios, found in a run's rows: of each side its name and its values by
-block."""
+"""The questions of a claim with their ratios, found in a run's rows: of each side its name and its
+values by block."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""A block that is being measured: its services, what has become of it and, under load, its
-generator."""
+"""A block that is being measured: its services, what has become of it, what takes its trials and,
+under load, its generator."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, WrongAnswers, in_short
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, Running
-from restbench.schedule.pace import TrialGroup
+from restbench.schedule.pace import Planned, TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial, TrialFile
 
@@ -118,6 +118,29 @@ class BlockRun:
         """Show what it is at."""
         self.progress.cell = what
         self.view.show(self.progress)
+
+
+class Driver(Protocol):
+    """A kind of measurement in one block, with all that its first trial needs."""
+
+    @property
+    def here(self) -> BlockRun:
+        """The block."""
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+        """The trials of so much time in the order of measuring; those of a round are kept together.
+
+        The next is asked for when those before have been taken, on which it may depend.
+        """
+
+    def trial(self, planned: Planned) -> Trial | None:
+        """Take one. None where it is kept as a fact of the block, or where its cell is lost of it
+        and why is noted (`BlockRun.lose`); EnvironmentProblem where it says nothing about the
+        service."""
+
+    def again(self, cell: Cell, why: str) -> str | None:
+        """None where a trial that said nothing can be taken once more, and what that needs is done;
+        else the reason for which its cell is lost."""
 
 
 @dataclass

@@ -60,7 +60,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Calls
 
 @dataclass
 class CallsDriver:
-    """Batches in one block (driver.Driver)."""
+    """Batches in one block (Driver)."""
 
     here: BlockRun
     table: Calls
@@ -112,7 +112,7 @@ class CallsDriver:
         return found
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on a fresh service if that has ended (driver.Driver)."""
+        """Once, on a fresh service if that has ended (Driver)."""
         return self.here.once_more(cell, why)
 
     def _warmed(self, cell: Cell, work: CallWork) -> Alone:

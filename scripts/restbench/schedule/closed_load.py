@@ -51,7 +51,7 @@ WRK, WRK_S, WRK_WHOLE_S = "wrk", 1.0, 1.2
 
 @dataclass
 class ClosedDriver:
-    """Closed loads in one block (driver.Driver)."""
+    """Closed loads in one block (Driver)."""
 
     here: LoadRun
     paces: dict[Cell, Pace] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class ClosedDriver:
         return here.after(cell, sent, found)
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
-        """On the service as it is, or on a fresh one (driver.Driver)."""
+        """On the service as it is, or on a fresh one (Driver)."""
         return self.here.renew_if_dead(cell)
 
     def _by_wrk(self, cell: Cell) -> None:

@@ -97,7 +97,7 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
 
 @dataclass
 class FaultsDriver:
-    """Faults of one block (driver.Driver)."""
+    """Faults of one block (Driver)."""
 
     here: BlockRun
     table: Faults
@@ -119,7 +119,7 @@ class FaultsDriver:
             return self._trial(planned, bench)
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on a fresh service if that has ended (driver.Driver)."""
+        """Once, on a fresh service if that has ended (Driver)."""
         if cell in self.retried:
             return why
         self.retried.add(cell)

@@ -22,9 +22,8 @@ from restbench.machine.phases import spent_on
 from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.prove import messages as proofs
 from restbench.schedule import under_load
-from restbench.schedule.block_run import LoadRun, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.driver import Driver
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -136,7 +135,7 @@ class MessagesRun(LoadRun):
 
 @dataclass
 class MessagesDriver(ClosedDriver):
-    """Loads of messages in one block (driver.Driver)."""
+    """Loads of messages in one block (Driver)."""
 
     here: MessagesRun
 

@@ -77,7 +77,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDr
 
 @dataclass
 class NpbDriver:
-    """Kernels in one block (driver.Driver)."""
+    """Kernels in one block (Driver)."""
 
     here: BlockRun
     table: Npb
@@ -117,7 +117,7 @@ class NpbDriver:
         return found
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on processes as fresh as the first (driver.Driver)."""
+        """Once, on processes as fresh as the first (Driver)."""
         return self.here.once_more(cell, why)
 
     def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:

@@ -17,9 +17,8 @@ from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.schedule import preparation
-from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments, Running
-from restbench.schedule.driver import Driver
 from restbench.store.store import Run
 
 R = TypeVar("R", bound=LoadRun)
