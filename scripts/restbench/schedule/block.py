@@ -15,7 +15,6 @@ from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock, speed
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import allowed_cores, place
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
 from restbench.schedule.block_run import Driver, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
@@ -46,7 +45,7 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     """
     ends = time.monotonic() + wanted.seconds
     file, parts = run.trials, _parts(order, wanted)
-    cores = place("unbound", allowed_cores(), run.load_cores())
+    cores = run.cores()
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
     for number, part in enumerate(parts):

@@ -12,7 +12,7 @@ from restbench.drive import monitor, wrk
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import CellsFailed, EnvironmentProblem
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import core_list
 from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
@@ -154,7 +154,7 @@ class ClosedDriver:
         service, (payload,) = here.running(cell).service, here.requests(cell).payloads.values()
         body = here.load.folder / "body.json"
         body.write_bytes(payload.body(WRK))
-        cores = place("unbound", allowed_cores(), here.run.load_cores())
+        cores = here.run.cores()
         before = monitor.answered_requests(service, cell.strategy)
         try:
             found = wrk.load(

@@ -13,13 +13,7 @@ from restbench.experiment.order import BuiltCheckout
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import jvm, ports
 from restbench.machine.namespaces import Host
-from restbench.machine.placement import (
-    Cores,
-    allowed_cores,
-    core_list,
-    instances_cores,
-    place,
-)
+from restbench.machine.placement import Cores, allowed_cores, core_list, instances_cores
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_text
 
@@ -115,7 +109,7 @@ class Deployments:
             health = running.health()
             cores = Cores(service=tuple(health.get("cores", ())), load=allowed_cores())
         else:
-            cores = place(key.placement, allowed_cores(), self.run.load_cores())
+            cores = self.run.cores(key.placement)
             folder = self.run.service(self.block, key)
             first = self.usual_ports and not any(each.service == name for each in self.up)
             bound = instances_cores(key.placement, cores, key.instances)

@@ -19,7 +19,7 @@ from restbench.experiment.level import Messages
 from restbench.experiment.order import Order
 from restbench.failures import WrongAnswers
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import core_list
 from restbench.prove import messages as proofs
 from restbench.schedule import under_load
 from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
@@ -163,7 +163,7 @@ class MessagesDriver(ClosedDriver):
         return None
 
     def _by_pgbench(self, cell: Cell) -> None:
-        here, cores = self.here, place("unbound", allowed_cores(), self.here.run.load_cores())
+        here, cores = self.here, self.here.run.cores()
         store, level = here.stores[cell.postgres], here.level(cell)
         queues = store.of(cell)
         queues.fill(level, here.order.experiment.seed)
@@ -206,7 +206,7 @@ def opened(
     view: View,
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
-    cores = place("unbound", allowed_cores(), run.load_cores())
+    cores = run.cores()
     with ExitStack() as stack:
         with spent_on("service start"):
             stores = stack.enter_context(stores_of(run, wanted, core_list(cores.service)))

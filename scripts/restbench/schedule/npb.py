@@ -34,7 +34,7 @@ from restbench.failures import (
 )
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import core_list
 from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
@@ -70,7 +70,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDr
         clients = None
         if table.clients and any(map(table.clients.where.matches, here.cells)):
             log = run.program_log(wanted.block, "clients")
-            cores = core_list(place("unbound", allowed_cores(), run.load_cores()).load)
+            cores = core_list(run.cores().load)
             clients = started.enter_context(npb_clients.running(table.clients.names, log, cores))
         yield NpbDriver(here, table, clients)
 
@@ -164,7 +164,7 @@ class NpbDriver:
 
     def _program(self, cell: Cell, work: Work, runs: int) -> Program:
         """On the service's cores; where their number is looked at, on the first few of them."""
-        cores = place(cell.placement, allowed_cores(), self.here.run.load_cores()).service
+        cores = self.here.run.cores(cell.placement).service
         return Program(
             cell.service,
             cell.strategy,

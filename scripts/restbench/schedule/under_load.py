@@ -15,7 +15,7 @@ from restbench.experiment.order import Order
 from restbench.machine import process
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import core_list
 from restbench.schedule import preparation
 from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments, Running
@@ -57,7 +57,7 @@ def prepared(  # noqa: PLR0913, PLR0917 - what a block is, and where
     only it has."""
     users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     folder = run.path / "load" / f"block-{wanted.block}"
-    cores = place("unbound", allowed_cores(), run.load_cores())
+    cores = run.cores()
     with (
         services(order, run, wanted, view, databases=databases) as deployments,
         generator.started(

@@ -23,6 +23,7 @@ from restbench.experiment.records import (
 from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
+from restbench.machine.placement import Cores, Placement, allowed_cores, place
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
 from restbench.store.writing import write_json
@@ -182,6 +183,10 @@ class Run(RunFolder):
         """How many cores the load generator has for itself by that calibration; None without."""
         made = self.calibration()
         return made.load_cores if made else None
+
+    def cores(self, placement: Placement = "unbound") -> Cores:
+        """Those of a service and of the load generator on this machine."""
+        return place(placement, allowed_cores(), self.load_cores())
 
     def microbench(self) -> Microbench | None:
         """The microbenchmark next to the run, if there is one."""
