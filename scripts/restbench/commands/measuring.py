@@ -285,7 +285,7 @@ def kept(run: Run, *, can_go_on: bool = True) -> Iterator[Callable[[], None]]:
                 watch.sweep(run.path)
             else:
                 note("no locks on this file system: resume no run that still goes on")
-            watch.remove(storage.temporary(store.latest(run)))
+            watch.remove(storage.temporary(run.latest))
             yield note_time
         except (Interrupted, StorageProblem, NotAsBegun) as stop:
             if not run.manifest_file.exists():

@@ -245,18 +245,13 @@ def create_run(name: str, results: Path = RESULTS) -> Run:
     raise BadConfiguration(f"{results}: too many runs are called {name}")
 
 
-def latest(run: Run) -> Path:
-    """The link to the newest run."""
-    return run.path.with_name("latest")
-
-
 def point_latest_to(run: Run) -> None:
     """Make `results/latest` a link to this run."""
-    link = storage.temporary(latest(run))
+    link = storage.temporary(run.latest)
     with storage.writing(link):
         link.unlink(missing_ok=True)
         link.symlink_to(run.name)
-        link.replace(latest(run))
+        link.replace(run.latest)
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:
