@@ -250,7 +250,7 @@ def measured(order: Order, begun: Run | None) -> Presented:
         except Failure as error:
             failure = error
             note(f"no dashboards: {error}")
-        return Presented(results.analyse(run, note_time), failure)
+        return Presented(results.present(run, note_time), failure)
 
 
 def _cost(order: Order) -> str:
@@ -280,12 +280,12 @@ def kept(run: Run, *, can_go_on: bool = True) -> Iterator[Callable[[], None]]:
     with at_work.held(run) as is_held, at_work.noted(run) as note_time:
         console.print(f"raw data: {run.path}", soft_wrap=True)
         try:
+            watch.remove(storage.temporary(run.latest))
             watch.tidy(run.path)
             if is_held:
                 watch.sweep(run.path)
             else:
                 note("no locks on this file system: resume no run that still goes on")
-            watch.remove(storage.temporary(run.latest))
             yield note_time
         except (Interrupted, StorageProblem, NotAsBegun) as stop:
             if not run.manifest_file.exists():

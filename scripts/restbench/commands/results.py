@@ -25,10 +25,7 @@ def build_report(name: RunArgument = "latest") -> None:
     """Make tables, figures and page again."""
     run = store.open_run(name)
     run.require_read()
-    if run.has_raw_data:
-        analyse(run)
-    else:
-        _show(run, exported.read(run.exported_file))
+    present(run)
 
 
 def show_bottleneck(name: RunArgument = "latest") -> None:
@@ -110,20 +107,18 @@ def browse_runs(
         webbrowser.open(page.as_uri())
 
 
-def analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
-    """What the run measured goes into `run.json`, of which all that is shown is made; `before_page`
-    is called in between."""
-    with phases.spent_on("tables and figures"):
-        known = rows(run)
-        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
-    before_page()
-    _show(run, export.write(run, known, note))
-    return known
-
-
-def _show(run: store.Run, exported_run: exported.Exported) -> None:
-    """Tables, figures and page; the page last, and its place where it is seen first."""
-    found = views.drawn(exported_run, run)
+def present(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
+    """Tables, figures and page; the page last, and its place where it is seen first. All is made of
+    `run.json`: of what the run measured, once `before_page` was called, where that lies here."""
+    if run.has_raw_data:
+        with phases.spent_on("tables and figures"):
+            known = rows(run)
+            machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
+        before_page()
+        told = export.write(run, known, note)
+    else:
+        told = exported.read(run.exported_file)
+    found = views.drawn(told, run)
     with phases.spent_on("tables and figures"):
         drawn = files.write_figures(found)
         files.write_tables(found)
@@ -138,3 +133,4 @@ def _show(run: store.Run, exported_run: exported.Exported) -> None:
         console.print(f"dashboards  {run.dashboards}", soft_wrap=True)
     console.print(f"data        {run.exported_file}", soft_wrap=True)
     console.print(f"page        {run.report}", soft_wrap=True)
+    return found.rows
