@@ -26,7 +26,7 @@ from restbench.experiment.cell import (
     ServiceName,
 )
 from restbench.experiment.order import parse_filter, plan
-from restbench.experiment.records import Proof, proof_key
+from restbench.experiment.records import Proof
 from restbench.failures import BadConfiguration
 from restbench.machine import jvm
 from restbench.schedule import block, deployments
@@ -52,7 +52,7 @@ def test_a_record_from_before_the_factor_has_the_default() -> None:
     assert Cell.model_validate(told) == Cell.model_validate_json(json.dumps(told)) == FLASK
     looked = {"strategy": "serial", "placement": "unbound", "claim": "", "evidence": ""}
     proof = Proof(service="python", does=True, **looked)
-    assert proof_key(proof) == proof_key(FLASK) != proof_key(FASTAPI)
+    assert proof.key == FLASK.proof_key != FASTAPI.proof_key
 
 
 def test_each_framework_has_a_process_and_a_folder_of_its_own(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment import claim_file
 from restbench.experiment.claim import Claim, Metric, Statement
 from restbench.experiment.claim_file import Claims
-from restbench.experiment.records import Proof, proof_key
+from restbench.experiment.records import Proof
 from restbench.judge import verdicts
 from restbench.judge.questions import Asked, asked
 from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
@@ -292,11 +292,11 @@ def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
 
 def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
     """Cell id → its warnings, and whether its strategy does not do its name."""
-    denied = {proof_key(each) for each in proofs if each.does is False}
+    denied = {each.key for each in proofs if each.does is False}
     found = {}
     for row in rows:
         reasons = [str(each) for each in row.warnings]
-        if proof_key(row.cell) in denied:
+        if row.cell.proof_key in denied:
             reasons.append("its proof says DOES NOT")
         if reasons:
             found[row.cell.id] = ", ".join(reasons)

@@ -9,7 +9,7 @@ import httpx
 from restbench.deploy import programs
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import OPTIONAL, Cell
-from restbench.experiment.records import Proof, proof_key
+from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine import jvm, process
 from restbench.prove import proof
@@ -64,10 +64,10 @@ def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
 
 def prove(here: LoadRun) -> None:
     """Each strategy of each service, once a run."""
-    known = {proof_key(each) for each in here.run.proofs()}
+    known = {each.key for each in here.run.proofs()}
     # With several workers a request is seen in any of them: the fewest are looked at.
     for cell in sorted(here.cells, key=lambda each: each.workers):
-        key = proof_key(cell)
+        key = cell.proof_key
         if key in known or cell in here.lost:
             continue
         known.add(key)
@@ -75,7 +75,7 @@ def prove(here: LoadRun) -> None:
         found = _proof(here, cell)
         if isinstance(found, str):
             for other in here.cells:
-                if proof_key(other) == key:
+                if other.proof_key == key:
                     here.lose(other, "failed", found)
             continue
         here.run.keep_proof(found)

@@ -18,7 +18,6 @@ from restbench.experiment.records import (
     Manifest,
     Proof,
     Spent,
-    proof_key,
 )
 from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
@@ -206,10 +205,10 @@ class Run(RunFolder):
     def keep_proof(self, proven: Proof) -> None:
         """Write it next to the others: of several looks (a block, an attempt, a run that went on)
         the first that denies it, else the last."""
-        kept = {proof_key(each): each for each in self.proofs()}
-        known = kept.get(proof_key(proven))
+        kept = {each.key: each for each in self.proofs()}
+        known = kept.get(proven.key)
         if known is None or known.does is not False:
-            kept[proof_key(proven)] = proven
+            kept[proven.key] = proven
         write_json(self.proofs_file, [each.model_dump() for each in kept.values()])
 
 
