@@ -11,7 +11,7 @@ from ports import free_port
 from stub_bench import Bench
 from stub_service import Stub, serving
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.deploy import service
 from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
 from restbench.schedule import environment
@@ -75,4 +75,4 @@ def test_an_address_where_nobody_answers_is_refused(
 def check(bench: Bench, cells: str, attach: str) -> None:
     name, placement = cells.split()
     path = bench.experiment({name: ["serial"]}, placement)
-    environment.check(ordering.order_for(path, "p", "", attach.split()))
+    environment.check(measuring.order_for(path, "p", "", attach.split()))

@@ -14,7 +14,7 @@ from restbench.experiment import claim_file
 from restbench.experiment.claim_file import Claims
 from restbench.experiment.records import Proof
 from restbench.judge import claims
-from restbench.judge.sides import side
+from restbench.judge.questions import side
 from restbench.judge.verdicts import more_times
 from restbench.store.store import EXPERIMENTS
 

@@ -14,7 +14,7 @@ from stub_bench import Bench
 from waiting import PATIENCE_S
 
 from restbench.analyse.measures import Measurement, Row
-from restbench.commands import measuring, ordering, results
+from restbench.commands import measuring
 from restbench.experiment.cell import Shape
 from restbench.failures import (
     CellsFailed,
@@ -23,7 +23,6 @@ from restbench.failures import (
     Failure,
     WrongAnswers,
 )
-from restbench.schedule import runner
 
 
 @pytest.fixture
@@ -73,11 +72,17 @@ def test_without_dashboards_the_rest_is_shown_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = [Made(cell("java serial low 10"), steady_load(10, 50))]
-    monkeypatch.setattr(results.dashboards, "write_study", no_dashboards)
-    shown = results.present(run_of := build(tmp_path / "run", made), lambda: None)
+    run = build(tmp_path / "run", made)
+    order = measuring.order_for("smoke", "smoke", "", [])
+    monkeypatch.setattr(measuring.dashboards, "write_study", no_dashboards)
+    monkeypatch.setattr(measuring.environment, "check", lambda _order: [])
+    monkeypatch.setattr(measuring.runner, "execute", lambda *_given: None)
+    monkeypatch.setattr(measuring.watch, "tidy", lambda _folder: None)
+    monkeypatch.setattr(measuring.watch, "remove", lambda _link: None)
+    shown = measuring.measured(order, run)
     assert str(shown.failure) == "JMeter's dashboard generator failed"
     assert [row.value("throughput_per_s") for row in shown.rows] == [200]
-    assert run_of.report.exists()
+    assert run.report.exists()
 
 
 @pytest.mark.parametrize(
@@ -88,8 +93,8 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
     monkeypatch: pytest.MonkeyPatch, flags: str, expected: type[Failure]
 ) -> None:
     failure = EnvironmentProblem("JMeter's dashboard generator failed")
-    shown = results.Presented([row("serial", flags)], failure)
-    order = ordering.order_for("smoke", "smoke", "", [])
+    shown = measuring.Presented([row("serial", flags)], failure)
+    order = measuring.order_for("smoke", "smoke", "", [])
     monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
     monkeypatch.setattr(measuring, "measured", lambda *_args, **_options: shown)
     with pytest.raises(expected):
@@ -136,10 +141,10 @@ def test_the_graver_of_two_decides_and_the_line_names_the_other_too(
     rows: list[Row], raised: type[Failure], told: str
 ) -> None:
     with pytest.raises(raised) as found:
-        runner.judge(rows)
+        measuring.judge(rows)
     assert str(found.value).startswith(told)
     assert "cells failed: java-pinned-unbound-low-10u" in str(found.value)
 
 
 def test_a_run_with_errors_and_no_failed_cell_ends_well() -> None:
-    runner.judge([RIGHT])
+    measuring.judge([RIGHT])

@@ -9,7 +9,7 @@ import pytest
 
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
-from restbench.experiment.plan import parse_filter, plan
+from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
@@ -188,7 +188,7 @@ def test_a_profile_that_may_go_on_is_planned_to_its_last_block() -> None:
 def test_every_cell_that_decides_a_claim_is_in_a_group_of_its_own_claims() -> None:
     """Cells of one ratio must be measured in the same rounds."""
     found = thesis()
-    path = store.sibling(store.experiment_file("thesis"), str(found.claims))
+    path = store.experiment_file("thesis").parent / str(found.claims)
 
     def group_of(cell: Cell) -> str:
         return next((each.name for each in found.groups if each.where.matches(cell)), "rest")

@@ -15,7 +15,7 @@ from restbench.analyse import exported as entries
 from restbench.analyse import long_windows, measures
 from restbench.analyse.measures import Row
 from restbench.failures import Unreadable
-from restbench.judge import study
+from restbench.judge import claims
 from restbench.judge.compare import compare
 from restbench.show import export, files
 from restbench.store import exported
@@ -66,8 +66,8 @@ def test_rows_made_of_the_file_are_those_of_the_trials(run: Run) -> None:
     assert [each.cell for each in again] == [each.cell for each in first]
     for one, two in zip(first, again, strict=True):
         _same(one, two)
-    told = [(each.id, each.headline, each.why) for each in study.decisions(run, first)]
-    assert [(each.id, each.headline, each.why) for each in study.decisions(run, again)] == told
+    told = [(each.id, each.headline, each.why) for each in claims.decisions(run, first)]
+    assert [(each.id, each.headline, each.why) for each in claims.decisions(run, again)] == told
 
 
 def _same(one: Row, two: Row) -> None:
@@ -113,9 +113,9 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
     line = next(each for each in found.lines if each.cell.strategy == "serial")
     assert line.comparison.estimate == pytest.approx(1.0, abs=1e-6)
     assert line.first == pytest.approx(line.second or 0.0, rel=1e-6)
-    again = study.decisions_of(exported.read(kept.exported_file))
+    again = claims.decisions_of(exported.read(kept.exported_file))
     assert [each.headline for each in again] == [
-        each.headline for each in study.decisions(run, measures.rows(run))
+        each.headline for each in claims.decisions(run, measures.rows(run))
     ]
 
 

@@ -15,7 +15,7 @@ from stub_bench import Bench
 from stub_cli import stub_command
 from test_experiment import MINIMAL, loaded
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.deploy import programs, service
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import (
@@ -25,8 +25,8 @@ from restbench.experiment.cell import (
     Cell,
     ServiceName,
 )
-from restbench.experiment.plan import parse_filter, plan, service_group
-from restbench.experiment.records import Proof, proof_key
+from restbench.experiment.order import parse_filter, plan
+from restbench.experiment.records import Proof
 from restbench.failures import BadConfiguration
 from restbench.machine import jvm
 from restbench.schedule import block, deployments
@@ -52,11 +52,11 @@ def test_a_record_from_before_the_factor_has_the_default() -> None:
     assert Cell.model_validate(told) == Cell.model_validate_json(json.dumps(told)) == FLASK
     looked = {"strategy": "serial", "placement": "unbound", "claim": "", "evidence": ""}
     proof = Proof(service="python", does=True, **looked)
-    assert proof_key(proof) == proof_key(FLASK) != proof_key(FASTAPI)
+    assert proof.key == FLASK.proof_key != FASTAPI.proof_key
 
 
 def test_each_framework_has_a_process_and_a_folder_of_its_own(tmp_path: Path) -> None:
-    groups = [service_group(each) for each in (FLASK, FASTAPI)]
+    groups = [each.service_group for each in (FLASK, FASTAPI)]
     assert groups[0] != groups[1]
     names = [Run(tmp_path).service(1, each).name for each in groups]
     assert names == ["block-1-python-unbound-none", "block-1-python-unbound-none-fastapi"]
@@ -111,7 +111,7 @@ def test_the_shipped_experiment_has_every_framework_and_the_cells_of_its_claim()
 
 
 def order(path: Path, cells: str = "") -> object:
-    return ordering.order_for(str(path), "quick", cells, [])
+    return measuring.order_for(str(path), "quick", cells, [])
 
 
 def test_what_the_environment_chooses_is_refused_in_a_run(
@@ -182,7 +182,7 @@ def test_a_service_is_started_in_its_cells_framework(
 
 
 def test_languages_that_are_apart_share_a_block_one_after_the_other() -> None:
-    asked = ordering.order_for("frameworks", "smoke", "", [])
+    asked = measuring.order_for("frameworks", "smoke", "", [])
     parts = block._parts(asked, Wanted(1, groups_of(asked), 120.0))
     assert [each.seconds for each in parts] == [60.0, 60.0]
     services = [{cell.service for group in each.groups for cell in group.cells} for each in parts]
@@ -199,8 +199,8 @@ def test_where_an_event_loop_runs_requests_stands_in_the_cell_and_its_service(
 ) -> None:
     in_loop = FASTAPI.model_copy(update={"handoff": "loop"})
     assert in_loop.id == "python-serial-unbound-low-1u-fastapi-loop"
-    assert service_group(in_loop).name == "python-unbound-none-fastapi-loop"
-    settings = [deployments._of_handoff(service_group(each)) for each in (in_loop, FASTAPI, FLASK)]
+    assert in_loop.service_group.name == "python-unbound-none-fastapi-loop"
+    settings = [deployments._of_handoff(each.service_group) for each in (in_loop, FASTAPI, FLASK)]
     assert settings == [{"RESTBENCH_HANDOFF": "loop"}, {"RESTBENCH_HANDOFF": "thread"}, {}]
     with pytest.raises(BadConfiguration, match="handoff: 'loop' needs framework to be of aiohttp"):
         loaded(tmp_path, VERTX.replace("users = [1, 2]", 'users = 1\nhandoff = "loop"'))

@@ -17,7 +17,6 @@ from restbench.deploy import fronts, programs, serve, service
 from restbench.drive import monitor
 from restbench.experiment import experiment
 from restbench.experiment.cell import Front
-from restbench.experiment.plan import service_group
 from restbench.failures import BadConfiguration, EnvironmentProblem
 
 #: 64 MiB, the services' own.
@@ -158,8 +157,8 @@ def test_a_link_is_a_factor_of_the_cell_and_of_its_service(tmp_path: Path) -> No
         "haproxy",
         "haproxy-unix",
     ]
-    assert service_group(cells[1]).name == "python-unbound-nginx-unix"
-    assert len({service_group(each) for each in cells}) == len(cells)
+    assert cells[1].service_group.name == "python-unbound-nginx-unix"
+    assert len({each.service_group for each in cells}) == len(cells)
 
 
 @pytest.mark.parametrize(

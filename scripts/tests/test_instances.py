@@ -13,9 +13,9 @@ from stub_cli import stub_command
 from restbench.deploy import fronts, programs, service
 from restbench.deploy.serve import EXAMPLE
 from restbench.drive import monitor
-from restbench.experiment import experiment, plan
+from restbench.experiment import experiment
 from restbench.experiment.cell import Cell, Front
-from restbench.experiment.plan import service_group
+from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.records import Proof
 from restbench.failures import BadConfiguration
 from restbench.machine.placement import Cores, allowed_cores, instances_cores
@@ -31,8 +31,8 @@ TWO = Cell(
 
 def test_a_cell_of_several_is_named_and_has_services_of_its_own() -> None:
     assert TWO.id == "java-serial-unbound-low-10u-nginx-2i"
-    assert service_group(TWO).name == "java-unbound-nginx-2i"
-    assert service_group(TWO) != service_group(TWO.model_copy(update={"instances": 1}))
+    assert TWO.service_group.name == "java-unbound-nginx-2i"
+    assert TWO.service_group != TWO.model_copy(update={"instances": 1}).service_group
 
 
 def test_per_core_gives_each_instance_the_next_core() -> None:
@@ -59,7 +59,7 @@ def test_more_instances_than_cores_cannot_have_one_each(tmp_path: Path) -> None:
     text = FILE.read_text().replace('instances = "cores"', f"instances = {count}")
     loaded = experiment.parse(text, tmp_path / "own.toml")
     with pytest.raises(BadConfiguration, match=rf"{count} instances need a core each"):
-        plan.plan(loaded, loaded.profile("quick"), plan.parse_filter("", loaded))
+        plan(loaded, loaded.profile("quick"), parse_filter("", loaded))
 
 
 def proven(does: bool | None, evidence: str) -> Proof:

@@ -13,6 +13,7 @@ from fixture_run import begun
 from shown_run import part_of
 
 from restbench.analyse import limits, measures
+from restbench.commands import measuring
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
 from restbench.experiment import experiment
 from restbench.experiment.arrivals import Phases
@@ -20,7 +21,6 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import Objective, OpenLoad
 from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
-from restbench.schedule import runner
 from restbench.schedule.reduction import of_arrivals
 from restbench.show import export, files, report, views
 from restbench.show import limits as shown
@@ -190,7 +190,7 @@ def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> Non
     page = part_of(report.html(views.drawn(told, run), "charts.js"), "limits")
     assert "it did not come up" in page
     with pytest.raises(CellsFailed, match="java-pinned"):
-        runner.judge(measures.rows(run))
+        measuring.judge(measures.rows(run))
 
 
 def test_a_wrong_answer_in_a_block_is_told_and_judged(run: Run) -> None:
@@ -198,7 +198,7 @@ def test_a_wrong_answer_in_a_block_is_told_and_judged(run: Run) -> None:
     run.trials.note(Event("now", "wrong", "1 answers were wrong in one trial", 3, CELL.id))
     assert "wrong-answers" in found_in(run)[CELL.id].flags
     with pytest.raises(WrongAnswers, match="java-serial"):
-        runner.judge(measures.rows(run))
+        measuring.judge(measures.rows(run))
 
 
 def test_the_blocks_with_a_wrong_answer_say_nothing_of_the_limit(run: Run) -> None:

@@ -20,7 +20,7 @@ from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import STRATEGIES, TAKING_MESSAGES, Cell
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.level import Messages
-from restbench.experiment.plan import plan, service_group
+from restbench.experiment.order import plan
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
@@ -243,9 +243,9 @@ def test_a_strategy_says_how_many_connections_it_keeps_at_work(
 def test_threads_connections_and_database_settings_need_a_service_of_their_own() -> None:
     usual = Cell(service="java", strategy="worker-pool", complexity="200", users=1)
     one = usual.model_copy(update={"technique": "function"})
-    assert service_group(one) == service_group(usual), "a queue has the technique, not a service"
+    assert one.service_group == usual.service_group, "a queue has the technique, not a service"
     other = one.model_copy(update={"pool_threads": 5, "postgres": "shared_buffers=2GB"})
-    assert service_group(other).name == "java-unbound-none-shared_buffers=2GB-5t"
+    assert other.service_group.name == "java-unbound-none-shared_buffers=2GB-5t"
     assert other.id == "java-worker-pool-unbound-200-1u-function-5t-shared_buffers=2GB"
 
 
@@ -253,7 +253,7 @@ def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
     usual = Cell(service="java", strategy="worker-pool", complexity="200", users=1)
 
     def settings(**levels: int) -> dict[str, str]:
-        return deployments._of_database(service_group(usual.model_copy(update=levels)))
+        return deployments._of_database(usual.model_copy(update=levels).service_group)
 
     threads, connections = "RESTBENCH_POOL_THREADS", "RESTBENCH_DATABASE_CONNECTIONS"
     assert settings() == {}

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
+from shown_run import page_of, part_of
 
 from restbench.analyse import estimates, measures
 from restbench.analyse.measurement import Measurement
@@ -17,12 +18,14 @@ from restbench.analyse.measures import Row
 from restbench.experiment import columns, statistics
 from restbench.experiment.experiment import load
 from restbench.experiment.profile import LONG_BLOCKS, LONG_MINUTES
+from restbench.experiment.records import LongWindow, Window
 from restbench.judge import study
 from restbench.machine import machine
 from restbench.schedule.pace import Pace
 from restbench.show import export
 from restbench.store.store import experiment_file
 from restbench.store.trials import AGAIN, Trial
+from restbench.store.writing import write_model
 
 SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50)
@@ -191,6 +194,22 @@ def test_rule_13_the_studys_tables_have_long_windows_and_a_short_run_three() -> 
     assert {each.complexity for each in windows["quick"]} == {"low", "medium", "high"}
     assert len(windows["quick"]) == 3
     assert all(thesis.profile(each).window_s == 10 for each in windows)
+
+
+def test_rule_13_a_long_window_is_held_against_the_trials_of_its_cell(tmp_path: Path) -> None:
+    """Trials have 200 to 250 requests a second; the window has first 220, then 20."""
+    loads = enumerate((LOAD, steady_load(users=10, elapsed_ms=40), LOAD), start=1)
+    run = build(tmp_path / "run", [Made(SERIAL, load, block=n) for n, load in loads])
+    folder = run.window(SERIAL.id)
+    span = Window(start_ms=START, end_ms=START + 1_000)
+    write_model(folder.window_record, LongWindow(window=span, service_pids=()))
+    for count, said in ((220, "0 of 1 windows"), (20, "1 of 1 windows")):
+        sent_ms = [START + 1_000 * n // count for n in range(count)]
+        lines = ["timeStamp,elapsed,success", *(f"{each},0,true" for each in sent_ms)]
+        folder.samples.write_text("\n".join(lines) + "\n")
+        text = part_of(page_of(run), "observed")
+        assert f"{said} have a throughput outside the 95 % interval" in text
+        assert (f"cell's trials: {SERIAL.id}." in text.replace("&#39;", "'")) == (count == 20)
 
 
 def test_rule_14_a_run_says_that_other_hours_may_differ_by_more(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 from test_experiment import MINIMAL, loaded
 
 from restbench.drive.payload import files_of, requests_of
-from restbench.experiment import level, plan
+from restbench.experiment import level
 from restbench.experiment.experiment import Experiment
+from restbench.experiment.order import plan
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
 
@@ -96,7 +97,7 @@ def test_a_mix_sends_the_payloads_of_its_kinds_in_its_order(mixed: Experiment) -
 
 def test_a_mix_is_planned_as_any_level_is(mixed: Experiment) -> None:
     profile = mixed.profile("quick")
-    planned = plan.plan(mixed, profile, Where(complexity=["both"]))
+    planned = plan(mixed, profile, Where(complexity=["both"]))
     assert {each.cell.id for each in planned} == {
         f"java-{strategy}-unbound-both-{users}u"
         for strategy in ("serial", "pinned")

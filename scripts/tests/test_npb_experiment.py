@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from npb_rows import SHIPPED, published
 
-from restbench.commands import ordering
-from restbench.experiment import experiment, plan
+from restbench.commands import measuring
+from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.npb import CLASSES, Published, Work, core_counts, work_of
+from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
 
@@ -24,7 +25,7 @@ def shipped() -> Experiment:
 
 
 def levels(experiment: Experiment, profile: str, selection: Where | None = None) -> set[str]:
-    planned = plan.plan(experiment, experiment.profile(profile), selection or Where())
+    planned = plan(experiment, experiment.profile(profile), selection or Where())
     return {each.cell.complexity for each in planned}
 
 
@@ -42,7 +43,7 @@ def test_what_is_no_kernel_with_its_class_is_no_level(level: str) -> None:
 
 
 def test_every_kernel_and_technique_of_a_class_is_measured(shipped: Experiment) -> None:
-    planned = plan.plan(shipped, shipped.profile("quick"), Where())
+    planned = plan(shipped, shipped.profile("quick"), Where())
     measured = {(each.cell.service, each.cell.strategy, each.cell.complexity) for each in planned}
     techniques = [
         ("java", "serial"),
@@ -113,22 +114,22 @@ def test_a_wrong_file_is_refused_with_its_key(
 
 
 def test_cells_are_chosen_by_a_class_or_a_kernel(shipped: Experiment) -> None:
-    chosen = plan.parse_filter("complexity=CG-*,IS-S service=java", shipped)
+    chosen = parse_filter("complexity=CG-*,IS-S service=java", shipped)
     assert levels(shipped, "quick", chosen) >= {"CG-S", "CG-W", "CG-A", "IS-S"}
     assert not any(level.startswith(("MG", "FT")) for level in levels(shipped, "quick", chosen))
     with pytest.raises(BadConfiguration, match=r"complexity: 'EP-\*' is not in experiment"):
-        plan.parse_filter("complexity=EP-*", shipped)
+        parse_filter("complexity=EP-*", shipped)
 
 
 def test_an_unknown_profile_and_an_empty_selection_are_named(shipped: Experiment) -> None:
     with pytest.raises(BadConfiguration, match="no profile 'long'; it has smoke, quick, reference"):
         shipped.profile("long")
     with pytest.raises(BadConfiguration, match="no cell of experiment 'npb'"):
-        plan.plan(shipped, shipped.profile("smoke"), Where(complexity=["CG-A"]))
+        plan(shipped, shipped.profile("smoke"), Where(complexity=["CG-A"]))
 
 
 def test_the_claims_lie_next_to_the_experiment_and_are_on_its_levels() -> None:
-    order = ordering.order_for("npb", "reference", "", [])
+    order = measuring.order_for("npb", "reference", "", [])
     assert order.claims_text is not None
     ids = ("N1", "N1-fair", "N1-soap", "N1-soap-fair", "N2")
     assert [order.claims_text.count(f'id = "{each}"') for each in ids] == [1] * len(ids)

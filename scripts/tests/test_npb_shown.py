@@ -18,7 +18,7 @@ from restbench.analyse.measures import Row
 from restbench.drive.npb_direct import read_answer
 from restbench.experiment.npb import Work
 from restbench.failures import WrongAnswers
-from restbench.judge import claims, study
+from restbench.judge import claims
 from restbench.show import export, files, npb, report, terminal, views
 from restbench.show.charts import kernels, theme
 from restbench.show.document import Field, Link, Table
@@ -75,7 +75,7 @@ def shown(rows: list[Row], folder: Path = Path("made-up")) -> Findings:
     told = exported_of(rows)
     answered = told.model_copy(
         update={
-            "claims": tuple(map(export.claim, study.decisions_of(told))),
+            "claims": tuple(map(export.claim, claims.decisions_of(told))),
             "answer": views.answer_of(told),
         }
     )
@@ -158,7 +158,7 @@ def test_the_table_for_programs_has_the_ratios_with_their_ends() -> None:
 def test_the_claims_are_decided_from_the_runs_file_alone() -> None:
     rows = [row(cell("CG-A"), BLOCKS)]
     expected = claims.decide(claims_on("CG-A"), rows, ())
-    found = study.decisions_of(exported_of(rows))
+    found = claims.decisions_of(exported_of(rows))
     assert [each.id for each in found] == [
         "N1",
         "N1-fair",

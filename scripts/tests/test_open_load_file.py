@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.experiment.experiment import load
 from restbench.experiment.open_load import OpenLoad
 from restbench.failures import BadConfiguration
@@ -34,7 +34,7 @@ def test_the_shipped_file_is_an_experiment_with_a_driver_and_views_of_its_own() 
     experiment = load(SHIPPED)
     assert (experiment.driver, experiment.views) == ("open-load", ["limits"])
     assert {"smoke", "quick", "reference"} <= set(experiment.profiles)
-    order = ordering.order_for("open-load", "quick", "", [])
+    order = measuring.order_for("open-load", "quick", "", [])
     assert {each.block for each in order.plan} == {1, 2, 3}
 
 

@@ -12,7 +12,7 @@ from fixture_run import EXPERIMENT, begun
 from restbench.experiment.records import Spent
 from restbench.machine import phases
 from restbench.machine.phases import Account
-from restbench.store import spending
+from restbench.store import at_work
 from restbench.store.store import Run
 
 
@@ -86,23 +86,23 @@ def test_a_run_keeps_what_each_process_spent_and_the_last_note_counts(
 ) -> None:
     run = Run(tmp_path)
     for _ in range(2):
-        with spending.noted(run) as note:
+        with at_work.noted(run) as note:
             note()
             clock.now_s += 1
             note()
     noted = [each.seconds for each in run.spent()]
     assert noted == [{"other": 11.0}, {"other": 12.0}]
-    assert spending.together(run.spent()) == {"other": 23.0}
+    assert at_work.together(run.spent()) == {"other": 23.0}
 
 
 def test_an_interrupted_run_says_what_it_spent_once_it_has_begun(
     tmp_path: Path, account: Account
 ) -> None:
     run = Run(tmp_path)
-    with pytest.raises(KeyboardInterrupt), spending.noted(run):
+    with pytest.raises(KeyboardInterrupt), at_work.noted(run):
         raise KeyboardInterrupt
     assert run.spent() == []
     begun(run.path, EXPERIMENT, ())
-    with pytest.raises(KeyboardInterrupt), spending.noted(run):
+    with pytest.raises(KeyboardInterrupt), at_work.noted(run):
         raise KeyboardInterrupt
     assert run.spent() == [Spent(ended=run.spent()[0].ended, seconds={"other": 10.0})]

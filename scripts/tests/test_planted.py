@@ -11,7 +11,8 @@ from fixture_run import PROOFS
 from shown_run import findings, page_of, part_of, printed
 from trial_run import EXPERIMENT, build
 
-from restbench.commands import measuring, ordering, results
+from restbench.analyse import measures
+from restbench.commands import measuring
 from restbench.failures import ExitCode, WrongAnswers
 from restbench.store.store import Run
 from restbench.store.writing import write_json
@@ -118,9 +119,10 @@ def test_page_and_terminal_tell_the_same(run: Run) -> None:
 
 
 def test_the_exit_code_is_that_of_a_wrong_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    order = ordering.order_for("smoke", "smoke", "", [])
+    order = measuring.order_for("smoke", "smoke", "", [])
     monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
-    monkeypatch.setattr(measuring, "measured", lambda *_: results.present(run, lambda: None))
+    shown = measuring.Presented(measures.rows(run), None)
+    monkeypatch.setattr(measuring, "measured", lambda *_: shown)
     with pytest.raises(WrongAnswers, match="1 cells: java-pipeline-unbound-low-10u") as ended:
         measuring.run_experiment("smoke", "smoke")
     assert ended.value.exit_code == ExitCode.WRONG_ANSWERS

@@ -9,7 +9,7 @@ import pytest
 from stub_bench import Bench
 from test_runner import View
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
 from restbench.failures import Unreadable
@@ -19,7 +19,7 @@ from restbench.store.store import Run
 
 @pytest.fixture
 def order(tmp_path: Path) -> Order:
-    return ordering.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
+    return measuring.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from stub_bench import Bench
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, NotAsBegun
 from restbench.schedule import begin, resuming
@@ -28,7 +28,7 @@ from restbench.store.writing import write_json, write_text
 @pytest.fixture
 def order(tmp_path: Path) -> Order:
     path = Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]}, blocks=2)
-    return ordering.order_for(path, "p", "", [])
+    return measuring.order_for(path, "p", "", [])
 
 
 @pytest.fixture(autouse=True)
@@ -131,9 +131,9 @@ def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
 
 def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order: Order) -> None:
     told: list[str] = []
-    resuming.go_on(order, run, told.append)
+    begin.go_on(order, run, told.append)
     finish(run, run.manifest(), status="interrupted")
-    resuming.go_on(order, run, told.append)
+    begin.go_on(order, run, told.append)
     killed, interrupted = run.interruptions()
     assert (killed.how, interrupted.how) == ("killed", "interrupted")
     assert (killed.kept, interrupted.kept) == (3, 3)
@@ -144,7 +144,7 @@ def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order:
 
 def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) -> None:
     begun = run.manifest()
-    going_on = resuming.go_on(order, run, print)
+    going_on = begin.go_on(order, run, print)
     assert going_on == begun == run.manifest()
     finished = finish(run, going_on, status="complete")
     again = finished.model_copy(update={"run": "x", "started": "y", "finished": "z"})
@@ -159,7 +159,7 @@ def test_the_command_is_the_same_whether_the_run_goes_on_or_not(
     monkeypatch.setattr(
         sys, "argv", ["restbench", "run", "smoke", "--resume", "--cells", "users=2"]
     )
-    assert ordering.command_line() == "restbench run smoke --cells users=2"
+    assert measuring.command_line() == "restbench run smoke --cells users=2"
 
 
 def test_another_load_average_is_no_other_machine(
@@ -167,7 +167,7 @@ def test_another_load_average_is_no_other_machine(
 ) -> None:
     surroundings["load_average_before"] = [9.0, 9.0, 9.0]
     surroundings["memory_mib"] = 24_001
-    assert resuming.go_on(order, run, print).status == "running"
+    assert begin.go_on(order, run, print).status == "running"
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_what_is_not_as_it_was_is_refused_with_its_name(
     run: Run = request.getfixturevalue("run")
     request.getfixturevalue("surroundings")[name] = value
     with pytest.raises(EnvironmentProblem, match=said):
-        resuming.go_on(order, run, print)
+        begin.go_on(order, run, print)
     assert run.interruptions() == []
 
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from stub_bench import Bench
 
-from restbench.commands import ordering
+from restbench.commands import measuring
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.schedule import begin, block, runner
+from restbench.schedule import begin, block, runner, windows
 from restbench.schedule.block_run import Progress, Wanted
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -71,7 +71,7 @@ def order_of(tmp_path: Path, blocks: int, most: int, minutes: float = 60.0) -> O
     path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned"]}, **rule))
     path.write_text(path.read_text().replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
     path.with_name("held.toml").write_text(CLAIMS)
-    return ordering.order_for(str(path), "p", "", [])
+    return measuring.order_for(str(path), "p", "", [])
 
 
 def measured(per_s: int = 100) -> Callable[[Order, Run, Wanted, View], None]:
@@ -192,7 +192,7 @@ name = "again"
 where = { strategy = "serial" }
 """
     path.write_text(path.read_text() + groups)
-    found = runner.groups_of(ordering.order_for(str(path), "p", "", []))
+    found = runner.groups_of(measuring.order_for(str(path), "p", "", []))
     told = [(each.name, {cell.strategy for cell in each.cells}, each.share) for each in found]
     assert told == [("two", {"serial", "pinned"}, 3), ("rest", {"pipeline"}, 1)]
     assert [each.compared for each in found] == [True, False]
@@ -216,14 +216,14 @@ def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
 def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 4, 5, minutes=40)
     run.path.mkdir(parents=True)
-    assert runner.block_seconds(order, run, 1) == 600
+    assert runner.block_seconds(order, run, 1, 0.0) == 600
     run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
     run.trials.finish(1, "2026-11-24T01:16:00+00:00")
-    assert runner.block_seconds(order, run, 2) == (2400 - 960) / 3
+    assert runner.block_seconds(order, run, 2, 0.0) == (2400 - 960) / 3
     run.trials.begin(2, "2026-11-24T01:16:00+00:00", {})
     run.trials.finish(2, "2026-11-24T01:39:00+00:00")
-    assert runner.block_seconds(order, run, 3) == 300, "half of what it was to have"
-    assert runner.block_seconds(order, run, 5) == 600
+    assert runner.block_seconds(order, run, 3, 0.0) == 300, "half of what it was to have"
+    assert runner.block_seconds(order, run, 5, 0.0) == 600
 
 
 def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
@@ -231,7 +231,8 @@ def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> Non
     changed = {"windows": [Where()], "window_s": 10.0}
     order = replace(order, profile=order.profile.model_copy(update=changed))
     run.path.mkdir(parents=True)
-    assert runner.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
+    windows_s = windows.seconds(order, run)
+    assert runner.block_seconds(order, run, 1, windows_s) == (2400 - 2 * 1.6 * 10) / 4
 
 
 @pytest.mark.parametrize(("minutes", "wanted"), [(12.6, True), (12.5, False)])
@@ -245,4 +246,4 @@ def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_h
     run.path.mkdir(parents=True)
     run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
     run.trials.finish(1, "2026-11-24T01:06:00+00:00")
-    assert runner.has_time(order, run) == wanted
+    assert runner.has_time(order, run, windows.seconds(order, run)) == wanted

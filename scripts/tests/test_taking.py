@@ -15,12 +15,11 @@ from fixture_run import cell
 from restbench.drive import monitor
 from restbench.drive.generator import GeneratorGone
 from restbench.experiment.cell import Cell
-from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem
 from restbench.schedule import under_load
-from restbench.schedule.block_run import LoadRun
+from restbench.schedule.block import take_round
+from restbench.schedule.block_run import Driver, LoadRun
 from restbench.schedule.deployments import Running
-from restbench.schedule.driver import Driver, take_round
 from restbench.schedule.pace import Planned
 from restbench.store.trials import Trial, TrialFile
 
@@ -39,7 +38,7 @@ class Block:
         self.progress = SimpleNamespace(done=0, cell="", per_s=0.0)
         self.view = SimpleNamespace(show=lambda _progress: None, note=self.notes.append)
         self.up = cast(Running, SimpleNamespace(service=object()))
-        self.deployments = SimpleNamespace(up={service_group(SERIAL): self.up})
+        self.deployments = SimpleNamespace(up={SERIAL.service_group: self.up})
 
     def note(self, kind: str, _text: str) -> None:
         self.events.append(kind)
@@ -110,7 +109,7 @@ def test_rule_10_both_sides_counts_differ_in_either_direction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: int, gap: float | None
 ) -> None:
     here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (service_group(SERIAL), SERIAL.strategy)
+    key = (SERIAL.service_group, SERIAL.strategy)
     monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [500.0 + counted])
     under_load._check_counts(cast(LoadRun, here), {key: (here.up, [500.0])})
@@ -126,7 +125,7 @@ def test_an_instance_that_served_less_than_half_its_fair_share_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: int, other: int, is_noted: int
 ) -> None:
     here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (service_group(SERIAL), SERIAL.strategy)
+    key = (SERIAL.service_group, SERIAL.strategy)
     monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [7.0 + one, float(other)])
     under_load._check_counts(cast(LoadRun, here), {key: (here.up, [7.0, 0.0])})
@@ -137,7 +136,7 @@ def test_a_service_that_was_started_anew_began_to_count_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (service_group(SERIAL), SERIAL.strategy)
+    key = (SERIAL.service_group, SERIAL.strategy)
     monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [3.0])
     earlier = cast(Running, SimpleNamespace(service=object()))

@@ -14,7 +14,7 @@ from harness_at_work import Harness, at_work, gone
 from stub_bench import Bench
 from waiting import await_true
 
-from restbench.commands import measuring, ordering
+from restbench.commands import measuring
 from restbench.machine import watch
 from restbench.store import store
 from restbench.store.store import Run
@@ -148,7 +148,7 @@ def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
     new, begun = Run(tmp_path / "new"), Run(tmp_path / "begun")
     monkeypatch.setattr(watch, "unless", lambda folder, *_patterns: given.append(folder))
     monkeypatch.setattr(store, "create_run", lambda _name: new)
-    order = ordering.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
+    order = measuring.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
     assert measuring.begun_now(order) == new
     assert given == [new.path]
     write_text(begun.manifest_file, "{}")

@@ -25,7 +25,6 @@ from restbench.analyse.measures import Row
 from restbench.analyse.workers import Grid, grids
 from restbench.deploy.service import Service, await_workers
 from restbench.experiment import claim_file, experiment
-from restbench.experiment.plan import service_group
 from restbench.experiment.statistics import paired_ratio
 from restbench.experiment.study import PublishedWorkers
 from restbench.failures import BadConfiguration, EnvironmentProblem
@@ -163,9 +162,9 @@ def test_a_cells_workers_and_connections_stand_in_its_id_and_its_service() -> No
     one = cell("python serial low 10")
     several = cell("python serial low 10 workers=5 connection=each")
     assert several.id == "python-serial-unbound-low-10u-5w-each"
-    assert service_group(several).name == "python-unbound-none-5w"
+    assert several.service_group.name == "python-unbound-none-5w"
     kept = cell("python serial low 20 workers=5")
-    assert service_group(several) == service_group(kept) != service_group(one)
+    assert several.service_group == kept.service_group != one.service_group
     assert deployments._of_workers(1) == {}
     assert deployments._of_workers(5)["RESTBENCH_WORKERS"] == "5"
 

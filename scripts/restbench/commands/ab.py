@@ -11,7 +11,6 @@ import typer
 
 from restbench.commands import measuring
 from restbench.commands.options import CellsOption, MinutesOption, note
-from restbench.commands.ordering import order_for
 from restbench.deploy import builds
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, Regression
@@ -69,7 +68,7 @@ def compare_builds(  # noqa: PLR0913 - one option each
 
 def _order(name: str, cells: str, minutes: float) -> Order:
     """BadConfiguration where the file compares no builds, or a cell is in one of them only."""
-    order = order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
+    order = measuring.order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
     if order.experiment.thresholds is None:
         raise BadConfiguration(
             f"experiment '{name}' has no table [thresholds]: it compares no builds"

@@ -1,17 +1,23 @@
-"""`plan`, `run` and `extend`: what would be measured, and measuring it."""
+"""`plan`, `run` and `extend`: from options to an order, what it would measure, measuring it."""
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from restbench.analyse import exported
+from restbench.analyse.measures import Row
 from restbench.commands import results
 from restbench.commands.options import (
+    RESUME,
     CellsOption,
     ExperimentArgument,
     MinutesOption,
@@ -22,21 +28,34 @@ from restbench.commands.options import (
     console,
     note,
 )
-from restbench.commands.ordering import order_for
-from restbench.commands.results import Presented, with_raw_data
-from restbench.experiment.order import Order
-from restbench.failures import BadConfiguration, Interrupted, NotAsBegun, StorageProblem
-from restbench.judge import study
+from restbench.commands.results import with_raw_data
+from restbench.deploy import programs
+from restbench.drive import dashboards
+from restbench.experiment import claim_file, experiment
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, STRATEGIES, ServiceName
+from restbench.experiment.order import Order, parse_filter, plan
+from restbench.experiment.records import PlannedCell
+from restbench.experiment.selection import Where
+from restbench.failures import (
+    BadConfiguration,
+    CellsFailed,
+    Failure,
+    Interrupted,
+    NotAsBegun,
+    StorageProblem,
+    WrongAnswers,
+)
 from restbench.machine import clock, phases, storage, watch
 from restbench.machine.phases import Account
 from restbench.schedule import environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
-from restbench.store import exported as run_json
-from restbench.store import run_lock, spending, store
+from restbench.store import at_work, store
 from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
 DEFAULT_PROFILE = "quick"
+#: What can be attached to: JMeter is given host and port, so there is nothing behind them.
+ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")
 
 
 def show_plan(
@@ -48,7 +67,7 @@ def show_plan(
 ) -> None:
     """Print the cells, their groups and the time; start nothing."""
     if run:
-        _show_rest(store.open_run(run))
+        results.show_rest(store.open_run(run))
         return
     order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
@@ -61,20 +80,6 @@ def show_plan(
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
             console.print(f"  {cell.id}{shown}", markup=False)
     console.print(_cost(order))
-
-
-def _show_rest(run: Run) -> None:
-    """What a run has decided, what the rest takes, and which cells had no time."""
-    rows = exported.rows(run)
-    if run.trials.exists():
-        decided = study.decisions(run, rows)
-    else:
-        decided = study.decisions_of(run_json.read(run.exported_file))
-    for decision in decided:
-        console.print(f"{decision.id:14} {decision.headline}", markup=False)
-    for each in study.not_measured(rows):
-        console.print(each, markup=False, soft_wrap=True)
-    console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
 
 
 def run_experiment(  # noqa: PLR0913 - one option each
@@ -100,7 +105,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
             raise BadConfiguration(
                 f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
             )
-        begun = unfinished(order, resume=resume)
+        begun = resuming.to_go_on_with(order, store.runs(), note) if resume else None
         presented = measured(order, begun)
     end(account, presented)
 
@@ -122,26 +127,130 @@ def extend_run(
     end(account, presented)
 
 
+def order_for(
+    name: str, profile: str, cells: str, attach: list[str], minutes: float = 0.0
+) -> Order:
+    """What the options of `run` and `plan` ask for; BadConfiguration where they are wrong."""
+    path = store.experiment_file(name)
+    loaded = experiment.load(path)
+    claims_text = None
+    if loaded.claims is not None:
+        # As the file is now: a run is held against what was fixed before it. That it is wrong is
+        # better known now than after the run.
+        claims = path.parent / loaded.claims
+        if not claims.exists():
+            raise BadConfiguration(f"{path}: names '{loaded.claims}', which is not there")
+        claims_text = claim_file.checked_text(claims, loaded.levels)
+    selection = parse_filter(cells, loaded)
+    chosen = loaded.profile(profile)
+    if minutes:
+        chosen = chosen.lasting(minutes)
+    planned = plan(loaded, chosen, selection)
+    _require_frameworks(planned, selection)
+    return Order(
+        experiment=loaded,
+        experiment_text=path.read_text(encoding="utf-8"),
+        profile_name=profile,
+        profile=chosen,
+        plan=planned,
+        command=command_line(),
+        claims_text=claims_text,
+        attached=attached(attach),
+    )
+
+
+def _require_frameworks(planned: Sequence[PlannedCell], selection: Where) -> None:
+    """BadConfiguration where the environment chooses a framework, which is a factor in a run, or
+    one that was selected by its name cannot be had here."""
+    for name in dict.fromkeys(each.cell.service for each in planned):
+        variable = f"{name.upper()}_FRAMEWORK"
+        if (value := os.environ.get(variable)) not in (None, "", DEFAULT_FRAMEWORKS[name]):
+            raise BadConfiguration(
+                f"{variable}={value}: the framework is a factor of a run's cells: write "
+                f'framework = "{value}" into [[cells]] of an experiment\'s file, or take '
+                f"EXPERIMENT=frameworks with --cells 'framework={value}'"
+            )
+    for name, framework in {(each.cell.service, each.cell.framework) for each in planned}:
+        named = framework in (selection.framework or ())
+        if named and (lack := programs.lacking(name, framework)):
+            raise BadConfiguration(f"CELLS: framework: {lack}")
+
+
+def command_line() -> str:
+    """As it was typed, without RESUME: a run is the same whether it was interrupted or not."""
+    return shlex.join(["restbench", *(each for each in sys.argv[1:] if each != RESUME)])
+
+
+def attached(pairs: list[str]) -> dict[ServiceName, str]:
+    """What `--attach` gives, service by service; BadConfiguration where it is wrong."""
+    found: dict[ServiceName, str] = {}
+    for pair in pairs:
+        name, _, url = pair.partition("=")
+        if name not in STRATEGIES or ADDRESS.fullmatch(url) is None:
+            raise BadConfiguration(
+                f"--attach {pair}: give SERVICE=http://HOST:PORT; services are "
+                + ", ".join(STRATEGIES)
+            )
+        service: ServiceName = "java" if name == "java" else "python"
+        if service in found:
+            raise BadConfiguration(f"--attach {pair}: {service} is attached twice")
+        found[service] = url
+    return found
+
+
+@dataclass(frozen=True)
+class Presented:
+    """What a run came to, as it was shown."""
+
+    rows: Sequence[Row]
+    failure: Failure | None
+    """Why there are no dashboards: for who has judged the rows first, which weigh more."""
+
+
 def end(account: Account, presented: Presented) -> None:
     """Say where the time went, and raise what the run has to end with."""
     seconds = account.seconds()
     console.print(f"all done in {duration(sum(seconds.values()))}: {phases.summary(seconds)}")
-    runner.judge(presented.rows)
+    judge(presented.rows)
     if presented.failure:
         raise presented.failure
 
 
+def judge(rows: Sequence[Row]) -> None:
+    """Raise what a run of trials has to end with; nothing where all cells were measured that there
+    was time for. WrongAnswers before CellsFailed; the line names the cells of both kinds."""
+    wrong, absent, failed = (
+        [row.cell.id for row in rows if flag in row.flags]
+        for flag in ("wrong-answers", "not-offered", "failed")
+    )
+    failed = [each for each in failed if each not in (*wrong, *absent)]
+    found: list[tuple[type[Failure], str, Sequence[str]]] = [
+        (WrongAnswers, f"wrong answers in {len(wrong)} cells", wrong),
+        (CellsFailed, f"{len(failed)} cells failed", failed),
+    ]
+    raised = [(kind, f"{what}: {', '.join(cells)}") for kind, what, cells in found if cells]
+    if raised:
+        raise raised[0][0]("; ".join(text for _, text in raised))
+
+
 def measured(order: Order, begun: Run | None) -> Presented:
-    """Measure and present a run of trials; `begun` is one to go on with."""
+    """Measure and present a run of trials; `begun` is one to go on with. All else is shown even if
+    there are no dashboards."""
     console.print(_cost(order))
     with phases.spent_on("checks"):
         for each in environment.check(order):
             note(each)
         run = begun or begun_now(order)
-    with kept(run, can_go_on=not order.builds), spending.noted(run) as note_time:
+    failure: Failure | None = None
+    with kept(run, can_go_on=not order.builds) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)
-        return results.present(run, note_time)
+        try:
+            dashboards.write_study(run)  # first: the page links to them
+        except Failure as error:
+            failure = error
+            note(f"no dashboards: {error}")
+        return Presented(results.present(run, note_time), failure)
 
 
 def _cost(order: Order) -> str:
@@ -152,21 +261,6 @@ def _cost(order: Order) -> str:
     more = profile.most_blocks - profile.blocks
     further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
     return f"{cells} cells, {blocks} in about {duration(60 * profile.minutes)}{further}"
-
-
-def unfinished(order: Order, *, resume: bool) -> Run | None:
-    """The run to go on with, if that is asked for and there is one: the newest that was ordered in
-    just this way. Where there is none, a line says so."""
-    if not resume:
-        return None
-    known = resuming.unfinished(order, store.runs(), note)
-    found = next((each.run for each in known if not each.differences), None)
-    if found is None:
-        wanted = f"{order.experiment.name} with profile {order.profile_name}"
-        others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
-        notes = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
-        note("; ".join(notes))
-    return found
 
 
 def begun_now(order: Order) -> Run:
@@ -180,27 +274,23 @@ def begun_now(order: Order) -> Run:
 
 
 @contextmanager
-def kept(run: Run, *, can_go_on: bool = True) -> Iterator[None]:
-    """Nobody else goes on with it meanwhile; an interruption prints where it lies."""
-    with run_lock.held(run) as is_held, _followed(run, can_go_on):
-        if not is_held:
-            note("no locks on this file system: resume no run that still goes on")
-        else:
-            watch.sweep(run.path)
-        yield
-
-
-@contextmanager
-def _followed(run: Run, can_go_on: bool) -> Iterator[None]:
-    watch.tidy(run.path)
-    watch.remove(storage.temporary(store.latest(run)))
-    console.print(f"raw data: {run.path}", soft_wrap=True)
-    try:
-        yield
-    except (Interrupted, StorageProblem, NotAsBegun) as stop:
-        if not run.manifest_file.exists():
-            raise
-        raise type(stop)(
-            f"{stop}; what was measured is kept: 'restbench report latest' shows it"
-            + ", --resume (make bench RESUME=1) goes on with it" * can_go_on
-        ) from stop
+def kept(run: Run, *, can_go_on: bool = True) -> Iterator[Callable[[], None]]:
+    """Nobody else goes on with the run meanwhile; an interruption prints where it lies. What is
+    yielded notes what the time went to so far."""
+    with at_work.held(run) as is_held, at_work.noted(run) as note_time:
+        console.print(f"raw data: {run.path}", soft_wrap=True)
+        try:
+            watch.remove(storage.temporary(run.latest))
+            watch.tidy(run.path)
+            if is_held:
+                watch.sweep(run.path)
+            else:
+                note("no locks on this file system: resume no run that still goes on")
+            yield note_time
+        except (Interrupted, StorageProblem, NotAsBegun) as stop:
+            if not run.manifest_file.exists():
+                raise
+            raise type(stop)(
+                f"{stop}; what was measured is kept: 'restbench report latest' shows it"
+                + ", --resume (make bench RESUME=1) goes on with it" * can_go_on
+            ) from stop

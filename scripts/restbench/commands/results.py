@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -13,7 +12,8 @@ from restbench.analyse import exported as exported_rows
 from restbench.analyse.measures import Row, rows
 from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
-from restbench.failures import BadConfiguration, Failure
+from restbench.failures import BadConfiguration
+from restbench.judge import claims, study
 from restbench.machine import phases
 from restbench.show import bottleneck, export, files, report, terminal, views
 from restbench.show.browser import site
@@ -24,11 +24,7 @@ from restbench.store.microbench_records import Microbench
 def build_report(name: RunArgument = "latest") -> None:
     """Make tables, figures and page again."""
     run = store.open_run(name)
-    run.require_read()
-    if run.has_raw_data:
-        _analyse(run)
-    else:
-        _show(run, exported.read(run.exported_file))
+    present(run)
 
 
 def show_bottleneck(name: RunArgument = "latest") -> None:
@@ -41,6 +37,20 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
     console.print(terminal.drawn(bottleneck.terminal(known)))
     for line in (*map(bottleneck.sentence, known), bottleneck.summary(known)):
         console.print(line, markup=False, soft_wrap=True)
+
+
+def show_rest(run: store.Run) -> None:
+    """What a run has decided, what the rest takes, and which cells had no time."""
+    found = exported_rows.rows(run)
+    if run.trials.exists():
+        decided = claims.decisions(run, found)
+    else:
+        decided = claims.decisions_of(exported.read(run.exported_file))
+    for decision in decided:
+        console.print(f"{decision.id:14} {decision.headline}", markup=False)
+    for each in study.not_measured(found):
+        console.print(each, markup=False, soft_wrap=True)
+    console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
 
 
 def with_raw_data(name: str) -> store.Run:
@@ -96,39 +106,18 @@ def browse_runs(
         webbrowser.open(page.as_uri())
 
 
-@dataclass(frozen=True)
-class Presented:
-    """What a run came to, as it was shown."""
-
-    rows: Sequence[Row]
-    failure: Failure | None
-    """Why there are no dashboards: for who has judged the rows first, which weigh more."""
-
-
-def present(run: store.Run, before_page: Callable[[], None]) -> Presented:
-    """Dashboards, which the page links to, then all the rest, which is shown even if they fail."""
-    failure: Failure | None = None
-    try:
-        dashboards.write_study(run)
-    except Failure as error:
-        failure = error
-        note(f"no dashboards: {error}")
-    return Presented(_analyse(run, before_page), failure)
-
-
-def _analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
-    """What the run measured goes into `run.json`, of which all that is shown is made."""
-    with phases.spent_on("tables and figures"):
-        known = rows(run)
-        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
-    before_page()
-    _show(run, export.write(run, known, note))
-    return known
-
-
-def _show(run: store.Run, exported_run: exported.Exported) -> None:
-    """Tables, figures and page; the page last, and its place where it is seen first."""
-    found = views.drawn(exported_run, run)
+def present(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
+    """Tables, figures and page; the page last, and its place where it is seen first. All is made of
+    `run.json`: of what the run measured, once `before_page` was called, where that lies here."""
+    if run.has_raw_data:
+        with phases.spent_on("tables and figures"):
+            known = rows(run)
+            machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
+        before_page()
+        told = export.write(run, known, note)
+    else:
+        told = exported.read(run.exported_file)
+    found = views.drawn(told, run)
     with phases.spent_on("tables and figures"):
         drawn = files.write_figures(found)
         files.write_tables(found)
@@ -143,3 +132,4 @@ def _show(run: store.Run, exported_run: exported.Exported) -> None:
         console.print(f"dashboards  {run.dashboards}", soft_wrap=True)
     console.print(f"data        {run.exported_file}", soft_wrap=True)
     console.print(f"page        {run.report}", soft_wrap=True)
+    return found.rows

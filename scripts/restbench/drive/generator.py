@@ -211,23 +211,17 @@ def started(users: int, folder: Path, cores: str | None) -> Iterator[Generator]:
             {"JMETER_JVM_ARGS": JVM_ARGUMENTS},
         )
         try:
-            connection = _connected(listener, running, folder)
+            try:
+                connection = listener.accept()[0]
+            except TimeoutError as error:
+                how = "ended" if running.poll() is not None else "did not connect"
+                log = process.tail(folder / "jmeter.out")
+                raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{log}") from error
             with closing(connection):
                 yield Generator(running, connection, folder, users, shlex.join(line))
         finally:
             process.stop(running, signal.SIGKILL)
             path.unlink(missing_ok=True)
-
-
-def _connected(
-    listener: socket.socket, running: subprocess.Popen[bytes], folder: Path
-) -> socket.socket:
-    try:
-        return listener.accept()[0]
-    except TimeoutError as error:
-        how = "ended" if running.poll() is not None else "did not connect"
-        log = process.tail(folder / "jmeter.out")
-        raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{log}") from error
 
 
 def _sent(reply: Sequence[str], records: Path) -> Sent:

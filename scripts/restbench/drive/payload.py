@@ -86,22 +86,21 @@ def files_of(
     experiment: Experiment, complexity: str, folders: Callable[[str], Path]
 ) -> dict[Path, str]:
     """The text of each file that the JMeter plan reads, or of the request for a kernel; `folders`
-    gives a level's folder."""
-    if experiment.npb:
-        return {folders(complexity) / "body.json": npb.body(complexity).decode()}
+    gives a level's folder. None of batches and faults, whose drivers make them."""
     found: dict[Path, str] = {}
-    if not experiment.sends_load:
-        return found  # its driver makes them
     level = experiment.complexities.get(complexity)
-    if isinstance(level, Messages):
-        return messages.files_of(level, experiment.seed, folders(complexity))
-    requests = requests_of(experiment, complexity)
-    for name, payload in requests.payloads.items():
-        found |= payload.files(folders(name))
-    if requests.mix:
-        shares = {kind.name: kind.share for kind in requests.mix}
-        order = mixed_order(shares, f"{experiment.seed} {complexity}")
-        found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
+    if experiment.sends_load and not isinstance(level, Messages):
+        requests = requests_of(experiment, complexity)
+        for name, payload in requests.payloads.items():
+            found |= payload.files(folders(name))
+        if requests.mix:
+            shares = {kind.name: kind.share for kind in requests.mix}
+            order = mixed_order(shares, f"{experiment.seed} {complexity}")
+            found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
+    elif experiment.sends_load and isinstance(level, Messages):
+        found = messages.files_of(level, experiment.seed, folders(complexity))
+    elif experiment.npb:
+        found = {folders(complexity) / "body.json": npb.body(complexity).decode()}
     return found
 
 

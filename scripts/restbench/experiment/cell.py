@@ -202,6 +202,17 @@ class Cell(BaseModel):
         """The study's short name (S, M, AF, PS, ...), or the strategy's own name."""
         return STRATEGIES[self.service].get(self.strategy) or self.strategy
 
+    @property
+    def service_group(self) -> ServiceGroup:
+        """Which service process of its own it needs; cells of one share it."""
+        return ServiceGroup(*(getattr(self, factor) for factor in ServiceGroup._fields))
+
+    @property
+    def proof_key(self) -> tuple[str, ...]:
+        """What is proven once a run: its strategy on this kind of service (`Proof.key`)."""
+        service = (self.service, self.placement, self.build, self.framework, self.handoff)
+        return (self.strategy, *service, str(self.instances))
+
 
 #: In the order of tables.
 FACTORS = tuple(Cell.model_fields)

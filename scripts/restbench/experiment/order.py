@@ -1,16 +1,20 @@
-"""What is to be run, as the user asked for it."""
+"""What is to be run, as the user asked for it: which cells of an experiment, and in which order."""
 
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from restbench.experiment.cell import Build, ServiceName
+from restbench.experiment.cell import FACTORS, Build, Cell, ServiceGroup, ServiceName
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.profile import Profile
 from restbench.experiment.records import BuiltCommit, PlannedCell
+from restbench.experiment.selection import Where, is_any
+from restbench.failures import BadConfiguration
+from restbench.machine.placement import allowed_cores, place
 
 
 @dataclass(frozen=True)
@@ -50,3 +54,61 @@ class Order:
     def build_folders(self) -> dict[Build, Path]:
         """Where each of them lies."""
         return {name: each.path for name, each in self.builds.items()}
+
+
+def parse_filter(text: str, experiment: Experiment) -> Where:
+    """A selection such as `service=java strategy=pinned,serial`; else BadConfiguration."""
+    cells = experiment.all_cells() if text else []
+    wanted: dict[str, list[str]] = {}
+    for term in text.split():
+        factor, separator, levels = term.partition("=")
+        if not separator or factor not in FACTORS:
+            raise BadConfiguration(
+                f"CELLS: '{term}' is not FACTOR=LEVEL[,LEVEL]; factors are {', '.join(FACTORS)}"
+            )
+        wanted[factor] = levels.split(",")
+        known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
+        for level in wanted[factor]:
+            is_known = factor == "complexity" and any(is_any(each, [level]) for each in known)
+            if not is_known and level not in known:
+                raise BadConfiguration(
+                    f"CELLS: {factor}: '{level}' is not in experiment '{experiment.name}'; "
+                    f"it has {', '.join(known)}"
+                )
+    return Where.model_validate(wanted)
+
+
+def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[PlannedCell, ...]:
+    """As many blocks as the profile can ask for, of its cells in measuring order.
+
+    Cells that share a service process are kept together; these groups, and the cells within each,
+    are shuffled from the experiment's seed (method, rule 2).
+    """
+    chosen = [
+        cell
+        for cell in experiment.all_cells()
+        if profile.measures(cell) and selection.matches(cell)
+    ]
+    cores = len(place("unbound", allowed_cores()).service)
+    groups: dict[ServiceGroup, list[Cell]] = {}
+    for cell in chosen:
+        if cell.placement == "per-core" and cell.instances > cores:
+            raise BadConfiguration(
+                f"placement=per-core: {cell.instances} instances need a core each, and a service "
+                f"may use {cores}: give instances = {cores} or fewer"
+            )
+        groups.setdefault(cell.service_group, []).append(cell)
+    if not chosen:
+        raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
+    ids = {cell: experiment.test_ids(cell) for cell in chosen}
+    shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
+    planned: list[PlannedCell] = []
+    for block in range(1, profile.most_blocks + 1):
+        shuffled = [list(each) for each in groups.values()]
+        shuffler.shuffle(shuffled)
+        for group in shuffled:
+            shuffler.shuffle(group)
+            for cell in group:
+                order = len(planned) + 1
+                planned.append(PlannedCell(cell=cell, block=block, order=order, test_ids=ids[cell]))
+    return tuple(planned)

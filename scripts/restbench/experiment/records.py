@@ -58,12 +58,12 @@ class Proof(Record):
     handoff: str = "thread"
     instances: int = 1
 
-
-def proof_key(of: Proof | Cell) -> tuple[str, ...]:
-    """What is proven once a run."""
-    framework = of.framework or DEFAULT_FRAMEWORKS[of.service]
-    service = (of.service, of.placement, of.build, framework, of.handoff, str(of.instances))
-    return (of.strategy, *service)
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Of what it is a proof, as a cell tells it (`Cell.proof_key`)."""
+        framework = self.framework or DEFAULT_FRAMEWORKS[self.service]
+        service = (self.service, self.placement, self.build, framework, self.handoff)
+        return (self.strategy, *service, str(self.instances))
 
 
 class PlannedCell(Record):

@@ -1,5 +1,4 @@
-"""What a run says about each claim: verdicts from data, by the tests of the claims file. Pure: rows
-and proofs in, decisions out."""
+"""What a run says about each claim: verdicts from data, by the tests of the claims file."""
 
 from __future__ import annotations
 
@@ -9,16 +8,17 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from restbench.analyse import warnings
-from restbench.analyse.comparison import Comparison, paired, pooled
+from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import Cell
-from restbench.experiment.claim import Claim, Expectation, Metric, Part, Question, Statement
+from restbench.experiment import claim_file
+from restbench.experiment.claim import Claim, Metric, Statement
 from restbench.experiment.claim_file import Claims
-from restbench.experiment.records import Proof, proof_key
+from restbench.experiment.records import Proof
 from restbench.judge import verdicts
-from restbench.judge.guard import unmeasurable
-from restbench.judge.sides import side
+from restbench.judge.questions import Asked, asked
 from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
+from restbench.store.exported import Exported
+from restbench.store.store import Run
 
 WORDS: dict[str, str] = {
     **{name: name.rpartition("_")[0].replace("_", " ") for name in get_args(Metric)},
@@ -33,26 +33,6 @@ WORDS: dict[str, str] = {
 }
 #: How many parts a sentence names.
 NAMED = 3
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question of a claim with its ratio found in the rows."""
-
-    label: str
-    """Such as `M low 30u / M low 10u`."""
-    metric: str
-    """What is divided, a key of WORDS."""
-    expect: Expectation
-    cells: tuple[str, ...]
-    """The ids of the cells behind it."""
-    comparison: Comparison
-    study_value: float | None = None
-    """The ratio in the study, where it is published as a number."""
-    unmeasurable: str = ""
-    """What else than the cells made the ratio; empty where nothing did."""
-    is_pooled: bool = False
-    """Whether a pool is made of it and others."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +112,26 @@ class _Run:
     warned: Mapping[str, str]
 
 
+def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
+    """What a run with its trials says about each claim of its claims file; nothing where it has
+    none."""
+    if not run.claims_file.exists():
+        return []
+    minutes = sum(each.seconds or 0.0 for each in run.trials.blocks()) / 60 or None
+    return decide(claim_file.load(run.claims_file), rows, run.proofs(), minutes)
+
+
+def decisions_of(exported_run: Exported) -> list[Decision]:
+    """The same of a run's file."""
+    text = exported_run.experiment.claims_toml
+    if text is None:
+        return []
+    found = claim_file.parse(text.encode(), f"{exported_run.run}/claims.toml")
+    return decide(
+        found, rows_of(exported_run), exported_run.proofs, exported_run.manifest.minutes or None
+    )
+
+
 def decide(
     claims: Claims,
     rows: Sequence[Row],
@@ -178,67 +178,13 @@ def _decide(claim: Claim, run: _Run) -> Decision:
     if claim.proofs:
         return _by_proofs(claim, run.proofs)
     deciding, others = (
-        weigh(_asked([part for part in claim.parts if part.decides is decides], run), run.minutes)
+        weigh(
+            asked([each for each in claim.parts if each.decides is decides], run.rows, run.margin),
+            run.minutes,
+        )
         for decides in (True, False)
     )
     return sum_up(claim, deciding, others, run.warned)
-
-
-def _asked(parts: Sequence[Part], run: _Run) -> list[Asked]:
-    """The questions of the parts; those that are pooled stand behind the pool that they make."""
-    rows = {row.cell: row for row in run.rows}
-    asked = [
-        _ask(part, question, rows, part.margin or run.margin)
-        for part in parts
-        for question in part.questions()
-    ]
-    pools: dict[tuple[str, Expectation, float], list[Asked]] = {}
-    for each in asked:
-        if each.is_pooled:
-            key = (each.metric, each.expect, each.comparison.margin)
-            pools.setdefault(key, []).append(each)
-    return [*map(_pool, pools.values()), *asked]
-
-
-def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float) -> Asked:
-    """One question of a part, its two sides found in the rows."""
-    sides = ((question.numerator, part.metric), (question.denominator, part.over or part.metric))
-    cells = tuple(dict.fromkeys(cell for term, _ in sides for cell in term.cells))
-
-    def ratio(of: Mapping[Cell, Row]) -> Comparison:
-        first, second = (side(term, metric, of, part.kind)[1] for term, metric in sides)
-        return paired(first, second, margin)
-
-    names = [side(term, metric, rows, part.kind)[0] for term, metric in sides]
-    if part.over:
-        names = [f"{names[0]} {in_words(part.metric)}", in_words(part.over)]
-    return Asked(
-        " / ".join(names),
-        part.metric,
-        part.expect,
-        tuple(cell.id for cell in cells),
-        ratio(rows),
-        part.study_value or part.study_values.get(cells[0].complexity),
-        unmeasurable(part.metric, part.expect, cells, rows, ratio),
-        part.pooled,
-    )
-
-
-def in_words(metric: str) -> str:
-    """A time without its unit: `warm total`."""
-    return metric.removesuffix("_s").replace("_", " ")
-
-
-def _pool(asked: Sequence[Asked]) -> Asked:
-    """The ratio of any such cell, from those of all."""
-    return Asked(
-        f"for any cell like these {len(asked)}",
-        asked[0].metric,
-        asked[0].expect,
-        tuple(dict.fromkeys(cell for each in asked for cell in each.cells)),
-        pooled([each.comparison for each in asked]),
-        unmeasurable=next((each.unmeasurable for each in asked if each.unmeasurable), ""),
-    )
 
 
 def weigh(asked: Sequence[Asked], minutes: float | None = None) -> list[PartDecision]:
@@ -346,11 +292,11 @@ def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
 
 def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
     """Cell id → its warnings, and whether its strategy does not do its name."""
-    denied = {proof_key(each) for each in proofs if each.does is False}
+    denied = {each.key for each in proofs if each.does is False}
     found = {}
     for row in rows:
         reasons = [str(each) for each in row.warnings]
-        if proof_key(row.cell) in denied:
+        if row.cell.proof_key in denied:
             reasons.append("its proof says DOES NOT")
         if reasons:
             found[row.cell.id] = ", ".join(reasons)

@@ -19,7 +19,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import holm_levels
 from restbench.judge import verdicts
-from restbench.judge.sides import best_of, is_usable
+from restbench.judge.questions import best_of, is_usable
 from restbench.judge.verdicts import LEVEL, PRECEDENCE, Verdict
 
 Scope: TypeAlias = Literal["java", "python", "both"]

@@ -18,7 +18,7 @@ from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.claim import Expectation
 from restbench.judge import verdicts
 from restbench.judge.claims import WORDS
-from restbench.judge.sides import best_of, is_usable
+from restbench.judge.questions import best_of, is_usable
 from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
 from restbench.observe.decisions import STRATEGY as CHOOSING
 

@@ -7,18 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.exported import rows_of
 from restbench.analyse.flags import explain
 from restbench.analyse.measures import COUNTS, Row
-from restbench.experiment import claim_file, columns
+from restbench.experiment import columns
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.records import Proof
 from restbench.experiment.statistics import Interval
-from restbench.judge import claims
-from restbench.judge.claims import Decision
-from restbench.store.exported import Exported
-from restbench.store.store import Run
 
 #: What a table of the study shows; the rest of the row is in the whole matrix.
 STUDY_COLUMNS = (
@@ -158,26 +153,6 @@ def marks(row: Row) -> dict[str, str]:
         for flag, count in counts.items()
     }
     return notes | {each.kind: str(each) for each in row.warnings}
-
-
-def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
-    """What a run with its trials says about each claim of its claims file; nothing where it has
-    none."""
-    if not run.claims_file.exists():
-        return []
-    minutes = sum(each.seconds or 0.0 for each in run.trials.blocks()) / 60 or None
-    return claims.decide(claim_file.load(run.claims_file), rows, run.proofs(), minutes)
-
-
-def decisions_of(exported_run: Exported) -> list[Decision]:
-    """The same of a run's file."""
-    text = exported_run.experiment.claims_toml
-    if text is None:
-        return []
-    found = claim_file.parse(text.encode(), f"{exported_run.run}/claims.toml")
-    return claims.decide(
-        found, rows_of(exported_run), exported_run.proofs, exported_run.manifest.minutes or None
-    )
 
 
 def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:

@@ -1,5 +1,4 @@
-"""What a run writes first, what it is and what it is made with, as fingerprints; and what it writes
-last, how it ended.
+"""How a run begins, goes on and ends: what it is, and what it is made with, as fingerprints.
 
 A run that goes on must do so with what serves and what sends the load as they were, or its numbers
 were of two things.
@@ -8,11 +7,13 @@ were of two things.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from restbench import ROOT
 from restbench.deploy.migrations import CONTRACT
@@ -22,8 +23,8 @@ from restbench.drive.load import PLANS, PROGRAMS
 from restbench.drive.payload import files_of
 from restbench.experiment.cell import Build
 from restbench.experiment.order import Order
-from restbench.experiment.records import Manifest
-from restbench.failures import NotAsBegun
+from restbench.experiment.records import Interruption, Manifest
+from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
 from restbench.machine import clock, guardian, machine, machine_lock, watch
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
@@ -48,6 +49,12 @@ _PLANS = ("*.jmx", "*.properties", "*.sh", "log4j2.xml")
 _PYTHON = ("restbench_service/**/*.py", "*.py", "requirements.txt", "apache/*.conf")
 #: Of the harness itself: another in every process.
 _NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
+#: How a run of a status had ended that goes on.
+_HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
+    "interrupted": "interrupted",
+    "running": "killed",
+    "complete": "extended",
+}
 
 
 def begin(order: Order, run: Run) -> Manifest:
@@ -81,6 +88,61 @@ def begin(order: Order, run: Run) -> Manifest:
     write_json(run.machine_file, described)
     write_model(run.manifest_file, manifest)
     return manifest
+
+
+def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
+    """Keep what is measured, and note the interruption. A block in flight is measured anew.
+
+    Returns the manifest: it goes on with the whole plan, of which a complete run has only the
+    blocks that it needed, and without the last file of its presentation, which would pass for one
+    of the finished run. Before anything is changed: EnvironmentProblem where the machine or what is
+    measured is another, Unreadable where a file of the run is not as it was written.
+    """
+    # What was written and read again has lists where there were tuples.
+    now = json.loads(json.dumps(surroundings()))
+    then, manifest, earlier = run.machine(), run.manifest(), run.interruptions()
+    run.proofs()
+    if changed := machine.changed(then, now):
+        raise EnvironmentProblem(
+            f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
+            "run (without --resume, RESUME=)"
+        )
+    noted = _interruption(run, manifest)
+    for path, text in bodies(order, run).items():
+        if not path.exists() or path.read_bytes() != text.encode():
+            raise Unreadable(
+                f"{path}: not what {run.name} began with: restore it from a copy, or begin a new "
+                "run (without --resume, RESUME=)"
+            )
+    anew = f"; in flight then and measured anew: {', '.join(noted.lost)}" if noted.lost else ""
+    note(
+        f"going on with {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
+        f"{len(order.plan)} are measured{anew}"
+    )
+    lines = [each.model_dump_json() for each in (*earlier, noted)]
+    write_text(run.interruptions_file, "\n".join(lines) + "\n")
+    run.report.unlink(missing_ok=True)
+    again = {"status": "running", "finished": None, "plan": order.plan}
+    going_on = manifest.model_copy(update=again)
+    write_model(run.manifest_file, going_on)
+    return going_on
+
+
+def _interruption(run: Run, manifest: Manifest) -> Interruption:
+    commit, dirty = machine.git_commit()
+    blocks = run.trials.blocks()
+    finished = {each.block for each in blocks if each.finished}
+    last_written_s = max(path.stat().st_mtime for path in run.path.rglob("*"))
+    last_written = datetime.fromtimestamp(last_written_s).astimezone()
+    return Interruption(
+        how=_HOW[manifest.status],
+        ended=manifest.finished or last_written.isoformat(timespec="seconds"),
+        resumed=clock.now_text(),
+        kept=sum(each.block in finished for each in manifest.plan),
+        lost=tuple(f"block {each.block}" for each in blocks if not each.finished),
+        git_commit=commit,
+        git_dirty=dirty,
+    )
 
 
 def bodies(order: Order, run: Run) -> dict[Path, str]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 
+from restbench.drive.generator import GeneratorGone
+from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
+from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock, speed
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import allowed_cores, place
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
-from restbench.schedule.block_run import View, Wanted
+from restbench.schedule.block_run import Driver, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.driver import Driver, take_round
 from restbench.schedule.open_load import OpenDriver
+from restbench.schedule.pace import Planned
 from restbench.store.store import Run
+from restbench.store.trials import Trial
 
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
 #: up as long as its context lasts.
@@ -42,7 +45,7 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     """
     ends = time.monotonic() + wanted.seconds
     file, parts = run.trials, _parts(order, wanted)
-    cores = place("unbound", allowed_cores(), run.load_cores())
+    cores = run.cores()
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
     for number, part in enumerate(parts):
@@ -74,3 +77,40 @@ def _parts(order: Order, wanted: Wanted) -> list[Wanted]:
         seconds = wanted.seconds / len(levels)
         found.append(replace(wanted, groups=groups, seconds=seconds))
     return found
+
+
+def take_round(driver: Driver, planned: Sequence[Planned]) -> None:
+    """Take a round's trials and append them together. A wrong answer is its cell's last in this
+    block."""
+    here = driver.here
+    taken: list[tuple[Cell, Trial]] = []
+    for each in planned:
+        here.progress.done += 1
+        if each.cell in here.lost:
+            continue
+        here.progress.cell = each.cell.id
+        trial = _attempted(driver, each)
+        here.progress.per_s = trial.completions / trial.seconds if trial else 0.0
+        here.view.show(here.progress)
+        taken += [(each.cell, trial)] if trial else []
+    here.file.add(trial for _, trial in taken)
+    for cell, trial in taken:
+        if trial.wrong:
+            here.lose(cell, "wrong", f"{trial.wrong} answers were wrong in one trial")
+
+
+def _attempted(driver: Driver, planned: Planned) -> Trial | None:
+    """One trial; None, and the cell is lost, where it has none twice."""
+    error = "no trial"
+    for _attempt in range(2):
+        try:
+            return driver.trial(planned)
+        except (StorageProblem, GeneratorGone):
+            raise
+        except EnvironmentProblem as problem:
+            error = str(problem)
+        if lack := driver.again(planned.cell, error):
+            error = lack
+            break
+    driver.here.lose(planned.cell, "failed", error)
+    return None

@@ -1,10 +1,10 @@
-"""A block that is being measured: its services, what has become of it and, under load, its
-generator."""
+"""A block that is being measured: its services, what has become of it, what takes its trials and,
+under load, its generator."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,11 +14,10 @@ from restbench.drive.generator import LoadGenerator, Sent
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, WrongAnswers, in_short
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, Running
-from restbench.schedule.pace import TrialGroup
+from restbench.schedule.pace import Planned, TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial, TrialFile
 
@@ -121,6 +120,29 @@ class BlockRun:
         self.view.show(self.progress)
 
 
+class Driver(Protocol):
+    """A kind of measurement in one block, with all that its first trial needs."""
+
+    @property
+    def here(self) -> BlockRun:
+        """The block."""
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+        """The trials of so much time in the order of measuring; those of a round are kept together.
+
+        The next is asked for when those before have been taken, on which it may depend.
+        """
+
+    def trial(self, planned: Planned) -> Trial | None:
+        """Take one. None where it is kept as a fact of the block, or where its cell is lost of it
+        and why is noted (`BlockRun.lose`); EnvironmentProblem where it says nothing about the
+        service."""
+
+    def again(self, cell: Cell, why: str) -> str | None:
+        """None where a trial that said nothing can be taken once more, and what that needs is done;
+        else the reason for which its cell is lost."""
+
+
 @dataclass
 class LoadRun(BlockRun):
     """A block whose services answer a load generator."""
@@ -164,7 +186,7 @@ class LoadRun(BlockRun):
 
     def count(self, cell: Cell, requests: int) -> None:
         """So many requests were sent to a cell's strategy."""
-        self.sent[service_group(cell), cell.strategy] += requests
+        self.sent[cell.service_group, cell.strategy] += requests
 
     def renew_if_dead(self, cell: Cell) -> str | None:
         """None where a cell's service serves, or a fresh one does in its place; else why there is
@@ -182,7 +204,7 @@ class LoadRun(BlockRun):
         if not self.deployments.renew(cell):
             return f"{ending}; a fresh one does not come up: {self.deployments.lacks(cell)}"
         for each in self.cells:
-            if service_group(each) == service_group(cell):
+            if each.service_group == cell.service_group:
                 self.announce(each)
         return None
 

@@ -21,10 +21,9 @@ from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, process
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import allowed_cores, core_list
 from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
@@ -46,10 +45,10 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Calls
     deployments = Deployments(run, wanted.block, order.experiment.settings)
     here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
     works = [work_of(cell.complexity) for cell in here.cells]
-    cores = place("unbound", allowed_cores(), run.load_cores()).load
+    cores = run.cores().load
     with ExitStack() as started:
         started.callback(deployments.stop)
-        deployments.start(dict.fromkeys(map(service_group, here.cells)))
+        deployments.start(dict.fromkeys(each.service_group for each in here.cells))
         clients = {}
         for client, transport in dict.fromkeys(each.program for each in works):
             log = run.program_log(wanted.block, f"{client}-{transport}")
@@ -61,7 +60,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Calls
 
 @dataclass
 class CallsDriver:
-    """Batches in one block (driver.Driver)."""
+    """Batches in one block (Driver)."""
 
     here: BlockRun
     table: Calls
@@ -113,7 +112,7 @@ class CallsDriver:
         return found
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on a fresh service if that has ended (driver.Driver)."""
+        """Once, on a fresh service if that has ended (Driver)."""
         return self.here.once_more(cell, why)
 
     def _warmed(self, cell: Cell, work: CallWork) -> Alone:
@@ -158,7 +157,7 @@ class CallsDriver:
         here, work = self.here, work_of(planned.cell.complexity)
         calls = self.table.calls(here.order.profile_name, work)
         alone, elapsed_s = self.alone[work.program], result.elapsed_s * calls / batch.calls
-        shared = place("unbound", allowed_cores(), here.run.load_cores()).shared
+        shared = here.run.cores().shared
         limit_s = batches.limit_s(batch, calls, work.delay_ms, alone, self.cores, is_shared=shared)
         in_c = [each.c_ms or 0.0 for each in lines]
         extras = {

@@ -12,7 +12,7 @@ from restbench.drive import monitor, wrk
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import CellsFailed, EnvironmentProblem
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import core_list
 from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
@@ -51,7 +51,7 @@ WRK, WRK_S, WRK_WHOLE_S = "wrk", 1.0, 1.2
 
 @dataclass
 class ClosedDriver:
-    """Closed loads in one block (driver.Driver)."""
+    """Closed loads in one block (Driver)."""
 
     here: LoadRun
     paces: dict[Cell, Pace] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class ClosedDriver:
         return here.after(cell, sent, found)
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
-        """On the service as it is, or on a fresh one (driver.Driver)."""
+        """On the service as it is, or on a fresh one (Driver)."""
         return self.here.renew_if_dead(cell)
 
     def _by_wrk(self, cell: Cell) -> None:
@@ -154,7 +154,7 @@ class ClosedDriver:
         service, (payload,) = here.running(cell).service, here.requests(cell).payloads.values()
         body = here.load.folder / "body.json"
         body.write_bytes(payload.body(WRK))
-        cores = place("unbound", allowed_cores(), here.run.load_cores())
+        cores = here.run.cores()
         before = monitor.answered_requests(service, cell.strategy)
         try:
             found = wrk.load(

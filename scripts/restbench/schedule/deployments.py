@@ -10,17 +10,10 @@ from restbench.deploy import programs, service
 from restbench.deploy.service import Service
 from restbench.experiment.cell import ASYNCHRONOUS, Build, Cell, ServiceGroup, ServiceName
 from restbench.experiment.order import BuiltCheckout
-from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import jvm, ports
 from restbench.machine.namespaces import Host
-from restbench.machine.placement import (
-    Cores,
-    allowed_cores,
-    core_list,
-    instances_cores,
-    place,
-)
+from restbench.machine.placement import Cores, allowed_cores, core_list, instances_cores
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_text
 
@@ -80,13 +73,13 @@ class Deployments:
 
     def of(self, cell: Cell) -> Running | None:
         """The service that answers a cell's requests; None where it is not up."""
-        return self.up.get(service_group(cell))
+        return self.up.get(cell.service_group)
 
     def lacks(self, cell: Cell) -> str | None:
         """Why a cell cannot be measured here; None where it can."""
         running = self.of(cell)
         if running is None:
-            return self.down.get(service_group(cell), "its service is not up")
+            return self.down.get(cell.service_group, "its service is not up")
         if cell.strategy not in running.offered:
             return (
                 f"{cell.service} {cell.strategy}: not offered by this service on "
@@ -96,7 +89,7 @@ class Deployments:
 
     def renew(self, cell: Cell) -> bool:
         """A fresh process for a cell whose service of ours has ended; whether it is up."""
-        key = service_group(cell)
+        key = cell.service_group
         self.up.pop(key).service.stop(signal.SIGKILL)
         self.start([key])
         return key in self.up
@@ -116,7 +109,7 @@ class Deployments:
             health = running.health()
             cores = Cores(service=tuple(health.get("cores", ())), load=allowed_cores())
         else:
-            cores = place(key.placement, allowed_cores(), self.run.load_cores())
+            cores = self.run.cores(key.placement)
             folder = self.run.service(self.block, key)
             first = self.usual_ports and not any(each.service == name for each in self.up)
             bound = instances_cores(key.placement, cores, key.instances)

@@ -19,8 +19,7 @@ from restbench.machine import namespaces
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
 from restbench.schedule import preparation, under_load
-from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
-from restbench.schedule.driver import Driver
+from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
 from restbench.schedule.pace import Planned
 from restbench.schedule.reduction import helpers_ms, reduced
 from restbench.store.store import Run
@@ -32,7 +31,7 @@ SERVICE, CONTROLLER = "service", "control"
 
 @dataclass
 class EnginesDriver:
-    """Windows of one block (driver.Driver)."""
+    """Windows of one block (Driver)."""
 
     here: LoadRun
     load: EngineLoad

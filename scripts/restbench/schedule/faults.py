@@ -24,7 +24,6 @@ from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
 from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, in_short
 from restbench.machine import clock, process, small_disk
 from restbench.schedule import once_each
@@ -90,7 +89,7 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
             usual_ports=disk is None,
         )
         try:
-            deployments.start(dict.fromkeys(map(service_group, cells)))
+            deployments.start(dict.fromkeys(each.service_group for each in cells))
             yield Bench(database, deployments, disk)
         finally:
             deployments.stop()
@@ -98,7 +97,7 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
 
 @dataclass
 class FaultsDriver:
-    """Faults of one block (driver.Driver)."""
+    """Faults of one block (Driver)."""
 
     here: BlockRun
     table: Faults
@@ -120,7 +119,7 @@ class FaultsDriver:
             return self._trial(planned, bench)
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on a fresh service if that has ended (driver.Driver)."""
+        """Once, on a fresh service if that has ended (Driver)."""
         if cell in self.retried:
             return why
         self.retried.add(cell)

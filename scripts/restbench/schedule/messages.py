@@ -19,12 +19,11 @@ from restbench.experiment.level import Messages
 from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import core_list
 from restbench.prove import messages as proofs
 from restbench.schedule import under_load
-from restbench.schedule.block_run import LoadRun, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.driver import Driver
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -141,7 +140,7 @@ class MessagesRun(LoadRun):
 
 @dataclass
 class MessagesDriver(ClosedDriver):
-    """Loads of messages in one block (driver.Driver)."""
+    """Loads of messages in one block (Driver)."""
 
     here: MessagesRun
 
@@ -170,7 +169,7 @@ class MessagesDriver(ClosedDriver):
         return None
 
     def _by_pgbench(self, cell: Cell) -> None:
-        here, cores = self.here, place("unbound", allowed_cores(), self.here.run.load_cores())
+        here, cores = self.here, self.here.run.cores()
         store, level = here.stores[cell.postgres], here.level(cell)
         queues = store.of(cell)
         queues.fill(level, here.order.experiment.seed)
@@ -217,7 +216,7 @@ def opened(
     view: View,
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
-    cores = place("unbound", allowed_cores(), run.load_cores())
+    cores = run.cores()
     with ExitStack() as stack:
         with spent_on("service start"):
             stores = stack.enter_context(stores_of(order, run, wanted, core_list(cores.service)))

@@ -26,7 +26,6 @@ from restbench.drive.npb_direct import KernelRun, Program
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.failures import (
     BadConfiguration,
     EnvironmentProblem,
@@ -35,7 +34,7 @@ from restbench.failures import (
 )
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import core_list
 from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
@@ -71,14 +70,14 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDr
         clients = None
         if table.clients and any(map(table.clients.where.matches, here.cells)):
             log = run.program_log(wanted.block, "clients")
-            cores = core_list(place("unbound", allowed_cores(), run.load_cores()).load)
+            cores = core_list(run.cores().load)
             clients = started.enter_context(npb_clients.running(table.clients.names, log, cores))
         yield NpbDriver(here, table, clients)
 
 
 @dataclass
 class NpbDriver:
-    """Kernels in one block (driver.Driver)."""
+    """Kernels in one block (Driver)."""
 
     here: BlockRun
     table: Npb
@@ -118,7 +117,7 @@ class NpbDriver:
         return found
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on processes as fresh as the first (driver.Driver)."""
+        """Once, on processes as fresh as the first (Driver)."""
         return self.here.once_more(cell, why)
 
     def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:
@@ -126,7 +125,7 @@ class NpbDriver:
             return Served()
         deployments, used = self.here.deployments, machine_cpu.used()
         try:
-            deployments.start([service_group(cell)])
+            deployments.start([cell.service_group])
             if why := deployments.lacks(cell):
                 raise (NotOffered if deployments.of(cell) else EnvironmentProblem)(why)
             service = self.here.running(cell).service
@@ -165,7 +164,7 @@ class NpbDriver:
 
     def _program(self, cell: Cell, work: Work, runs: int) -> Program:
         """On the service's cores; where their number is looked at, on the first few of them."""
-        cores = place(cell.placement, allowed_cores(), self.here.run.load_cores()).service
+        cores = self.here.run.cores(cell.placement).service
         return Program(
             cell.service,
             cell.strategy,

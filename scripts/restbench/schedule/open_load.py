@@ -43,7 +43,7 @@ class _Walk:
 
 
 class OpenDriver:
-    """Open loads in one block (driver.Driver)."""
+    """Open loads in one block (Driver)."""
 
     def __init__(self, here: LoadRun) -> None:
         """The block's experiment has a table [open]."""
@@ -126,7 +126,7 @@ class OpenDriver:
         return trial
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
-        """On the service as it is, or on a fresh one (driver.Driver)."""
+        """On the service as it is, or on a fresh one (Driver)."""
         return self.here.renew_if_dead(cell)
 
     def _going_on(self) -> list[Cell]:

@@ -9,8 +9,7 @@ import httpx
 from restbench.deploy import programs
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import OPTIONAL, Cell
-from restbench.experiment.plan import service_group
-from restbench.experiment.records import Proof, proof_key
+from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine import jvm, process
 from restbench.prove import proof
@@ -37,7 +36,7 @@ def look(here: LoadRun) -> None:
             absent = absent or bool(programs.lacking(cell.service, cell.framework))
             here.lose(cell, "not-offered" if absent else "failed", why)
             continue
-        kind = (service_group(cell), cell.strategy, cell.complexity, cell.kernel, cell.technique)
+        kind = (cell.service_group, cell.strategy, cell.complexity, cell.kernel, cell.technique)
         if kind not in seen:
             seen[kind] = _one_request(here, cell)
         found = seen[kind]
@@ -65,10 +64,10 @@ def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
 
 def prove(here: LoadRun) -> None:
     """Each strategy of each service, once a run."""
-    known = {proof_key(each) for each in here.run.proofs()}
+    known = {each.key for each in here.run.proofs()}
     # With several workers a request is seen in any of them: the fewest are looked at.
     for cell in sorted(here.cells, key=lambda each: each.workers):
-        key = proof_key(cell)
+        key = cell.proof_key
         if key in known or cell in here.lost:
             continue
         known.add(key)
@@ -76,7 +75,7 @@ def prove(here: LoadRun) -> None:
         found = _proof(here, cell)
         if isinstance(found, str):
             for other in here.cells:
-                if proof_key(other) == key:
+                if other.proof_key == key:
                     here.lose(other, "failed", found)
             continue
         here.run.keep_proof(found)
@@ -107,10 +106,10 @@ def warm(here: LoadRun) -> None:
     work = {cell: min(it.work for it in of.payloads.values()) for cell, of in requests.items()}
     for cell in sorted(requests, key=lambda each: work[each]):
         what = (requests[cell].workload, cell.kernel, cell.technique)
-        smallest.setdefault((service_group(cell), cell.strategy, *what), cell)
+        smallest.setdefault((cell.service_group, cell.strategy, *what), cell)
     waiting = list(smallest.values())
     begun = time.monotonic()
-    spent = dict.fromkeys((service_group(cell) for cell in waiting), 0.0)
+    spent = dict.fromkeys((cell.service_group for cell in waiting), 0.0)
     while waiting:
         shares: dict[object, list[float]] = {}
         for cell in waiting:
@@ -118,14 +117,14 @@ def warm(here: LoadRun) -> None:
             before = time.monotonic()
             users = min(WARMING_USERS, here.load.users)
             share = _compilers_share(here, cell, users)
-            spent[service_group(cell)] += time.monotonic() - before
-            shares.setdefault(service_group(cell), []).append(share)
+            spent[cell.service_group] += time.monotonic() - before
+            shares.setdefault(cell.service_group, []).append(share)
         waiting = [
             cell
             for cell in waiting
             if cell not in here.lost
-            and max(shares.get(service_group(cell), [0.0])) > WARM_SHARE
-            and spent[service_group(cell)] < here.order.profile.warm_max_s[cell.service]
+            and max(shares.get(cell.service_group, [0.0])) > WARM_SHARE
+            and spent[cell.service_group] < here.order.profile.warm_max_s[cell.service]
         ]
     here.view.note(f"block {here.block}: warm after {time.monotonic() - begun:.0f} s")
 

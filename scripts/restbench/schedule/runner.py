@@ -6,20 +6,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from restbench.analyse import measures
-from restbench.analyse.measures import Row
 from restbench.experiment.order import Order
 from restbench.experiment.records import Calibration, Manifest
-from restbench.failures import (
-    CellsFailed,
-    EnvironmentProblem,
-    Failure,
-    StorageProblem,
-    WrongAnswers,
-    in_short,
-)
-from restbench.judge import study
+from restbench.failures import EnvironmentProblem, StorageProblem, in_short
+from restbench.judge import claims
 from restbench.judge.claims import Decision
-from restbench.schedule import begin, block, resuming, windows
+from restbench.schedule import begin, block, windows
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import TrialGroup
 from restbench.store import machine_findings, store
@@ -35,31 +27,31 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     What is started is stopped, however this ends.
     """
     if run.manifest_file.exists():
-        manifest = resuming.go_on(order, run, view.note)
+        manifest = begin.go_on(order, run, view.note)
     else:
         manifest = begin.begin(order, run)
         known = store.CALIBRATIONS
         machine_findings.adopt(Calibration, run, run.calibration_file, known, view.note)
     store.point_latest_to(run)
     try:
+        windows_s = windows.seconds(order, run)
         finished = {each.block for each in run.trials.blocks() if each.finished}
-        decisions = _verdicts(run, view) if finished else []
-        groups = groups_of(order)
-        for number in range(1, order.profile.most_blocks + 1):
-            if number in finished:
-                continue
+        to_come = [each for each in range(1, order.profile.most_blocks + 1) if each not in finished]
+        while True:
             # Looked at only at a block's end (rule 6).
-            claims = undecided(decisions)
-            if number > order.profile.blocks and not (claims and has_time(order, run)):
+            decisions = claims.decisions(run, measures.rows(run)) if finished else []
+            _note_verdicts(decisions, view)
+            waiting = undecided(decisions)
+            if not to_come:
                 break
-            begin.require_as_begun(run, order.build_folders)
-            seconds = block_seconds(order, run, number)
-            view.note(f"block {number}: {seconds / 60:.1f} minutes")
+            number = to_come[0]
+            if number > order.profile.blocks and not (waiting and has_time(order, run, windows_s)):
+                break
+            seconds = block_seconds(order, run, number, windows_s)
             has_intervals = len(finished) >= measures.FEWEST_BLOCKS
-            needed = needed_cells(claims) if has_intervals else frozenset()
-            _measure_twice(order, run, Wanted(number, groups, seconds, needed), view)
-            finished.add(number)
-            decisions = _verdicts(run, view)
+            needed = needed_cells(waiting) if has_intervals else frozenset()
+            _measure(order, run, Wanted(number, groups_of(order), seconds, needed), view)
+            finished.add(to_come.pop(0))
         windows.take(order, run, view.note)
     except BaseException:
         with suppress(StorageProblem):  # where the disk is why, it still says `running`
@@ -69,19 +61,50 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     return begin.finish(run, manifest, status="complete", plan=measured)
 
 
-def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
-    """A block has a second attempt, from its begin: where the load generator died, or no service
-    came up. EnvironmentProblem where that ends no better."""
-    for is_last in (False, True):
-        try:
-            block.measure(order, run, wanted, view)
-            return
-        except StorageProblem:
-            raise
-        except EnvironmentProblem as error:
-            if is_last:
-                raise
-            view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
+def _note_verdicts(decisions: Sequence[Decision], view: View) -> None:
+    """Each claim's verdict so far; those that no cell of the run decides are one line."""
+    for each in decisions:
+        if each.verdict != "not-measured":
+            view.note(f"  {each.id:14} {each.headline}")
+    if absent := [each.id for each in decisions if each.verdict == "not-measured"]:
+        view.note(f"  not measured   {', '.join(absent)}")
+
+
+def undecided(decisions: Sequence[Decision]) -> list[Decision]:
+    """The claims that more blocks could decide."""
+    return [each for each in decisions if each.verdict == "too-imprecise"]
+
+
+def has_time(order: Order, run: Run, windows_s: float) -> bool:
+    """Whether there is time for a block like the last beyond the planned ones."""
+    last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
+    return max(order.profile.block_s, *last_s) <= _left_s(order, run, windows_s)
+
+
+def block_seconds(order: Order, run: Run, number: int, windows_s: float) -> float:
+    """How long a block is: the planned ones share the run's time, less its long windows' and what
+    those before have taken, which can be more than they were given; later ones are all alike."""
+    profile = order.profile
+    if number > profile.blocks:
+        return profile.block_s
+    planned_s = _left_s(order, run, windows_s) / (profile.blocks - number + 1)
+    return min(profile.block_s, max(LEAST_BLOCK_PART * profile.block_s, planned_s))
+
+
+def _left_s(order: Order, run: Run, windows_s: float) -> float:
+    """Of the run's time, without its finished blocks' and what its long windows still take."""
+    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks())
+    return 60 * order.profile.minutes - taken_s - windows_s
+
+
+def needed_cells(decisions: Sequence[Decision]) -> frozenset[str]:
+    """The ids of the cells that undecided claims need more trials of: the next block gives them the
+    time."""
+    found: set[str] = set()
+    for each in decisions:
+        open_parts = [part for part in each.parts if part.verdict == "too-imprecise"]
+        found |= {cell for part in open_parts or each.parts for cell in part.cells}
+    return frozenset(found)
 
 
 def groups_of(order: Order) -> tuple[TrialGroup, ...]:
@@ -98,67 +121,18 @@ def groups_of(order: Order) -> tuple[TrialGroup, ...]:
     return (*found, *([rest] if left else []))
 
 
-def block_seconds(order: Order, run: Run, number: int) -> float:
-    """How long a block is: the planned ones share the run's time, less its long windows' and what
-    those before have taken, which can be more than they were given; later ones are all alike."""
-    profile = order.profile
-    if number > profile.blocks:
-        return profile.block_s
-    planned_s = _left_s(order, run) / (profile.blocks - number + 1)
-    return min(profile.block_s, max(LEAST_BLOCK_PART * profile.block_s, planned_s))
-
-
-def _left_s(order: Order, run: Run) -> float:
-    """Of the run's time, without its finished blocks' and what its long windows still take."""
-    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks())
-    return 60 * order.profile.minutes - taken_s - windows.seconds(order, run)
-
-
-def has_time(order: Order, run: Run) -> bool:
-    """Whether there is time for a block like the last beyond the planned ones."""
-    last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
-    return max(order.profile.block_s, *last_s) <= _left_s(order, run)
-
-
-def undecided(decisions: Sequence[Decision]) -> list[Decision]:
-    """The claims that more blocks could decide."""
-    return [each for each in decisions if each.verdict == "too-imprecise"]
-
-
-def needed_cells(claims: Sequence[Decision]) -> frozenset[str]:
-    """The ids of the cells that undecided claims need more trials of: the next block gives them the
-    time."""
-    found: set[str] = set()
-    for each in claims:
-        open_parts = [part for part in each.parts if part.verdict == "too-imprecise"]
-        found |= {cell for part in open_parts or each.parts for cell in part.cells}
-    return frozenset(found)
-
-
-def _verdicts(run: Run, view: View) -> list[Decision]:
-    """Each claim's verdict so far, with a note on it; those that no cell of the run decides are one
-    line."""
-    decisions = study.decisions(run, measures.rows(run))
-    for each in decisions:
-        if each.verdict != "not-measured":
-            view.note(f"  {each.id:14} {each.headline}")
-    if absent := [each.id for each in decisions if each.verdict == "not-measured"]:
-        view.note(f"  not measured   {', '.join(absent)}")
-    return decisions
-
-
-def judge(rows: Sequence[Row]) -> None:
-    """Raise what a run of trials has to end with; nothing where all cells were measured that there
-    was time for. WrongAnswers before CellsFailed; the line names the cells of both kinds."""
-    wrong, absent, failed = (
-        [row.cell.id for row in rows if flag in row.flags]
-        for flag in ("wrong-answers", "not-offered", "failed")
-    )
-    failed = [each for each in failed if each not in (*wrong, *absent)]
-    found: list[tuple[type[Failure], str, Sequence[str]]] = [
-        (WrongAnswers, f"wrong answers in {len(wrong)} cells", wrong),
-        (CellsFailed, f"{len(failed)} cells failed", failed),
-    ]
-    raised = [(kind, f"{what}: {', '.join(cells)}") for kind, what, cells in found if cells]
-    if raised:
-        raise raised[0][0]("; ".join(text for _, text in raised))
+def _measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+    """A block, with what is measured as it was. It has a second attempt, from its begin: where the
+    load generator died, or no service came up. EnvironmentProblem where that ends no better."""
+    begin.require_as_begun(run, order.build_folders)
+    view.note(f"block {wanted.block}: {wanted.seconds / 60:.1f} minutes")
+    for is_last in (False, True):
+        try:
+            block.measure(order, run, wanted, view)
+            return
+        except StorageProblem:
+            raise
+        except EnvironmentProblem as error:
+            if is_last:
+                raise
+            view.note(f"block {wanted.block}: once more: {in_short(str(error))}")

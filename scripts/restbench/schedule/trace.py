@@ -28,8 +28,7 @@ from restbench.observe import database as monitor
 from restbench.observe import incidents
 from restbench.observe.incidents import Incident
 from restbench.schedule import messages, under_load
-from restbench.schedule.block_run import LoadRun, View, Wanted
-from restbench.schedule.driver import Driver
+from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.pace import Planned
 from restbench.schedule.reduction import helpers_ms, reduced
 from restbench.store.store import Run
@@ -53,7 +52,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> AbstractContex
 
 
 class TraceDriver:
-    """Traces in one block (driver.Driver)."""
+    """Traces in one block (Driver)."""
 
     def __init__(self, here: LoadRun) -> None:
         """The block's experiment has a table [trace]."""
@@ -112,7 +111,7 @@ class TraceDriver:
         return replace(trial, extras={**trial.extras, **its})
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
-        """Never: what a second one would show is another trace (driver.Driver)."""
+        """Never: what a second one would show is another trace (Driver)."""
         return why
 
     def _sent(

@@ -5,22 +5,20 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, TypeVar
 
 from restbench.drive import generator, monitor
 from restbench.experiment.cell import ServiceGroup
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.machine import process
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.machine.placement import core_list
 from restbench.schedule import preparation
-from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments, Running
-from restbench.schedule.driver import Driver
 from restbench.store.store import Run
 
 R = TypeVar("R", bound=LoadRun)
@@ -59,7 +57,7 @@ def prepared(  # noqa: PLR0913, PLR0917 - what a block is, and where
     only it has."""
     users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     folder = run.path / "load" / f"block-{wanted.block}"
-    cores = place("unbound", allowed_cores(), run.load_cores())
+    cores = run.cores()
     with (
         services(order, run, wanted, view, databases=databases) as deployments,
         generator.started(
@@ -106,23 +104,17 @@ def services(  # noqa: PLR0913, PLR0917 - what a block is, and where
         host,
         databases or {},
     )
-    cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
+    cells = (cell for each in wanted.groups for cell in each.cells)
+    groups = list(dict.fromkeys(cell.service_group for cell in cells))
+    # What starts first has some seconds more before its trials, so that must vary.
+    random.Random(f"{order.experiment.seed} {wanted.block} start").shuffle(groups)  # noqa: S311
     try:
         with spent_on("service start"):
-            deployments.start(_in_random_order(map(service_group, cells), order, wanted.block))
+            deployments.start(groups)
         yield deployments
     finally:
         with spent_on("service stop"):
             deployments.stop()
-
-
-def _in_random_order(
-    groups: Iterable[ServiceGroup], order: Order, block: int
-) -> list[ServiceGroup]:
-    """Each once. What starts first has some seconds more before its trials, so that must vary."""
-    found = list(dict.fromkeys(groups))
-    random.Random(f"{order.experiment.seed} {block} start").shuffle(found)  # noqa: S311 - an order
-    return found
 
 
 def counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]:
@@ -130,7 +122,7 @@ def counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, list
     found = {}
     for cell in here.cells:
         running = here.running(cell)
-        key = (service_group(cell), cell.strategy)
+        key = (cell.service_group, cell.strategy)
         found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
     return found
 
@@ -145,7 +137,7 @@ def check(
         key: process.off_cores_share(running.service.pids(), running.cores.service)
         for key, running in here.deployments.up.items()
     }
-    found = {cell.id: share for cell in here.cells if (share := shares.get(service_group(cell)))}
+    found = {cell.id: share for cell in here.cells if (share := shares.get(cell.service_group))}
     here.file.fact(here.block, "off_cores_share", found)
 
 
@@ -174,6 +166,6 @@ def _check_counts(
             gaps |= {
                 cell.id: abs(served - sent) / max(served, 1.0)
                 for cell in here.cells
-                if (service_group(cell), cell.strategy) == (key, strategy)
+                if (cell.service_group, cell.strategy) == (key, strategy)
             }
     here.file.fact(here.block, "count_gap", gaps)

@@ -12,7 +12,6 @@ from restbench.drive import generator, jtl_file, monitor
 from restbench.drive.payload import path_of
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
 from restbench.experiment.records import LongWindow, Window
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
@@ -53,7 +52,7 @@ def take(order: Order, run: Run, note: Callable[[str], None]) -> None:
     """A window for each cell that lacks one."""
     groups: dict[object, list[Cell]] = {}
     for cell in missing(order, run):
-        groups.setdefault(service_group(cell), []).append(cell)
+        groups.setdefault(cell.service_group, []).append(cell)
     for group in groups.values():
         note(f"long windows: {', '.join(each.id for each in group)}")
         _measure(order, run, group, note)
@@ -63,7 +62,7 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
     deployments = Deployments(run, 0, order.experiment.settings, order.attached, order.builds)
     users = max(cell.users for cell in cells)
     try:
-        deployments.start([service_group(cells[0])])
+        deployments.start([cells[0].service_group])
         running = deployments.of(cells[0])
         if running is None:
             raise EnvironmentProblem(deployments.lacks(cells[0]) or "its service is not up")

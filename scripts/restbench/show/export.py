@@ -12,10 +12,11 @@ from restbench.analyse.long_windows import Observed
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.experiment.statistics import geometric_interval, geometric_mean
-from restbench.judge import study
+from restbench.judge import claims
 from restbench.judge.claims import Decision, PartDecision
 from restbench.show import microbench_text, views
 from restbench.store import exported, store
+from restbench.store.at_work import together
 from restbench.store.exported import (
     ExperimentEntry,
     Exported,
@@ -34,7 +35,6 @@ from restbench.store.quoted import (
     PartEntry,
     WindowEntry,
 )
-from restbench.store.spending import together
 from restbench.store.store import Run
 from restbench.store.traces import Traced, TraceEntry
 from restbench.store.trials import Block
@@ -75,7 +75,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         versions=VersionsEntry.model_validate(
             {name: value for name, value in described.items() if name in VERSIONS}
         ),
-        claims=tuple(map(claim, study.decisions(run, rows))),
+        claims=tuple(map(claim, claims.decisions(run, rows))),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
         steps=tuple(_steps(run, blocks)),

@@ -102,6 +102,11 @@ class RunFolder(Folder):
         return self.path.name
 
     @property
+    def latest(self) -> Path:
+        """The link to the newest run, next to its folder."""
+        return self.path.with_name("latest")
+
+    @property
     def trials(self) -> TrialFile:
         """`trials.sqlite`: what was measured, with what happened meanwhile."""
         return TrialFile(self.path / "trials.sqlite")

@@ -18,11 +18,11 @@ from restbench.experiment.records import (
     Manifest,
     Proof,
     Spent,
-    proof_key,
 )
 from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
+from restbench.machine.placement import Cores, Placement, allowed_cores, place
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
 from restbench.store.writing import write_json
@@ -183,6 +183,10 @@ class Run(RunFolder):
         made = self.calibration()
         return made.load_cores if made else None
 
+    def cores(self, placement: Placement = "unbound") -> Cores:
+        """Those of a service and of the load generator on this machine."""
+        return place(placement, allowed_cores(), self.load_cores())
+
     def microbench(self) -> Microbench | None:
         """The microbenchmark next to the run, if there is one."""
         path = self.microbench_file
@@ -201,10 +205,10 @@ class Run(RunFolder):
     def keep_proof(self, proven: Proof) -> None:
         """Write it next to the others: of several looks (a block, an attempt, a run that went on)
         the first that denies it, else the last."""
-        kept = {proof_key(each): each for each in self.proofs()}
-        known = kept.get(proof_key(proven))
+        kept = {each.key: each for each in self.proofs()}
+        known = kept.get(proven.key)
         if known is None or known.does is not False:
-            kept[proof_key(proven)] = proven
+            kept[proven.key] = proven
         write_json(self.proofs_file, [each.model_dump() for each in kept.values()])
 
 
@@ -240,18 +244,13 @@ def create_run(name: str, results: Path = RESULTS) -> Run:
     raise BadConfiguration(f"{results}: too many runs are called {name}")
 
 
-def latest(run: Run) -> Path:
-    """The link to the newest run."""
-    return run.path.with_name("latest")
-
-
 def point_latest_to(run: Run) -> None:
     """Make `results/latest` a link to this run."""
-    link = storage.temporary(latest(run))
+    link = storage.temporary(run.latest)
     with storage.writing(link):
         link.unlink(missing_ok=True)
         link.symlink_to(run.name)
-        link.replace(latest(run))
+        link.replace(run.latest)
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:
@@ -273,14 +272,6 @@ def runs(results: Path = RESULTS) -> list[Run]:
     """Every run that has begun, by name; the link `latest` is not another one."""
     folders = sorted(path.parent for path in results.glob("*/manifest.json"))
     return [Run(folder) for folder in folders if not folder.is_symlink()]
-
-
-def sibling(path: Path, name: str) -> Path:
-    """A file that an experiment's file names, from where it lies."""
-    found = path.parent / name
-    if not found.exists():
-        raise BadConfiguration(f"{path}: names '{name}', which is not there")
-    return found
 
 
 def experiment_file(name: str) -> Path:

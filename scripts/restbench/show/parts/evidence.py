@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.experiment.records import Interruption, Proof
 from restbench.judge import study
 from restbench.machine import phases
 from restbench.show import document as doc
-from restbench.show import microbench_text
+from restbench.show import microbench_text, wording
 from restbench.show.findings import Findings
 from restbench.store.quoted import CheckEntry, WindowEntry
 
+#: What long windows and trials have in common.
+_METRIC = "throughput_per_s"
 _VERDICT_TONES = {True: doc.GOOD, False: doc.BAD, None: doc.DOUBT}
 
 
@@ -90,16 +93,50 @@ def break_even(found: Findings) -> doc.Section | None:
 
 
 def windows(found: Findings) -> doc.Section | None:
-    """The machine and the service during the long windows."""
+    """The machine and the service during the long windows, whose throughput is held against that of
+    the trials (method, rule 13)."""
     if not found.run.windows:
         return None
     intro = doc.Text(
         "From sar, pidstat and the service's own metrics, a line a window. Busy is neither idle, "
         "nor waiting for a disk, nor stolen; the service's share is percent of ONE core."
     )
-    seen = doc.table("Long windows", _WINDOWS, found.run.windows)
+    rates = {
+        each.cell: fmean(per_s or 0.0 for per_s in each.values)
+        for each in found.run.series
+        if each.column == _METRIC
+    }
+    trials = {row.cell.id: row for row in found.rows if row.cell.id in rates}
+    ends = {cell: row.ends(_METRIC) for cell, row in trials.items()}
+    held = {
+        cell: low <= rates[cell] <= high
+        for cell, (low, high) in ends.items()
+        if low is not None and high is not None
+    }
+    outside = [cell for cell, is_inside in held.items() if not is_inside]
+    named = f": {', '.join(outside)}" if outside else ""
+    check = doc.Text(
+        f"{len(outside)} of {len(held)} windows have a throughput outside the 95 % interval of "
+        f"their cell's trials{named}."
+    )
+    columns: list[doc.Column[WindowEntry]] = [
+        *_WINDOWS[:2],
+        doc.number("Requests/s", lambda window: rates.get(window.cell)),
+        doc.Column(
+            "In trials [95 %]",
+            lambda window: doc.Field(
+                wording.with_ends(trials[window.cell].value(_METRIC), *ends[window.cell])
+                if window.cell in trials
+                else "",
+                doc.DOUBT if window.cell in outside else "",
+            ),
+            is_number=True,
+        ),
+        *_WINDOWS[2:],
+    ]
+    seen = doc.table("Long windows", columns, found.run.windows)
     title = f"{len(found.run.windows)} long windows"
-    return doc.section("observed", title, intro, seen, folded=True)
+    return doc.section("observed", title, intro, check if held else None, seen, folded=True)
 
 
 def _states(window: WindowEntry) -> str:

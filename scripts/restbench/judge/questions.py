@@ -1,20 +1,104 @@
-"""A side of a claim's ratio, found in a run's rows: its name for people and its values by block."""
+"""The questions of a claim with their ratios, found in a run's rows: of each side its name and its
+values by block."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from restbench.analyse import comparison
 from restbench.analyse.comparison import (
+    Comparison,
     Series,
     best_of_others,
     combine,
     in_common_blocks,
+    paired,
+    pooled,
     series,
 )
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import STRATEGIES, Cell
-from restbench.experiment.claim import Term
+from restbench.experiment.claim import Expectation, Part, Question, Term
+from restbench.judge.guard import unmeasurable
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a claim with its ratio found in the rows."""
+
+    label: str
+    """Such as `M low 30u / M low 10u`."""
+    metric: str
+    """What is divided, a key of WORDS."""
+    expect: Expectation
+    cells: tuple[str, ...]
+    """The ids of the cells behind it."""
+    comparison: Comparison
+    study_value: float | None = None
+    """The ratio in the study, where it is published as a number."""
+    unmeasurable: str = ""
+    """What else than the cells made the ratio; empty where nothing did."""
+    is_pooled: bool = False
+    """Whether a pool is made of it and others."""
+
+
+def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[Asked]:
+    """The questions of the parts; those that are pooled stand behind the pool that they make.
+    `margin` is that of parts without one."""
+    known = {row.cell: row for row in rows}
+    found = [
+        _ask(part, question, known, part.margin or margin)
+        for part in parts
+        for question in part.questions()
+    ]
+    pools: dict[tuple[str, Expectation, float], list[Asked]] = {}
+    for each in found:
+        if each.is_pooled:
+            key = (each.metric, each.expect, each.comparison.margin)
+            pools.setdefault(key, []).append(each)
+    return [*map(_pool, pools.values()), *found]
+
+
+def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float) -> Asked:
+    """One question of a part, its two sides found in the rows."""
+    sides = ((question.numerator, part.metric), (question.denominator, part.over or part.metric))
+    cells = tuple(dict.fromkeys(cell for term, _ in sides for cell in term.cells))
+
+    def ratio(of: Mapping[Cell, Row]) -> Comparison:
+        first, second = (side(term, metric, of, part.kind)[1] for term, metric in sides)
+        return paired(first, second, margin)
+
+    names = [side(term, metric, rows, part.kind)[0] for term, metric in sides]
+    if part.over:
+        names = [f"{names[0]} {in_words(part.metric)}", in_words(part.over)]
+    return Asked(
+        " / ".join(names),
+        part.metric,
+        part.expect,
+        tuple(cell.id for cell in cells),
+        ratio(rows),
+        part.study_value or part.study_values.get(cells[0].complexity),
+        unmeasurable(part.metric, part.expect, cells, rows, ratio),
+        part.pooled,
+    )
+
+
+def in_words(metric: str) -> str:
+    """A time without its unit: `warm total`."""
+    return metric.removesuffix("_s").replace("_", " ")
+
+
+def _pool(asked: Sequence[Asked]) -> Asked:
+    """The ratio of any such cell, from those of all."""
+    return Asked(
+        f"for any cell like these {len(asked)}",
+        asked[0].metric,
+        asked[0].expect,
+        tuple(dict.fromkeys(cell for each in asked for cell in each.cells)),
+        pooled([each.comparison for each in asked]),
+        unmeasurable=next((each.unmeasurable for each in asked if each.unmeasurable), ""),
+    )
 
 
 def short(cell: Cell, kind: str = "") -> str:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from restbench.failures import EnvironmentProblem
-from restbench.store import run_lock
+from restbench.store import at_work
 from restbench.store.store import Run
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from restbench.store.run_lock import held
+from restbench.store.at_work import held
 from restbench.store.store import Run
 with held(Run(Path(sys.argv[1]))):
     print("held", flush=True)
@@ -35,11 +35,11 @@ def test_a_run_that_another_process_measures_is_refused_until_that_is_killed(
         assert holder.stdout.readline() == "held\n"
         with (
             pytest.raises(EnvironmentProblem, match="another process is measuring this run"),
-            run_lock.held(run),
+            at_work.held(run),
         ):
             pass
     finally:
         holder.kill()
         holder.communicate()
-    with run_lock.held(run) as is_held:
+    with at_work.held(run) as is_held:
         assert is_held
