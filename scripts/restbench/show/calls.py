@@ -93,7 +93,7 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
 
     columns: list[doc.Column[Row]] = [
         doc.Column("Strategy", lambda row: doc.cell_link(row.cell, work(row).strategy)),
-        doc.number("T", lambda row: row.cell.users),
+        doc.number("Threads", lambda row: row.cell.users),
         doc.number("Speed-up", lambda row: middle(row, "elapsed_s")),
         doc.number("Limit of it", lambda row: middle(row, "limit_s")),
         doc.number("Nearness", calls.nearness),

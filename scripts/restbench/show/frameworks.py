@@ -119,7 +119,8 @@ def page(found: Findings) -> doc.Section | None:
 def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
     """A table a service with its most users, then what each load comes to."""
     tables = [table_of(load.cell.service, [load]) for load in with_most_users(known)]
-    return [*(each.only(range(7)) for each in tables), *map(outcome, by_users(known))]
+    note = ["≈: cannot be told from the cheapest."] if tables else []
+    return [*(each.only(range(7)) for each in tables), *note, *map(outcome, by_users(known))]
 
 
 def table_of(service: str, known: Sequence[Load]) -> doc.Table:

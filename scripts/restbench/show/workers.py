@@ -77,7 +77,7 @@ def sure(grids: Sequence[Grid]) -> str:
 def terminal(grids: Sequence[Grid]) -> list[doc.Table | str]:
     """A table a grid: throughput by workers and users."""
     note = "≈: cannot be told from the best of its column. ±: 95 % interval over blocks."
-    return [*map(_throughputs, grids), note]
+    return [*map(_throughputs, grids), note] if grids else []
 
 
 def _throughputs(grid: Grid) -> doc.Table:
