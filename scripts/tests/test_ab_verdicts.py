@@ -6,13 +6,14 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trial_run
 from fixture_run import begun, cell
 
 from restbench.analyse import measures
-from restbench.commands import ab, results
+from restbench.commands import ab
 from restbench.experiment import experiment
 from restbench.experiment.records import BuiltCommit
 from restbench.experiment.statistics import paired_ratio
@@ -215,9 +216,11 @@ def test_the_command_ends_by_what_came_out_and_has_written_its_files_before(
     ending: type[Failure] | None,
 ) -> None:
     run = laid_down(tmp_path / "run", {"serial": (SAME, of_b)}, wrong)
+    export.write(run, measures.rows(run), print)
     monkeypatch.setattr(ab.builds, "resolved", lambda _asked: COMMITS)
     monkeypatch.setattr(ab.builds, "built", lambda *_: nullcontext({}))
-    monkeypatch.setattr(ab.measuring, "measured", lambda *_: results.present(run, lambda: None))
+    presented = SimpleNamespace(rows=measures.rows(run), failure=None)
+    monkeypatch.setattr(ab.measuring, "measured", lambda *_: presented)
     monkeypatch.setattr(ab.store, "open_run", lambda _name: run)
     junit, summary = tmp_path / "junit.xml", tmp_path / "summary.md"
     with nullcontext() if ending is None else pytest.raises(ending):
