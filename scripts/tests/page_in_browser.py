@@ -16,6 +16,8 @@ from restbench.store.writing import write_model
 
 #: For whatever the browser takes a moment for, on a machine that is busy.
 PATIENCE_MS = 180_000
+#: What a screen reader must not find: the impacts of axe.
+SERIOUS = ("serious", "critical")
 #: Widths in pixels and colour schemes that every page is looked at in.
 VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 

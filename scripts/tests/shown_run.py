@@ -45,6 +45,13 @@ def part_of(page: str, section: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found[0]))
 
 
+def picture_of(page: str) -> str:
+    """The name of the chart on the first screen."""
+    found = re.search(r'id="chart-([^"]+)"', page.partition("<nav")[0])
+    assert found, "no picture"
+    return found[1]
+
+
 def printed(run: Run, width: int = 100) -> str:
     """What the terminal shows."""
     console = Console(width=width, file=io.StringIO(), record=True)

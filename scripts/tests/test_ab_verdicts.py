@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trial_run
 from fixture_run import begun, cell
 
 from restbench.analyse import measures
+from restbench.commands import ab
 from restbench.experiment import experiment
 from restbench.experiment.records import BuiltCommit
 from restbench.experiment.statistics import paired_ratio
 from restbench.experiment.thresholds import Limit, Thresholds
-from restbench.failures import BadConfiguration
+from restbench.failures import BadConfiguration, CellsFailed, Failure, Regression, WrongAnswers
 from restbench.judge import builds as judged
 from restbench.judge.answer import answer
 from restbench.show import builds, export, findings, report, views
@@ -57,6 +61,23 @@ LOST = [240.0, 248.0, 242.0, 249.0, 245.0]
 WIDE = [300.0, 200.0, 390.0, 250.0, 350.0]
 
 
+def laid_down(
+    path: Path, per_s: Mapping[str, tuple[list[float], list[float]]], wrong: Sequence[str] = ()
+) -> Run:
+    """Five blocks of these strategies in both builds."""
+    cells = {
+        cell(f"java {name} low 10 build={build}"): values
+        for name, both in per_s.items()
+        for build, values in zip("AB", both, strict=True)
+    }
+    blocks = range(1, 6)
+    plan = [(each, block) for block in blocks for each in cells]
+    found = begun(path, EXPERIMENT, plan, builds=COMMITS, **trial_run.WHEN)
+    for block in blocks:
+        trial_run.measure(found, block, cells, wrong=wrong)
+    return found
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """`serial` is lost, `pinned` the same, `pipeline` undecided, `fork-join` without a number."""
@@ -66,17 +87,7 @@ def run(tmp_path: Path) -> Run:
         "pipeline": (SAME, WIDE),
         "fork-join": (SAME, []),
     }
-    cells = {
-        cell(f"java {name} low 10").model_copy(update={"build": build}): values
-        for name, both in per_s.items()
-        for build, values in zip("AB", both, strict=True)
-    }
-    blocks = range(1, 6)
-    plan = [(each, block) for block in blocks for each in cells]
-    found = begun(tmp_path / "run", EXPERIMENT, plan, builds=COMMITS, **trial_run.WHEN)
-    for block in blocks:
-        trial_run.measure(found, block, cells)
-    return found
+    return laid_down(tmp_path / "run", per_s)
 
 
 def shown(run: Run) -> builds.Comparison:
@@ -184,6 +195,40 @@ def test_run_json_has_both_commits_and_gives_the_same_comparison_again(run: Run)
     again = builds.of(findings.of(read, run))
     assert again is not None
     assert [pair.state for pair in again.pairs] == [pair.state for pair in shown(run).pairs]
+
+
+@pytest.mark.parametrize(
+    ("of_b", "wrong", "ending"),
+    [
+        (SAME, (), None),
+        (WIDE, (), None),
+        (LOST, (), Regression),
+        ([], (), CellsFailed),
+        (LOST, ("java serial low 10 build=B",), WrongAnswers),
+    ],
+    ids=["within", "undecided", "beyond", "failed", "wrong"],
+)
+def test_the_command_ends_by_what_came_out_and_has_written_its_files_before(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    of_b: list[float],
+    wrong: Sequence[str],
+    ending: type[Failure] | None,
+) -> None:
+    run = laid_down(tmp_path / "run", {"serial": (SAME, of_b)}, wrong)
+    export.write(run, measures.rows(run), print)
+    monkeypatch.setattr(ab.builds, "resolved", lambda _asked: COMMITS)
+    monkeypatch.setattr(ab.builds, "built", lambda *_: nullcontext({}))
+    presented = SimpleNamespace(rows=measures.rows(run), failure=None)
+    monkeypatch.setattr(ab.measuring, "measured", lambda *_: presented)
+    monkeypatch.setattr(ab.store, "open_run", lambda _name: run)
+    junit, summary = tmp_path / "junit.xml", tmp_path / "summary.md"
+    with nullcontext() if ending is None else pytest.raises(ending):
+        ab.compare_builds("HEAD~", ".", junit=junit, summary=summary)
+    counts = ET.parse(junit).getroot().attrib  # noqa: S314 - it is ours
+    assert int(counts["failures"]) == (ending is Regression)
+    assert int(counts["errors"]) == (ending in (CellsFailed, WrongAnswers))
+    assert summary.read_text().startswith("B, . (")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_each_service_has_a_sentence_on_where_that_is() -> None:
     java, python = answer(full()).places
     assert java == (
         "In Java, serial is fastest with 30 rows and 10 and 30 users, 1.50 to 2.00 times the next; "
-        "pinned and serial are equally fast (within 5%) with 1000 rows and 10 users."
+        "pinned and serial are equally fast (within 5 %) with 1000 rows and 10 users."
     )
     assert python == (
         "In Python, process-per-request is fastest with 30 rows and 10 users, 2.00 times serial "
@@ -67,7 +67,7 @@ def test_each_service_has_a_sentence_on_where_that_is() -> None:
 def test_how_sure_that_is_is_said_in_words() -> None:
     assert answer(full()).sure == (
         "A fastest technique is shown in 3 of 4 combinations, with 95 % confidence over 5 blocks "
-        "of fresh services; under 5% is no difference. CPU time per request has the same order."
+        "of fresh services; under 5 % is no difference. CPU time per request has the same order."
     )
 
 

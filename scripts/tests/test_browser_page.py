@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from page_in_browser import PATIENCE_MS, TOO_FAINT, VIEWS, open_everything, varied_run
+from page_in_browser import PATIENCE_MS, SERIOUS, TOO_FAINT, VIEWS, open_everything, varied_run
 from playwright.sync_api import Browser, Page, expect
 from several_runs import MIX, PINNED, SERIAL, lay_down, of_level, runs_with_a_step, three_runs
 
@@ -79,7 +79,7 @@ def test_every_view_fits_its_text_stands_out_and_its_charts_are_drawn(
         assert page.evaluate("document.documentElement.scrollWidth") == view[0], selection
         assert page.evaluate(TOO_FAINT) == [], selection
         found = Axe().run(page, options={"preload": False}).response["violations"]
-        assert [each for each in found if each["impact"] in ("serious", "critical")] == [], (
+        assert [each for each in found if each["impact"] in SERIOUS] == [], (
             selection
         )
         page.screenshot(path=tmp_path / f"{selection[6:] or 'runs'}.png", full_page=True)

@@ -30,6 +30,8 @@ OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 MAKE = re.compile(r"^(?:\$ )?make ([a-z][a-z0-9-]*)", re.MULTILINE)
 RESTBENCH = re.compile(r"\brestbench ([a-z]+)\b([^\n#`]*)")
 OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*")
+FILE = re.compile(r"[\w./-]*\w\.(?:py|java|toml|xml|in|md)")
+TABLE = re.compile(r"[A-Z_]{3,}")
 CITED_RULES = re.compile(r"\brules? (\d+(?:(?:, | and | to |-)\d+)*)")
 CITED_SECTION = re.compile(r'\(method, "([^"]+)"\)')
 
@@ -176,6 +178,19 @@ def test_every_rule_and_section_of_the_method_that_code_cites_exists() -> None:
     assert len(cited) >= 10
     assert not {rule: path for rule, path in cited.items() if rule not in rules}
     assert not {name: path for name, path in sections.items() if name not in headings}
+
+
+def test_every_file_and_table_that_contributing_names_is_there() -> None:
+    """Whoever adds something finds each place that it must be told of."""
+    named = CODE.findall(prose_of(text_of(ROOT / "CONTRIBUTING.md")))
+    known = [name_of(each) for each in listed("*")]
+    files = {each for each in named if FILE.fullmatch(each)}
+    assert len(files) >= 20
+    assert not {each for each in files if not any(one.endswith(each) for one in known)}
+    tables = {each for each in named if TABLE.fullmatch(each)}
+    assert len(tables) >= 10
+    code = "\n".join(map(text_of, listed("scripts/*.py", "python-service/*.py")))
+    assert not {each for each in tables if not re.search(rf"^{each}\b.*=", code, re.MULTILINE)}
 
 
 def test_a_link_that_leads_nowhere_is_seen(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from shown_run import findings, page_of, part_of
+from shown_run import findings, page_of, part_of, picture_of
 from trial_run import EXPERIMENT, build
 from typer.testing import CliRunner
 
@@ -72,6 +72,7 @@ def test_tables_figures_and_page_say_so(run: Run) -> None:
     assert {each["name"] for each in effects} == {"strategy", "users", "strategy × users"}
     page = page_of(run)
     assert "94 % of the variation is strategy" in part_of(page, "answer")
+    assert picture_of(page) == "factorial-effects"
     part = part_of(page, "factorial")
     assert "strategy × users" in part
     assert " 93." in part, "its share"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from drawn import data_of
 from fixture_run import cell
 from histories import left, pop, read, send
 
@@ -202,3 +203,14 @@ def test_a_line_of_the_table_has_verdict_promises_sums_and_worst_times() -> None
     assert shown_as["Sends"].endswith("200") or "200" in shown_as["Sends"]
     assert "an answer took 2.00 s (and 1 more)" in shown_as["Service"]
     assert "nothing lost, nothing twice" in shown_as["Messages"]
+
+
+def test_the_picture_has_a_mark_a_fault_and_shows_which_broke_its_promise() -> None:
+    (chart,) = shown.charts(rows(first_s=2.31))
+    assert chart is not None
+    first, latest = (data_of(chart, panel) for panel in (0, 1))
+    assert [each["value"] for each in first] == [2.31, 2.31]
+    assert {each["series"] for each in first} == {"promise broken"}
+    assert {each["series"] for each in latest} == {"as promised"}
+    assert {(each["least"], each["most"]) for each in first} == {(0.0, 2.0)}
+    assert shown.charts([]) == [None]

@@ -48,7 +48,7 @@ def test_a_verdict_stands_where_it_stands_without_the_generator(
 ) -> None:
     found = decided(claim(part(expect)), shared(factor, *shares))
     assert found.verdict == verdict
-    said = "the load generator took up to 60% of the CPU time" in found.why
+    said = "the load generator took up to 60 % of the CPU time" in found.why
     assert said == (verdict == "not-measurable")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from drawn import data_of
 from fixture_run import begun
-from shown_run import part_of
+from shown_run import part_of, picture_of
 
 from restbench.analyse import limits, measures
 from restbench.commands import measuring
@@ -154,7 +154,9 @@ def test_the_limit_is_the_geometric_mean_of_the_blocks_brackets_with_its_interva
 
 def test_the_page_and_the_tables_say_the_limit_and_every_step(run: Run) -> None:
     told = told_of(run)
-    page = part_of(report.html(views.drawn(told, run), "charts.js"), "limits")
+    whole = report.html(views.drawn(told, run), "charts.js")
+    assert picture_of(whole) == "open-load-limits"
+    page = part_of(whole, "limits")
     assert "S serial medium 64 220 196 246 3 200 240 40.0 6" in page
     assert page.count(" met ") >= 3
     summary, steps = map(files.as_csv, shown.records(shown.of(told), load_of(told)))

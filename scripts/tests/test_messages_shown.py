@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fixture_run import cell
-from shown_run import page_of, part_of, printed
+from shown_run import page_of, part_of, picture_of, printed
 from synthetic_rows import around, row
 from trial_run import EXPERIMENT, build
 
@@ -106,7 +106,7 @@ def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:
     assert sentence in " ".join(text.split())
     part = part_of(page, "messages")
     assert "None was broken" in part
-    assert "messages-technique" in page, "the chart"
+    assert picture_of(page) == "messages-technique"
     (line,) = [
         each for each in text.splitlines() if each.startswith("skip-locked") and "400" in each
     ]

@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from page_in_browser import (
     PATIENCE_MS,
+    SERIOUS,
     TOO_FAINT,
     VIEWS,
     open_everything,
@@ -19,8 +20,6 @@ from page_in_browser import (
 from playwright.sync_api import Browser, Page
 
 from restbench.store.store import Run
-
-SERIOUS = ("serious", "critical")
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ def test_better_is_what_is_better_by_more_than_the_tolerance() -> None:
     rows = [mixed("adaptive", 1.02, 3.0, 900.0), *MIXED[1:]]
     duels = [each for each in regret.choosing(rows).duels if each.metric == "throughput_per_s"]
     assert [each.verdict for each in duels] == ["smaller-than-margin", "reproduced"]
-    assert "throughput above 1 of 2 fixed strategies by more than 3%" in " ".join(
+    assert "throughput above 1 of 2 fixed strategies by more than 3 %" in " ".join(
         regret.choosing(rows).summary()
     )
 

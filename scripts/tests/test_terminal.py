@@ -43,9 +43,9 @@ def test_the_table_has_every_cell_of_a_small_run_in_100_columns(run: Run) -> Non
     text = printed(run)
     assert max(map(len, text.splitlines())) <= 100
     assert "…" not in text
-    assert re.search(r"S serial +30 rows +10 +200 +50.0 +4.75 +0.80", text), text
-    assert re.search(r"AF pinned +30 rows +10 +250 .* best", text)
-    assert re.search(r"AF pinned +30 rows +30 +no number", text)
+    assert re.search(r"Java +serial +30 rows +10 +200 +50.0 +4.75 +0.80", text), text
+    assert re.search(r"Java +pinned +30 rows +10 +250 .* best", text)
+    assert re.search(r"Java +pinned +30 rows +30 +no number", text)
 
 
 def test_a_large_run_has_a_line_for_each_size_and_users_with_its_intervals(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 import two_way
 from fixture_run import cell
 from ports import free_port
-from shown_run import page_of, part_of
+from shown_run import page_of, part_of, picture_of, printed
 from stated_claims import claim, decided
 from synthetic_rows import around, row
 from test_experiment import MINIMAL, loaded
@@ -266,7 +267,13 @@ def test_the_page_has_heat_maps_the_set_and_the_published_ratios(tmp_path: Path)
         f"python serial low 10 workers={count} connection=each": values
         for count, values in BLOCKS.items()
     }
-    page = page_of(build(tmp_path / "run", per_s, experiment=FILE))
+    run = build(tmp_path / "run", per_s, experiment=FILE)
+    page, text = page_of(run), printed(run)
+    said = "whatever the number of users (10): flask, low, connections each: 2, 3, 5."
+    assert said in part_of(page, "answer")
+    assert picture_of(page) == "workers-flask-low-each"
+    assert re.search(r"^ +3  ≈ 120 ± \d", text, re.MULTILINE), text
+    assert re.search(r"^ +1  100 ± \d", text, re.MULTILINE), text
     part = part_of(page, "workers")
     assert "flask, low, connections each: workers that cannot be told from the best" in part
     assert "2·cores +1" in part

@@ -23,7 +23,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "calls": ("Calls", "in the batch"),
     "made": ("Made", "of them; in turn each takes as long as the other, so that time is scaled"),
     "in_flight": ("In flight", "calls between sending and answer, on average (Little's law)"),
-    "client_threads": ("Threads", "of the client's strategy"),
+    "client_threads": ("Threads used", "by the client's strategy"),
     "client_cpu_ms": ("Client CPU ms", "a call"),
     "service_cpu_ms": ("Service CPU ms", "a call"),
     "s_ms": ("S ms", "to make the message of a call"),

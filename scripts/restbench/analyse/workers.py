@@ -49,6 +49,11 @@ class Grid:
         numbers = (row.cell.workers for row in rows)
         return sorted(indistinguishable(dict(zip(numbers, zip(*blocks, strict=True), strict=True))))
 
+    @property
+    def enough(self) -> list[int]:
+        """The numbers of workers that are so for every number of users."""
+        return sorted(set.intersection(*(set(self.alike(each)) for each in self.users)))
+
     def scaling(self, *, amdahl: bool = False) -> tuple[Interval, Interval, Interval] | str:
         """How throughput grows with users, with the advised number of workers."""
         rows = [row for row in self.rows if row.cell.workers == self.advised and row.measured]

@@ -73,9 +73,18 @@ def build_dashboard(
 
 def keep_run(
     name: RunArgument,
-    kept: Annotated[str, typer.Argument(help="Name of the copy's folder in results/.")],
+    kept: Annotated[
+        str,
+        typer.Argument(
+            help="Name of the copy's folder in results/. Without one a kept copy is made again of "
+            "its run.json."
+        ),
+    ] = "",
 ) -> None:
     """Copy a run without its raw data, to be kept in git."""
+    if not kept:
+        _keep_again(store.open_run(name))
+        return
     run = with_raw_data(name)
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
@@ -83,6 +92,14 @@ def keep_run(
     export.write(run, rows(run), note)
     files.keep(run, target, site.write_library(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
+
+
+def _keep_again(kept: store.Run) -> None:
+    if not kept.is_kept:
+        raise BadConfiguration(f"{kept.path}: has raw data; give its copy a name")
+    export.answer_again(kept)
+    files.show_kept(kept, site.write_library(kept.path.parent))
+    console.print(str(kept.path), soft_wrap=True)
 
 
 def browse_runs(

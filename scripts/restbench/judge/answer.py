@@ -150,7 +150,7 @@ def _outcome(leader: Leader) -> str:
         return f"{leader.best.strategy} is fastest"
     if leader.is_tie:
         tied = sorted({cell.strategy for cell in (leader.best, *leader.tied)})
-        return f"{_and(tied)} are equally fast (within {MARGIN:.0%})"
+        return f"{_and(tied)} are equally fast (within {100 * MARGIN:.0f} %)"
     return "no technique is shown to be fastest"
 
 
@@ -226,7 +226,7 @@ def _statistics(groups: Sequence[Leader]) -> str:
     blocks = most if fewest == most else f"{fewest} to {most}"
     return (
         f"A fastest technique is shown in {best} of {len(groups)} combinations, with 95 % "
-        f"confidence over {blocks} blocks of fresh services; under {MARGIN:.0%} is no difference."
+        f"confidence over {blocks} blocks of fresh services; under {100 * MARGIN:.0f} % is no difference."
     )
 
 

@@ -226,7 +226,7 @@ def _mix(cell: Cell, duels: Sequence[Share]) -> str:
     )
     return (
         f"{cell.service.capitalize()}, {cell.complexity} with {users_text(cell.users)}: throughput "
-        f"above {better} of {len(duels)} fixed strategies by more than {TOLERANCE:.0%} ({found})."
+        f"above {better} of {len(duels)} fixed strategies by more than {100 * TOLERANCE:.0f} % ({found})."
     )
 
 

@@ -11,6 +11,8 @@ from restbench.store.quoted import AgainEntry, CalibrationEntry
 
 #: How many of several are named.
 _NAMED = 3
+#: Of warnings whose name says too little.
+_WORDS = {"littles-law": "Little's law", "gc": "garbage collection"}
 
 
 def reasons(
@@ -76,7 +78,8 @@ def _again(again: Sequence[AgainEntry]) -> str:
         return f"All {len(known)} cells that were measured twice agree with themselves (A/A)."
     ratios = [f"{each.cell} {each.ratio:.3f} [{each.low:.3f}, {each.high:.3f}]" for each in off]
     twice = f"Of {len(known)} cells that were measured twice (A/A)"
-    return f"{twice} {len(off)} differ from themselves: {named(ratios)}."
+    what = "one differs from itself" if len(off) == 1 else f"{len(off)} differ from themselves"
+    return f"{twice} {what}: {named(ratios)}."
 
 
 def _calibrated(found: CalibrationEntry | None) -> str:
@@ -101,7 +104,7 @@ def warned(rows: Sequence[Row]) -> str:
         worst = max(found, key=lambda each: each.bias_percent)
         summary = (
             f"{len(found)} of {len(rows)} cells have a warning; the largest may bias a number by "
-            f"{worst.bias_percent:.0f} % ({worst.kind.replace('-', ' ')})."
+            f"{worst.bias_percent:.0f} % ({_WORDS.get(worst.kind, worst.kind.replace('-', ' '))})."
         )
     if not lacking:
         return summary

@@ -189,9 +189,12 @@ def said(of: Verdict, found: Comparison | None = None, minutes: float | None = N
 
 def sure(metric: str, found: Sequence[Comparison]) -> str:
     """How sure ratios of a metric are."""
-    blocks = min((each.blocks for each in found), default=0)
-    few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
-    return f"Ratios of {metric} over {blocks} block{'s' * (blocks != 1)}: {few}."
+    counts = [each.blocks for each in found if each.blocks] or [0]
+    fewest, most = min(counts), max(counts)
+    blocks = f"{most} block{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} blocks"
+    shown = "no interval, so no verdict" if most < 2 else "each ratio has its 95 % interval"
+    alone = ", but those of one block" if fewest < 2 <= most else ""
+    return f"Ratios of {metric} over {blocks}: {shown}{alone}."
 
 
 def ratio_text(found: Comparison) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from statistics import median
 
 from restbench.analyse import calls
 from restbench.analyse.calls import COLUMNS, work
 from restbench.analyse.measures import Row
+from restbench.experiment.columns import readable
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import lines, theme
@@ -18,6 +20,7 @@ from restbench.show.findings import Findings
 #: What the study says of five threads and more: its optimised pipeline over its task pool.
 PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}
 _STUDY_THREADS, _STUDY = 5, "study"
+_NOT_AT_ONCE = ("sequential", "document")
 _SHOWN = tuple(name for name in COLUMNS if name != "made")
 HOW_TO_READ = (
     "Every number is the median over the blocks. Speed-up is the time of the same calls one after "
@@ -41,20 +44,36 @@ def page(found: Findings) -> doc.Section | None:
 
 
 def sentence(rows: Sequence[Row]) -> str:
-    """How near each way came to the best possible."""
-    known = [
-        (f"{work(row).client.capitalize()} {work(row).strategy}", near)
-        for row in calls.ranked(rows)
-        if (near := calls.nearness(row)) and work(row).strategy != "document"
-    ]
-    ways = {
-        way: [near for _, near in of]
-        for way, of in wording.grouped(known, lambda each: each[0]).items()
-    }
-    parts = [f"{way} {median(near):.2f} (at least {min(near):.2f})" for way, near in ways.items()]
-    if not parts:
-        return "No batch of calls was measured."
-    return f"Least possible time over the time taken, median over cells: {', '.join(parts)}."
+    """How much calls at once gain at most, and how near they come to the least possible time."""
+    at_once = [row for row in rows if work(row).strategy not in _NOT_AT_ONCE]
+    times = [(1 / near, row) for row in at_once if (near := calls.nearness(row))]
+    if not times:
+        return "No batch of calls at once was measured."
+    gains = [(median(of), row) for _, row in times if (of := calls.speed_ups(row, rows))]
+    parts = []
+    if gains:
+        gain, best = max(gains, key=itemgetter(0))
+        parts.append(
+            f"Calls at once are up to {readable(gain)} times as fast as one after the other "
+            f"({_named(best)})"
+        )
+    slowest, worst = max(times, key=itemgetter(0))
+    typical = median(each for each, _ in times)
+    parts.append(
+        f"the median batch takes {readable(typical)} times the least possible time, the slowest "
+        f"{readable(slowest)} times ({_named(worst)})"
+    )
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _named(row: Row) -> str:
+    of, threads = work(row), row.cell.users
+    at = f"{of.delay_ms} ms" if of.delay_ms else "no delay"
+    return (
+        f"{of.client.capitalize()} {of.strategy} over {of.transport.upper()}, {threads} "
+        f"thread{'s' * (threads != 1)}, {at}"
+    )
 
 
 def sure(rows: Sequence[Row]) -> str:
@@ -74,7 +93,7 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
 
     columns: list[doc.Column[Row]] = [
         doc.Column("Strategy", lambda row: doc.cell_link(row.cell, work(row).strategy)),
-        doc.number("T", lambda row: row.cell.users),
+        doc.number("Threads", lambda row: row.cell.users),
         doc.number("Speed-up", lambda row: middle(row, "elapsed_s")),
         doc.number("Limit of it", lambda row: middle(row, "limit_s")),
         doc.number("Nearness", calls.nearness),
@@ -112,7 +131,7 @@ def _chart(program: tuple[str, str], rows: Sequence[Row]) -> Chart | None:
         row
         for row in calls.ranked(rows)
         if work(row).program == program and work(row).calls is None and row.measured
-        if work(row).strategy not in {"sequential", "document"}
+        if work(row).strategy not in _NOT_AT_ONCE
     ]
     client, transport = program
     panels = wording.grouped(shown, lambda row: work(row).delay_ms)
@@ -148,7 +167,7 @@ def _lines(
             points = (_point(row, calls.speed_ups(row, rows, column)) for row in own)
             found.append(Line(strategy, style, tuple(points), is_limit=is_limit))
     if gain := PUBLISHED.get(delay):
-        mark = Point(_STUDY_THREADS, _STUDY_THREADS * gain, name=f"study: +{gain - 1:.0%}")
+        mark = Point(_STUDY_THREADS, _STUDY_THREADS * gain, name=f"study: +{100 * (gain - 1):.0f} %")
         found.append(Line(_STUDY, len(theme.PALETTE) - 1, (mark,)))
     return found
 

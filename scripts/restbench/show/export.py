@@ -57,7 +57,15 @@ VERSIONS = (
 def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exported:
     """Write a run's `run.json` from its trials; returns it as it is read again, so that what is
     made of it is the same now and later. `note` takes what was left out."""
-    found = _exported(run, rows, note)
+    return _answered(run, _exported(run, rows, note))
+
+
+def answer_again(run: Run) -> None:
+    """Put the first screen's words of today into the `run.json` of a kept copy."""
+    _answered(run, exported.read(run.exported_file))
+
+
+def _answered(run: Run, found: Exported) -> Exported:
     answered = found.model_copy(update={"answer": views.answer_of(found)})
     exported.write(run.exported_file, answered)
     return exported.read(run.exported_file)

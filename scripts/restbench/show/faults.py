@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from restbench.analyse import faults
 from restbench.analyse.faults import (
@@ -17,6 +17,9 @@ from restbench.analyse.faults import (
 from restbench.analyse.measures import Row
 from restbench.show import document as doc
 from restbench.show import wording
+from restbench.show.charts import forest
+from restbench.show.charts.forest import Entry, Panel
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
 
 HOW_TO_READ = (
@@ -27,6 +30,13 @@ HOW_TO_READ = (
     "it on. Counts are sums over the blocks, times are the worst of them."
 )
 _CONFIDENCE = 0.95
+#: Panels of the chart: the column of each, and the most that a service promises.
+_TIMES = (
+    ("First success after the database's", "first_s", FIRST_SUCCESS_S),
+    ("Latest answer", "latest_s", LATEST_ANSWER_S),
+)
+_KEPT, _BROKEN = "as promised", "promise broken"
+_STYLES = {_KEPT: 0, _BROKEN: 1}
 
 
 def page(found: Findings) -> doc.Section | None:
@@ -34,6 +44,7 @@ def page(found: Findings) -> doc.Section | None:
     return doc.section(
         "faults",
         "What is lost, or comes twice, when something is killed?",
+        *found.figures("faults"),
         *tables(found.rows),
         doc.Text(HOW_TO_READ),
         doc.section("faults-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
@@ -78,6 +89,48 @@ def sure(rows: Sequence[Row]) -> str:
 def _totals(known: Sequence[Outcome]) -> dict[str, float]:
     names = ("lost", "duplicated", "others")
     return {name: sum(each.total(name) for each in known) for name in names}
+
+
+def charts(rows: Sequence[Row]) -> list[Chart | None]:
+    """A mark a fault: how soon the service answered again, and the longest wait for an answer."""
+    known = outcomes(rows)
+    panels = [
+        Panel(
+            title,
+            "Seconds",
+            tuple(_marks(known, column, most_s)),
+            reference=None,
+            is_ratio=False,
+            has_values=False,
+        )
+        for title, column, most_s in _TIMES
+    ]
+    return [
+        forest.chart(
+            "faults-times",
+            "How soon does the service answer again?",
+            "A mark a fault. The band ends where the service breaks its promise.",
+            panels if known else [],
+            _STYLES,
+        )
+    ]
+
+
+def _marks(known: Sequence[Outcome], column: str, most_s: float) -> Iterator[Entry]:
+    for each in known:
+        cell = each.row.cell
+        label = f"{cell.service.capitalize()} {cell.strategy}, {cell.complexity}"
+        for block in each.measured:
+            value = block.extras[column]
+            yield Entry(
+                label,
+                value,
+                None,
+                _BROKEN if value > most_s else _KEPT,
+                name=f"{label}, block {block.block}",
+                cell=cell.id,
+                margin=(0.0, most_s),
+            )
 
 
 def tables(rows: Sequence[Row]) -> list[doc.Table]:

@@ -83,6 +83,13 @@ def keep(run: Run, kept: Run, library: Path) -> None:
     """
     _keep_identity(run, kept)
     shutil.copyfile(run.exported_file, kept.exported_file)
+    show_kept(kept, library)
+
+
+def show_kept(kept: Run, library: Path) -> None:
+    """Write tables, figures and page of a kept copy, in the place of those that it has."""
+    for folder in (kept.figures, kept.test_matrix_csv.parent):
+        shutil.rmtree(folder, ignore_errors=True)
     found = views.drawn(exported.read(kept.exported_file), kept)
     write_figures(found, left_out=DETAILS)
     write_tables(found)

@@ -21,7 +21,7 @@ HOW_TO_READ = (
     "at an answer's status alone. The cheapest, and what cannot be told "
     "from it (paired t, Holm), is marked ≈. A p99 needs 10 000 responses. A size's work is its CPU "
     f"time a request in the cheapest framework; a framework does not matter where all lie within "
-    f"{MARGIN:.0%} of the cheapest, by the upper ends of their 95 % intervals."
+    f"{100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals."
 )
 
 
@@ -36,7 +36,7 @@ def outcome(load: Load) -> str:
     if found is not None:
         return (
             f"{name(load)}: from {found.complexity} on ({work(found)}) the framework no longer "
-            f"matters: {_over(found)}, within {MARGIN:.0%}."
+            f"matters: {_over(found)}, within {100 * MARGIN:.0f} %."
         )
     last = load.sizes[-1]
     start = f"{name(load)}: not reached. At {last.complexity}, the largest size ({work(last)})"
@@ -74,11 +74,12 @@ def sentence(known: Sequence[Load]) -> str:
         until = (
             f"from {found.complexity} on ({readable(found.work_ms)} ms) it no longer matters"
             if found
-            else f"up to {load.sizes[-1].complexity} it is not shown to stop mattering"
+            else f"it may still matter at {load.sizes[-1].complexity}, the largest size"
         )
         best, *_, worst = first.costs
         parts.append(
-            f"in {name(load)}, a {first.complexity} request costs "
+            f"in {load.cell.service.capitalize()} with {users_text(load.cell.users)} a "
+            f"{first.complexity} request costs "
             f"{readable(worst.to_best.estimate)} times as much CPU time in "
             f"{worst.row.cell.framework_text} as in {best.row.cell.framework_text}; {until}"
         )
@@ -118,7 +119,8 @@ def page(found: Findings) -> doc.Section | None:
 def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
     """A table a service with its most users, then what each load comes to."""
     tables = [table_of(load.cell.service, [load]) for load in with_most_users(known)]
-    return [*(each.only(range(7)) for each in tables), *map(outcome, by_users(known))]
+    note = ["≈: cannot be told from the cheapest."] if tables else []
+    return [*(each.only(range(7)) for each in tables), *note, *map(outcome, by_users(known))]
 
 
 def table_of(service: str, known: Sequence[Load]) -> doc.Table:

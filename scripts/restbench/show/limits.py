@@ -117,7 +117,7 @@ def page(found: Findings) -> doc.Section | None:
         "limits",
         f"The highest rate with {load.objective}",
         doc.Text(
-            f"At most {load.objective.unsent_max_share:.1%} of the arrivals unsent, no errors; "
+            f"At most {100 * load.objective.unsent_max_share:.1f} % of the arrivals unsent, no errors; "
             f"arrivals: {load.arrivals}."
         ),
         *found.figures("open-load"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import users_text
-from restbench.judge import regret
+from restbench.judge import regret, verdicts
 from restbench.judge.regret import Choosing, Share
 from restbench.show import document as doc
 from restbench.show import wording
@@ -24,13 +24,24 @@ _HOW_TO_READ = (
 
 def sentence(rows: Sequence[Row]) -> str:
     """What choosing per request costs next to the best fixed technique, by service."""
-    shares = [each for each in regret.choosing(rows).regrets if each.metric == "throughput_per_s"]
-    services = wording.grouped(shares, lambda each: each.cell.service)
+    services = wording.grouped(_of_throughput(rows), lambda each: each.cell.service)
     parts = "; ".join(f"in {name.capitalize()} {_kept(of)}" for name, of in services.items())
-    least = f"{1 - regret.TOLERANCE:.0%}"
     if not parts:
         return ""
-    return f"Choosing a technique per request reaches {least} of the best fixed one {parts}."
+    least = f"{100 * (1 - regret.TOLERANCE):.0f} %"
+    return (
+        f"Choosing a technique per request is shown to reach {least} of the best fixed one {parts}."
+    )
+
+
+def sure(rows: Sequence[Row]) -> str:
+    """How sure the shares are."""
+    shares = [each.comparison for each in _of_throughput(rows)]
+    return verdicts.sure("throughput to the best fixed technique", shares)
+
+
+def _of_throughput(rows: Sequence[Row]) -> list[Share]:
+    return [each for each in regret.choosing(rows).regrets if each.metric == "throughput_per_s"]
 
 
 def _kept(shares: Sequence[Share]) -> str:

@@ -82,8 +82,8 @@ def _tables(found: Findings) -> Sequence[RenderableType]:
         if special := view.terminal(found):
             return [drawn(each) if isinstance(each, Table) else Text(each) for each in special]
     leading = answer.answer(found.rows).by_throughput
-    if len(found.rows) > MOST_LISTED and leading:
-        compared = [each for each in leading if each.others and each.scope != "both"]
+    compared = [each for each in leading if each.others and each.scope != "both"]
+    if len(found.rows) > MOST_LISTED and compared:
         return [drawn(_leaders(found.rows, compared), wraps=False)]
     return [drawn(_cells(found.rows, leading), wraps=False)]
 
@@ -92,7 +92,8 @@ def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> Table:
     """Every cell."""
     shares = _shares(leaders)
     columns: list[Column[Row]] = [
-        Column("Technique", lambda row: _toned(study.technique(row.cell), row.warnings)),
+        Column("", wording.service_name),
+        Column("Technique", _technique),
         Column("Size", _size),
         number("Users", lambda row: row.cell.users),
         number("Requests/s [95 %]", _throughput),
@@ -101,6 +102,13 @@ def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> Table:
         Column("Of the best", lambda row: shares.get(row.cell, "")),
     ]
     return table("", columns, rows)
+
+
+def _technique(row: Row) -> Field:
+    """With all that is unusual about the cell."""
+    cell = row.cell
+    placed = () if cell.placement == "unbound" else (f"bound to {cell.placement}",)
+    return _toned(", ".join((cell.strategy, *placed, *cell.unusual)), row.warnings)
 
 
 def _shares(leaders: Sequence[Leader]) -> dict[Cell, str]:

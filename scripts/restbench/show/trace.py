@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from restbench.analyse import trace
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
-from restbench.judge import study, traces
+from restbench.judge import traces
 from restbench.judge.traces import ClaimFound
 from restbench.show import document as doc
 from restbench.show.findings import Findings
@@ -52,7 +52,7 @@ def _sentence(cell: Cell, found: TraceEntry) -> str:
     if found.fault is not None:
         return f"{name_of(cell, found)}: in {found.seconds} s {_fault(found.fault)}."
     parts = [
-        f"{name} {_verdict(each)}"
+        f"{name} was {_verdict(each)}"
         for name, each in (("throughput", found.throughput), ("response time", found.response))
     ]
     unexplained = sum(not each.because for each in found.stalls)
@@ -68,8 +68,9 @@ def _sentence(cell: Cell, found: TraceEntry) -> str:
 
 def _verdict(found: SteadyEntry | None) -> str:
     if found is None:
-        return "has no verdict: too short, or a third without answers"
-    return f"{_said(found)} (CV {100 * found.cv:.1f} %, last third over first {_ratio(found)})"
+        return "not judged: too short, or a third without answers"
+    varies = f"coefficient of variation {100 * found.cv:.1f} %"
+    return f"{_said(found)} ({varies}, last third over first {_ratio(found)})"
 
 
 def _said(found: SteadyEntry) -> str:
@@ -98,10 +99,13 @@ def _count(number: int, what: str) -> str:
 
 
 def name_of(cell: Cell, found: TraceEntry) -> str:
-    """Such as `java worker-pool +function, 200, 60 users at 600/s`."""
+    """Such as `Java worker-pool, function, 50 threads, 200, 60 users at 600/s`."""
+    threads = f"{cell.pool_threads} threads" if cell.pool_threads else ""
+    technique = "" if cell.technique == "none" else cell.technique
+    levels = (f"{cell.service.capitalize()} {cell.strategy}", technique, threads, cell.postgres)
     rate = f" at {found.rate_per_s:g}/s" if found.rate_per_s else ""
-    users = _count(cell.users, "user")
-    return f"{cell.service} {study.technique(cell)}, {cell.complexity}, {users}{rate}"
+    users = f"{users_text(cell.users)}{rate}"
+    return ", ".join(filter(None, (*levels, cell.complexity, users)))
 
 
 def summary(found: Mapping[str, TraceEntry], rows: Sequence[Row]) -> doc.Table:
@@ -168,11 +172,11 @@ _COLUMNS: Sequence[doc.Column[tuple[Row, TraceEntry]]] = (
     doc.number("Seconds", lambda of: of[1].seconds),
     doc.number("Requests/s", lambda of: of[0].value("throughput_per_s")),
     doc.Column("Throughput", lambda of: _verdict_of(of[1].throughput)),
-    doc.number("CV %", lambda of: _cv(of[1].throughput)),
+    doc.number("Variation %", lambda of: _cv(of[1].throughput)),
     doc.number("Last/first [95 %]", lambda of: _drift(of[1].throughput)),
     doc.number("Mean ms", lambda of: of[0].value("mean_ms")),
     doc.Column("Response time", lambda of: _verdict_of(of[1].response)),
-    doc.number("CV %", lambda of: _cv(of[1].response)),
+    doc.number("Variation %", lambda of: _cv(of[1].response)),
     doc.number("Last/first [95 %]", lambda of: _drift(of[1].response)),
     doc.number("Stalls", lambda of: len(of[1].stalls)),
     doc.number("Table last/second third", lambda of: of[1].growth),

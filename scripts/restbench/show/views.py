@@ -57,8 +57,7 @@ class View:
     words: Callable[[Findings], tuple[str, str]] = lambda _found: ("", "")
     """The sentence of the first screen, and how sure it is."""
     charts: Callable[[Findings], Charts] = lambda _found: ()
-    leads: bool = False
-    """Whether its first chart is that of the first screen."""
+    """Of the view whose sentence is the answer the first is the picture next to it."""
     terminal: Callable[[Findings], Sequence[Table | str]] = lambda _found: ()
     """Tables and lines in the place of a line for each cell."""
     records: Callable[[Findings], Mapping[Path, Records]] = lambda _found: {}
@@ -77,15 +76,30 @@ def drawn(run: Exported, folder: Run) -> Findings:
     return replace(found, charts={each.name: each for each in _charts(found) if each})
 
 
+def _answering(found: Findings) -> tuple[View | None, str, str]:
+    """The first view that has a sentence, with that and how sure it is."""
+    said = ((view, *view.words(found)) for view in of(found))
+    return next((each for each in said if each[1]), (None, "", ""))
+
+
+def _asks_which(found: Findings) -> bool:
+    """Whether which technique is best is the question: of matrices and logs, in one build."""
+    definition = found.definition
+    return (
+        definition.sends_load
+        and definition.thresholds is None
+        and "messages" not in definition.views
+    )
+
+
 def _charts(found: Findings) -> list[Chart | None]:
-    known = [(view.leads, view.charts(found)) for view in of(found)]
-    is_of_builds = found.definition.thresholds is not None
+    answering, *_ = _answering(found)
+    others = (view for view in of(found) if view is not answering)
     return [
-        *(chart for leads, of in known if leads for chart in of),
-        # Of two builds the picture is of both; which technique is best is not asked.
-        None if is_of_builds else overview.chart(found.rows),
+        *(answering.charts(found) if answering else ()),
+        overview.chart(found.rows) if _asks_which(found) else None,
         judged.claims(found.run.claims),
-        *(chart for leads, of in known if not leads for chart in of),
+        *(chart for view in others for chart in view.charts(found)),
         course.stages(found.rows),
         course.windows(found.run.series, [row.cell for row in found.rows]),
     ]
@@ -96,12 +110,10 @@ def answer_of(run: Exported) -> AnswerEntry:
     general one, where it holds, and why to believe it."""
     found = findings.of(run, Run(Path(run.run)))
     general = answer.answer(found.rows)
-    said = (view.words(found) for view in of(found))
-    sentence, sure = next((each for each in said if each[0]), ("", ""))
-    is_special = not found.definition.sends_load or "messages" in found.definition.views
+    _, sentence, sure = _answering(found)
     return AnswerEntry(
         sentence=sentence or general.sentence,
-        places=() if is_special else general.places,
+        places=general.places if _asks_which(found) else (),
         reasons=trust.reasons(
             sure or general.sure, found.rows, run.proofs, run.again, run.calibration
         ),
@@ -171,7 +183,6 @@ VIEWS: dict[str, View] = {
         (builds.page,),
         words=lambda found: _builds(found, lambda two: (two.sentence, two.sure)),
         charts=lambda found: _builds(found, lambda two: [judged.builds(two.pairs)]),
-        leads=True,
         terminal=lambda found: _builds(found, lambda two: [builds.terminal(two)]),
     ),
     "limits": View(
@@ -187,7 +198,6 @@ VIEWS: dict[str, View] = {
         (trace.page,),
         words=lambda found: (trace.sentence(found.run, found.rows), trace.SURE),
         charts=_traces,
-        leads=True,
         terminal=trace.terminal,
     ),
     "npb": View(
@@ -201,12 +211,12 @@ VIEWS: dict[str, View] = {
         (calls.page,),
         words=lambda found: (calls.sentence(found.rows), calls.sure(found.rows)),
         charts=lambda found: calls.charts(found.rows),
-        leads=True,
         terminal=lambda found: calls.terminal(found.rows),
     ),
     "faults": View(
         (faults.page,),
         words=lambda found: (faults.sentence(found.rows), faults.sure(found.rows)),
+        charts=lambda found: faults.charts(found.rows),
         terminal=lambda found: faults.terminal(found.rows),
     ),
     "factorial": View(
@@ -218,7 +228,6 @@ VIEWS: dict[str, View] = {
         (messages.page,),
         words=lambda found: (messages.sentence(found.rows), messages.sure(found.rows)),
         charts=lambda found: messages.charts(found.rows, found.definition),
-        leads=True,
         terminal=lambda found: messages.terminal(found.rows),
     ),
     "frameworks": View(
@@ -228,7 +237,6 @@ VIEWS: dict[str, View] = {
             frameworks.sure(loads),
         ),
         charts=lambda found: servers.of_frameworks(costs.loads(found.rows)),
-        leads=True,
         terminal=lambda found: frameworks.terminal(costs.loads(found.rows)),
     ),
     "instances": View(
@@ -238,21 +246,17 @@ VIEWS: dict[str, View] = {
             instances.sure(loads),
         ),
         charts=lambda found: servers.of_instances(arranged.loads(found.rows)),
-        leads=True,
         terminal=lambda found: instances.terminal(arranged.loads(found.rows)),
     ),
     "workers": View(
         (workers.page,),
-        words=lambda found: (
-            next((workers.sentences(each)[0] for each in _grids(found)), ""),
-            workers.sure(_grids(found)),
-        ),
+        words=lambda found: (workers.sentence(its := _grids(found)), workers.sure(its)),
         charts=lambda found: list(map(grids.chart, _grids(found))),
-        leads=True,
+        terminal=lambda found: workers.terminal(_grids(found)),
     ),
     "study": View(
         (regret.page, figures.of_study, figures.of_stages),
-        words=lambda found: (regret.sentence(found.rows), ""),
+        words=lambda found: (regret.sentence(found.rows), regret.sure(found.rows)),
         charts=_study,
         records=lambda found: {
             found.folder.regret_csv: regret.records(choices.choosing(found.rows))

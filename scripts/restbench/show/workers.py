@@ -11,6 +11,7 @@ from restbench.analyse.workers import Grid, grids
 from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.study import PublishedWorkers
+from restbench.judge import study
 from restbench.machine.placement import place
 from restbench.observe.connections import expected_busy
 from restbench.show import document as doc
@@ -49,6 +50,21 @@ def sentences(grid: Grid) -> list[str]:
     return [f"{start}{alike}.", f"{start}with {grid.advised} workers {laws}.", *_draws(grid)]
 
 
+def sentence(grids: Sequence[Grid]) -> str:
+    """Which numbers of workers do for every number of users, of each grid; empty without any."""
+    if not grids:
+        return ""
+    if not all(grid.alike(users) for grid in grids for users in grid.users):
+        return "How many workers are enough is not decided: that takes three blocks of every cell."
+    users = sorted({each for grid in grids for each in grid.users})
+    parts = [f"{name(each)}: {', '.join(map(str, each.enough)) or 'none'}" for each in grids]
+    span = " to ".join(dict.fromkeys(map(str, (users[0], users[-1]))))
+    return (
+        "Numbers of workers that cannot be told from the best, whatever the number of users "
+        f"({span}): {'; '.join(parts)}."
+    )
+
+
 def sure(grids: Sequence[Grid]) -> str:
     """How sure it is which numbers of workers are alike."""
     blocks = min((len(row.measured) for grid in grids for row in grid.rows), default=0)
@@ -56,6 +72,27 @@ def sure(grids: Sequence[Grid]) -> str:
         f"Throughputs of the same users over {blocks} block{'s' * (blocks != 1)}, each next to the "
         "best of them: paired t (Holm, 5 %)."
     )
+
+
+def terminal(grids: Sequence[Grid]) -> list[doc.Table | str]:
+    """A table a grid: throughput by workers and users."""
+    note = "≈: cannot be told from the best of its column. ±: 95 % interval over blocks."
+    return [*map(_throughputs, grids), note] if grids else []
+
+
+def _throughputs(grid: Grid) -> doc.Table:
+    alike = {users: grid.alike(users) for users in grid.users}
+    lines: dict[int, dict[int, str]] = {}
+    for row in grid.rows:
+        mark = "≈ " * (row.cell.workers in alike[row.cell.users])
+        text = f"{mark}{study.shown(row, 'throughput_per_s')}"
+        lines.setdefault(row.cell.workers, {})[row.cell.users] = text
+    head = ("Workers", *(users_text(each) for each in grid.users))
+    body = [
+        [str(count), *(of.get(each, "") for each in grid.users)]
+        for count, of in sorted(lines.items())
+    ]
+    return doc.table(f"{name(grid)}: requests/s", doc.listed(head, "n" * len(head)), body)
 
 
 def _law(grid: Grid, *, amdahl: bool) -> str:

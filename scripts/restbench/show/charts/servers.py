@@ -41,7 +41,7 @@ def _costs(load: costs.Load) -> Chart | None:
     return forest.chart(
         f"frameworks-{load.cell.service}-{load.cell.users}",
         f"CPU time a request over that in the cheapest framework: {frameworks.name(load)}",
-        f"{frameworks.outcome(load)} Filled: shown to lie within {MARGIN:.0%} of the cheapest.",
+        f"{frameworks.outcome(load)} Filled: shown to lie within {100 * MARGIN:.0f} % of the cheapest.",
         panels,
         {"framework": 0},
     )
@@ -67,7 +67,7 @@ def of_instances(loads: Sequence[arranged.Load]) -> list[Chart | None]:
         forest.chart(
             f"instances-{name}",
             f"Throughput over that of one instance under its best strategy: {name.capitalize()}",
-            f"Within {MARGIN:.0%} nothing differs.",
+            f"Within {100 * MARGIN:.0f} % nothing differs.",
             of,
             {"unbound": 0, "per-core": 1},
         )

@@ -23,7 +23,7 @@ def chart(grid: Grid) -> Chart:
     """A panel a metric; the line of 2·cores + 1 workers is framed."""
     cell = grid.cell
     caption = (
-        f"Colour: the ratio to the best of its column, from {CLASSES[0]:.0%} on the darkest. ±: "
+        f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the darkest. ±: "
         f"95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
     return Chart(

@@ -13,7 +13,8 @@ from restbench.show.findings import Findings
 
 
 def of(found: Findings) -> doc.Section | None:
-    """The answer in full: where which technique is best, in words and by two metrics."""
+    """Where which technique is best, in words, as the picture where another stands on the first
+    screen, and by two metrics."""
     if found.run.answer is None or not found.run.answer.places:
         return None
     leading = answer.answer(found.rows)
@@ -22,6 +23,7 @@ def of(found: Findings) -> doc.Section | None:
         "places",
         "Which technique is fastest for which size and how many users",
         doc.Bullets(found.run.answer.places),
+        *found.figures("overview"),
         doc.table("First by throughput", _COLUMNS, leading.by_throughput),
         by_cpu_time if leading.by_cpu_time else None,
         folded=True,
