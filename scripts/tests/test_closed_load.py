@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from fixture_run import cell
 
-from restbench.drive.generator import CORRECT, RECORD
+from restbench.drive.generator import CORRECT, RECORD, WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
@@ -94,6 +94,12 @@ def piloted(
     driver = ClosedDriver(cast(LoadRun, here))
     driver.pilot()
     return here, driver
+
+
+def served(**changes: Any) -> Any:
+    """A service that is up, without a front."""
+    usual = {"pids": tuple, "front_pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
+    return SimpleNamespace(service=SimpleNamespace(**(usual | changes)))
 
 
 def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
@@ -216,7 +222,7 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     )
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
-    running = SimpleNamespace(service=SimpleNamespace(pids=lambda: next(processes)))
+    running = served(pids=lambda: next(processes))
     monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
     for _ in range(2):
         driver.trial(Planned("claims", 1, FAST, ""))
@@ -265,8 +271,47 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer(
     late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: late), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
-    running = SimpleNamespace(service=SimpleNamespace(pids=tuple))
+    running = served()
     monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
     with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
         driver.trial(Planned("claims", 1, MIDDLE, ""))
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize("outcome", [CORRECT, WRONG])
+def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: int
+) -> None:
+    """The others behind its front went on answering, and nobody measured what was asked for."""
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    sent = answers([0.1] * 10)
+    sent.records["outcome"][0] = outcome
+    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1), wrong=int(outcome == WRONG))
+    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    monkeypatch.setattr(closed_load, "reduced", lambda *_given: found)
+    monkeypatch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: sent), raising=False)
+    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
+    monkeypatch.setattr(here, "running", lambda _cell: served(alive=lambda: False), raising=False)
+    if outcome == WRONG:
+        assert driver.trial(Planned("claims", 1, FAST, "")) == found
+        return
+    with pytest.raises(EnvironmentProblem, match="it died"):
+        driver.trial(Planned("claims", 1, FAST, ""))
+
+
+def test_what_a_front_took_stands_next_to_what_all_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    times_ms = iter([100.0, 130.0])
+    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
+    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    monkeypatch.setattr(closed_load, "reduced", lambda *_given: found)
+    monkeypatch.setattr(closed_load.process, "cpu_ms", lambda pids: next(times_ms) if pids else 0)
+    load = SimpleNamespace(trial=lambda *_given: answers([0.1] * 10))
+    monkeypatch.setattr(here, "load", load, raising=False)
+    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
+    monkeypatch.setattr(here, "running", lambda _: served(front_pids=lambda: (7, 8)), raising=False)
+    trial = driver.trial(Planned("claims", 1, FAST, ""))
+    assert trial is not None
+    assert trial.extras == {"front_cpu_ms_per_request": 3.0}

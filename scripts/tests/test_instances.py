@@ -101,6 +101,9 @@ def test_a_front_balances_and_each_is_bound_from_its_start(
         assert (len(counts), sum(counts)) == (2, 20)
         assert min(counts) >= 5
         family = started.pids()
+        theirs = {pid for each in started.each() for pid in each.pids()}
+        assert {*family} - theirs == {*started.front_pids()}
+        assert started.front_pids()
         started.instances[1].processes[0].kill()
         started.instances[1].processes[0].wait()
         assert not started.alive()

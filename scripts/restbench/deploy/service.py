@@ -101,6 +101,11 @@ class Service:
         """Every process of the service now: workers and front server included."""
         return tuple(sorted({pid for each in self.processes for pid in process.tree(each.pid)}))
 
+    def front_pids(self) -> tuple[int, ...]:
+        """Of these the front's, which is started after its instances; none without a front."""
+        fronts_own = self.processes[len(self.each()) :]
+        return tuple(pid for each in fronts_own for pid in process.tree(each.pid))
+
     def alive(self) -> bool:
         """Whether none of its processes has ended."""
         return all(each.poll() is None for each in self.processes)
