@@ -33,7 +33,8 @@ def order_for(
     if minutes:
         chosen = chosen.lasting(minutes)
     planned = plan.plan(loaded, chosen, selection)
-    _require_frameworks(planned, selection)
+    others = attached(attach)
+    _require_frameworks([each for each in planned if each.cell.service not in others], selection)
     claims_text = None
     if loaded.claims is not None:
         # As the file is now: a run is held against what was fixed before it. That it is wrong is
@@ -48,7 +49,7 @@ def order_for(
         plan=planned,
         command=command_line(),
         claims_text=claims_text,
-        attached=attached(attach),
+        attached=others,
     )
 
 
