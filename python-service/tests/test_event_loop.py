@@ -27,7 +27,7 @@ async def pieces(*of: bytes | Exception | None) -> AsyncIterator[bytes]:
     for piece in of:
         if isinstance(piece, Exception):
             raise piece
-        if piece is SILENCE:
+        if piece is None:
             await asyncio.sleep(600)
         else:
             yield piece
