@@ -125,9 +125,10 @@ def test_connections_are_counted_where_they_were_accepted() -> None:
 
 
 def test_ports_that_wait_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting = iter([connections.MOST_WAITING + 1, connections.MOST_WAITING])
+    waiting = iter([connections.MOST_WAITING + n for n in (1, 0, 0)])
     monkeypatch.setattr(connections, "_waiting", lambda: next(waiting))
-    connections.await_ports(pause_s=0)
+    assert connections.await_ports(pause_s=0)
+    assert not connections.await_ports(pause_s=0), "there is nothing to wait for"
     assert next(waiting, None) is None
 
 

@@ -128,8 +128,8 @@ class ClosedDriver:
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
         service = here.running(cell).service
         pids, front = service.pids(), service.front_pids()
-        if cell.connection == "each":
-            connections.await_ports()
+        if cell.connection == "each" and connections.await_ports():
+            here.note("ports-awaited", f"over {connections.MOST_WAITING} ports waited", cell)
         here.before(cell)
         before, front_ms = helpers_ms(pids), process.cpu_ms(front)
         sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
