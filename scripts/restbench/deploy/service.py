@@ -126,6 +126,8 @@ class Service:
                 f"the {self.name} service at {self.base_url}, which others run, does not answer: "
                 "it was stopped, or cannot be reached"
             )
+        if ended := next((each for each in self.instances if not each.alive()), None):
+            return ended.ending()
         code = next(
             (found for each in self.processes if (found := _exit_code(each)) is not None), None
         )
