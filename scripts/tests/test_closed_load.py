@@ -304,12 +304,16 @@ def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
 def test_what_a_front_took_stands_next_to_what_all_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here, driver = piloted(tmp_path, claimed=[FAST])
+    """Which workers have connections is not known there: users' are the front's."""
+    several = FAST.model_copy(update={"workers": 2})
+    RESPONSES[several] = RESPONSES[FAST]
+    here, driver = piloted(tmp_path, claimed=[several])
     times_ms = iter([100.0, 130.0])
-    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
+    found = Trial(1, 1, several.id, 10, 0, 1.0, np.full(9, 1))
     finds(monkeypatch, here, answers([0.1] * 10), found, front_pids=lambda: (7, 8))
     monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
-    trial = driver.trial(Planned("claims", 1, FAST, ""))
+    monkeypatch.setattr(closed_load.connections, "spread", lambda *_of: {"busy_workers": 1.0})
+    trial = driver.trial(Planned("claims", 1, several, ""))
     assert trial is not None
     assert trial.extras == {"front_cpu_ms_per_request": 3.0}
 

@@ -141,7 +141,7 @@ class ClosedDriver:
         helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
         extras = {"front_cpu_ms_per_request": front_ms / max(1, sent.records.size)} if front else {}
-        if cell.workers > 1 and cell.connection == "kept":
+        if cell.workers > 1 and cell.connection == "kept" and not front:
             extras |= connections.spread(service.address[1], pids)
         found = replace(found, extras=extras)
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
