@@ -77,6 +77,11 @@ def chunk(data: bytes) -> bytes:
 
 
 CHUNKED = "Transfer-Encoding: chunked"
+UPGRADE = (
+    "Connection: Upgrade, HTTP2-Settings",
+    "Upgrade: h2c",
+    "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA",
+)
 REFUSED = r"4\d\d( \S+)?|50[15]( \S+)?|closed"
 """What is not HTTP, or too long for a server, is refused in any form."""
 NO_NAME = "422 003|404 009"
@@ -215,6 +220,12 @@ PROBES = (
         "A client of HTTP/1.0 is served.",
         "200",
         (head(version="1.0") + BODY, Answer()),
+    ),
+    Probe(
+        "upgrade-to-http-2",
+        "A client that offers HTTP/2, as Java's does by default, is answered in HTTP/1.1.",
+        "200 200",
+        (head(*UPGRADE) + BODY, Answer(), head() + BODY, Answer()),
     ),
     Probe(
         "unfinished-head",

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from concurrent.futures import Future
+from itertools import accumulate
 from threading import Thread
 
 import pytest
@@ -107,6 +108,34 @@ def test_a_body_in_pieces_of_any_size_is_the_same_body(pieces: int, is_declared:
     reply.sent()
     assert_nothing_is_left(core)
     assert counted(core) == {"200": 1}
+
+
+@for_all(st.lists(st.integers(0, 300), max_size=6), st.booleans(), st.booleans())
+def test_however_a_body_ends_it_is_answered_once_and_leaves_nothing(
+    sizes: list[int], is_whole: bool, is_declared: bool
+) -> None:
+    """Beyond the limit of a body, beyond the memory that another one leaves, cut off, or whole."""
+    limits = Settings(max_body_bytes=900, memory_budget_bytes=1000, input_cache_bytes=0)
+    core = core_of(limits)
+    other = core.open(Head("POST", "/matrix/serial", "", JSON, UNKNOWN))
+    assert isinstance(other, Exchange) and other.take(bytes(300)) is None
+    pieces = [GOOD, *(b" " * size for size in sizes)]
+    total, so_far = sum(map(len, pieces)), accumulate(map(len, pieces))
+    beyond = next((size for size in so_far if size > 700), 0)
+    opened = core.open(Head("POST", "/matrix/serial", "", JSON, total if is_declared else UNKNOWN))
+    if isinstance(opened, Exchange):
+        refusals = (opened.take(piece) for piece in pieces)
+        refused = next((reply for reply in refusals if reply is not None), None)
+        opened = refused or (opened.answer() if is_whole else opened.cut_off())
+    opened.sent()
+    if beyond:
+        assert opened.status == (413 if beyond > 900 or (is_declared and total > 900) else 503)
+    else:  # what it is to compute with may not fit either
+        assert opened.status in ({200, 413, 503} if is_whole else {400})
+    assert sum(counted(core).values()) == 1
+    assert (core.admission.in_flight, core.budget.held_bytes) == (0, 300)
+    other.cut_off()
+    assert_nothing_is_left(core)
 
 
 SITUATIONS = {

@@ -21,7 +21,7 @@ from live_service import (
 )
 from prometheus_client.mmap_dict import MmapedDict
 from raw_client import answer_of, connected, everything, post_head
-from test_frameworks import LONG
+from test_frameworks import LONG, busy
 from test_killed_processes import SMALL, post
 
 from restbench_service.frameworks import FRAMEWORKS
@@ -164,6 +164,18 @@ def test_serial_alone_starts_no_pools(tmp_path: Path) -> None:
         assert [each["name"] for each in listed] == ["serial"]
         assert post(service, "process-per-request", SMALL[0]).status == 404
         assert everyone_below(service.process.pid) == children(service.process.pid)
+
+
+def test_idle_workers_use_no_time_all_of_a_service_together(tmp_path: Path) -> None:
+    """Under the frameworks of the experiment that compares numbers of workers."""
+    several = {"STRATEGIES": "serial", "WORKERS": str(WORKERS), "STOP_TIMEOUT_SECONDS": "5"}
+    with ExitStack() as stack:
+        up = {
+            name: stack.enter_context(running(tmp_path / name, FRAMEWORK=name, **several))
+            for name in ("flask", "fastapi-gunicorn")
+        }
+        wait_until(lambda: all(is_whole(each, WORKERS) for each in up.values()))
+        wait_until(lambda: not busy(up))
 
 
 def test_the_folder_of_a_service_that_was_killed_is_removed_by_the_next(

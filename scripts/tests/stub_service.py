@@ -59,6 +59,7 @@ class Stub(ThreadingHTTPServer):
     def __init__(self, name: str, faults: dict[str, str], port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), Handler)
         self.name, self.faults = name, faults
+        self.health: dict[str, Any] = {}  # beyond what every stub tells
         self.counted: Counter[tuple[str, int]] = Counter()
         self.loaded: Counter[str] = Counter()
         self.in_flight = 0
@@ -108,6 +109,7 @@ class Handler(BaseHTTPRequestHandler):
                 "runtime": "Stub 1.0",
                 "cores": sorted(os.sched_getaffinity(0)),
                 "settings": {},
+                **self.server.health,
             },
             "/strategies": {"strategies": [{"name": s} for s in self.server.offered()]},
         }

@@ -12,9 +12,11 @@ from stub_bench import Bench
 from stub_service import Stub, serving
 
 from restbench.commands import measuring
-from restbench.deploy import service
+from restbench.deploy import programs, service
 from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
 from restbench.schedule import environment
+from restbench.schedule.deployments import Deployments
+from restbench.store.store import Run
 
 
 @pytest.fixture
@@ -62,6 +64,39 @@ def test_what_cannot_be_attached_to_is_refused_before_anything_is_started(
 ) -> None:
     with pytest.raises(type(refusal), match=re.escape(str(refusal))):
         check(bench, cells, attach.format(stub=attached.url))
+
+
+@pytest.mark.parametrize(
+    ("told", "refusal"),
+    [
+        ({"framework": "vertx"}, 'framework: it has "vertx", the cells "tomcat": select some'),
+        ({"framework": "tomcat", "workers": 4}, "workers: it has 4, the cells 1: select some with"),
+        ({"handoff": "loop"}, 'or write handoff = "loop" into [[cells]] of an experiment\'s file'),
+    ],
+)
+def test_a_service_that_is_not_what_the_cells_say_is_refused(
+    bench: Bench, attached: Stub, told: dict[str, object], refusal: str
+) -> None:
+    """Its numbers would stand under another framework's name."""
+    attached.health = told
+    with pytest.raises(BadConfiguration, match=re.escape(refusal)):
+        check(bench, "java unbound", f"java={attached.url}")
+
+
+def test_one_in_another_framework_is_measured_by_cells_that_say_so(
+    bench: Bench, attached: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether that framework could be had here does not matter."""
+    monkeypatch.setattr(programs, "lacking", lambda *_of: "not installed")
+    attached.health = {"framework": "helidon", "workers": 1, "handoff": None}
+    path = Path(bench.experiment({"java": ["serial"]}))
+    path.write_text(path.read_text().replace("users = 2", 'users = 2\nframework = "helidon"'))
+    given = measuring.order_for(str(path), "p", "framework=helidon", [f"java={attached.url}"])
+    assert [note for note in environment.check(given) if "left out" in note] == []
+    up = Deployments(Run(bench.folder), 1, attached=given.attached)
+    up.start([given.plan[0].cell.service_group])
+    assert up.down == {}
+    up.stop()
 
 
 def test_an_address_where_nobody_answers_is_refused(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from fixture_run import cell
 
-from restbench.drive.generator import CORRECT, RECORD
+from restbench.drive.generator import CORRECT, RECORD, WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
@@ -94,6 +94,12 @@ def piloted(
     driver = ClosedDriver(cast(LoadRun, here))
     driver.pilot()
     return here, driver
+
+
+def served(**changes: Any) -> Any:
+    """A service that is up, without a front."""
+    usual = {"pids": tuple, "front_pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
+    return SimpleNamespace(service=SimpleNamespace(**(usual | changes)))
 
 
 def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
@@ -216,7 +222,7 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     )
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
-    running = SimpleNamespace(service=SimpleNamespace(pids=lambda: next(processes)))
+    running = served(pids=lambda: next(processes))
     monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
     for _ in range(2):
         driver.trial(Planned("claims", 1, FAST, ""))
@@ -251,6 +257,17 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     assert other not in driver.here.loads, "so it need not be warmed up either"  # type: ignore[attr-defined]
 
 
+def finds(
+    patch: pytest.MonkeyPatch, here: Block, sent: Any, found: Trial, **service: Any
+) -> None:
+    """Let the next trials of a block find this, on a service like that."""
+    patch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    patch.setattr(closed_load, "reduced", lambda *_given: found)
+    patch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: sent), raising=False)
+    patch.setattr(here, "count", lambda *_given: None, raising=False)
+    patch.setattr(here, "running", lambda _cell: served(**service), raising=False)
+
+
 @pytest.mark.parametrize(
     ("kept_s", "in_it"), [pytest.param(3.0, 0, id="none"), pytest.param(0.0001, 2, id="by chance")]
 )
@@ -259,14 +276,59 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer(
 ) -> None:
     here, driver = piloted(tmp_path, claimed=[MIDDLE])
     assert driver.paces[MIDDLE].response_s == 1.5
-    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
     found = Trial(1, 1, MIDDLE.id, 30, 0, kept_s, np.full(in_it, 9_000_000))
-    monkeypatch.setattr(closed_load, "reduced", lambda *_given: found)
     late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
-    monkeypatch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: late), raising=False)
-    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
-    running = SimpleNamespace(service=SimpleNamespace(pids=tuple))
-    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
+    finds(monkeypatch, here, late, found)
     with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
         driver.trial(Planned("claims", 1, MIDDLE, ""))
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
+
+
+@pytest.mark.parametrize("outcome", [CORRECT, WRONG])
+def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: int
+) -> None:
+    """The others behind its front went on answering, and nobody measured what was asked for."""
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    sent = answers([0.1] * 10)
+    sent.records["outcome"][0] = outcome
+    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1), wrong=int(outcome == WRONG))
+    finds(monkeypatch, here, sent, found, alive=lambda: False)
+    if outcome == WRONG:
+        assert driver.trial(Planned("claims", 1, FAST, "")) == found
+        return
+    with pytest.raises(EnvironmentProblem, match="it died"):
+        driver.trial(Planned("claims", 1, FAST, ""))
+
+
+def test_what_a_front_took_stands_next_to_what_all_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which workers have connections is not known there: users' are the front's."""
+    several = FAST.model_copy(update={"workers": 2})
+    RESPONSES[several] = RESPONSES[FAST]
+    here, driver = piloted(tmp_path, claimed=[several])
+    times_ms = iter([100.0, 130.0])
+    found = Trial(1, 1, several.id, 10, 0, 1.0, np.full(9, 1))
+    finds(monkeypatch, here, answers([0.1] * 10), found, front_pids=lambda: (7, 8))
+    monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
+    monkeypatch.setattr(closed_load.connections, "spread", lambda *_of: {"busy_workers": 1.0})
+    trial = driver.trial(Planned("claims", 1, several, ""))
+    assert trial is not None
+    assert trial.extras == {"front_cpu_ms_per_request": 3.0}
+
+
+def test_a_trial_that_had_to_wait_for_ports_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anew = FAST.model_copy(update={"connection": "each"})
+    RESPONSES[anew] = RESPONSES[FAST]
+    here, driver = piloted(tmp_path, claimed=[FAST, anew])
+    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
+    finds(monkeypatch, here, answers([0.1] * 10), found)
+    monkeypatch.setattr(closed_load.connections, "await_ports", lambda: True)
+    noted: list[tuple[object, ...]] = []
+    monkeypatch.setattr(here, "note", lambda *given: noted.append(given), raising=False)
+    for each in (FAST, anew):
+        driver.trial(Planned("claims", 1, each, ""))
+    assert noted == [("ports-awaited", "over 20000 ports waited", anew)]

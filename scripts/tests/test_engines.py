@@ -280,4 +280,6 @@ def test_two_engines_measure_a_service_on_another_host() -> None:
     (trial,) = run.trials.trials()
     assert trial.wrong == trial.errors == 0
     assert 5 < trial.users_in_flight < 11
+    (block,) = run.trials.blocks()
+    assert block.facts["count_gap"] == {}, "the service counted what both engines sent"
     assert left_of(str(harness.pid)) == []

@@ -6,44 +6,76 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from ports import free_port
+from test_live import seen_to_do
+from waiting import await_true
 
 from restbench import ROOT
 from restbench.deploy import fronts, programs, service
 from restbench.deploy.database import Database
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, Front, Link, ServiceName
-from restbench.machine import jvm
+from restbench.deploy.service import Service
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, Front, ServiceName
+from restbench.machine import jvm, process
 
-#: Every framework, and the default one behind each front that is ours, over each link. Where work
-#: runs is for an event loop alone.
-PLACES: dict[ServiceName, list[tuple[Framework, Front, str, Link]]] = {
+
+class Place(NamedTuple):
+    """Where the contract holds."""
+
+    framework: Framework
+    front: Front = "none"
+    handoff: str = ""
+    """Where an event loop runs requests."""
+    is_measured: bool = False
+    """As in a run: the front hands bodies on as they come, to two instances over Unix sockets. Else
+    it protects one."""
+
+    @property
+    def front_name(self) -> str:
+        """In contract/deviations.toml."""
+        return f"{self.front}-measured" if self.is_measured else self.front
+
+    @property
+    def name(self) -> str:
+        return "-".join(each for each in (self.framework, self.front_name, self.handoff) if each)
+
+
+#: Every framework, and the default one behind each front that is ours.
+PLACES: dict[ServiceName, list[Place]] = {
     "java": [
-        ("tomcat", "none", "", "tcp"),
-        ("tomcat", "nginx", "", "tcp"),
-        ("tomcat", "haproxy", "", "tcp"),
-        ("servlet", "none", "", "tcp"),
-        ("jetty", "none", "", "tcp"),
-        ("reactor-netty", "none", "", "tcp"),
-        ("vertx", "none", "", "tcp"),
-        ("helidon", "none", "", "tcp"),
+        Place("tomcat"),
+        Place("tomcat", "nginx"),
+        Place("tomcat", "haproxy"),
+        Place("servlet"),
+        Place("jetty"),
+        Place("reactor-netty"),
+        Place("vertx"),
+        Place("helidon"),
     ],
     "python": [
-        ("flask", "none", "", "tcp"),
-        ("flask", "nginx", "", "tcp"),
-        ("flask", "haproxy", "", "tcp"),
-        ("flask", "nginx", "", "unix"),
-        ("flask", "haproxy", "", "unix"),
-        ("flask-granian", "none", "", "tcp"),
-        ("fastapi", "none", "thread", "tcp"),
-        ("fastapi", "none", "loop", "tcp"),
-        ("fastapi-gunicorn", "none", "thread", "tcp"),
-        ("aiohttp", "none", "thread", "tcp"),
-        ("rsgi", "none", "thread", "tcp"),
+        Place("flask"),
+        Place("flask", "nginx"),
+        Place("flask", "haproxy"),
+        Place("flask", "nginx", is_measured=True),
+        Place("flask", "haproxy", is_measured=True),
+        Place("flask-granian"),
+        Place("fastapi", handoff="thread"),
+        Place("fastapi", handoff="loop"),
+        Place("fastapi-gunicorn", handoff="thread"),
+        Place("aiohttp", handoff="thread"),
+        Place("rsgi", handoff="thread"),
     ],
+}
+#: What is proven in each framework: where the request's own thread has a part, which it names.
+PROVEN: dict[ServiceName, tuple[str, ...]] = {
+    "java": ("serial", "thread-pool"),
+    "python": ("serial", "process-per-request"),
 }
 #: Java's: how the threads of the server begin that parses HTTP.
 SERVER_THREADS = {
@@ -61,6 +93,8 @@ JVM = "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1"
 RECEIVE_S = "2"
 THROWN = r"Traceback|Exception in thread"
 RUNNER = ROOT / "contract" / "run.py"
+#: An idle service takes no more of a core, seen for so long.
+IDLE_SHARE, IDLE_S = 0.005, 4.0
 
 
 def java_version(program: str) -> int:
@@ -77,57 +111,87 @@ def has_thread(pid: int, prefix: str) -> bool:
     return any(name.startswith(prefix) for name in names)
 
 
+def started_at(place: Place, name: ServiceName, folder: Path, database: Mapping[str, str]) -> Service:
+    """A service in its framework, and its front; without the database where it has one."""
+    settings = {"RESTBENCH_HANDOFF": place.handoff} if place.handoff else {}
+    return service.start(
+        name,
+        place.front,
+        None,
+        folder / place.name,
+        protected=not place.is_measured,
+        settings=settings | (database if place.front == "none" else {}),
+        port=free_port(),
+        framework=place.framework,
+        instances=(None, None) if place.is_measured else (),
+        link="unix" if place.is_measured else "tcp",
+    )
+
+
+def busy(up: Mapping[Place, Service]) -> dict[Place, float]:
+    """Milliseconds of CPU time that those took for which it is too much."""
+    before = {place: process.cpu_ms(each.pids()) for place, each in up.items()}
+    time.sleep(IDLE_S)
+    used = {place: process.cpu_ms(each.pids()) - before[place] for place, each in up.items()}
+    return {place: ms for place, ms in used.items() if ms > 1000 * IDLE_SHARE * IDLE_S}
+
+
+def contract_run(name: ServiceName, place: Place, at: Service) -> subprocess.Popen[str]:
+    """Examples and probes; the last of these ends the service."""
+    asked = ["--framework", place.framework, "--receive-seconds", RECEIVE_S]
+    asked += ["--pid", str(at.processes[0].pid)]
+    asked += [] if place.front == "none" else ["--front", place.front_name]
+    if place.framework != DEFAULT_FRAMEWORKS[name]:
+        asked += ["--technique", "skip-locked"]  # of others no framework knows
+        asked += ["--strategy", "serial"] if name == "java" else []  # ContractExamplesTest has all
+    line = [sys.executable, str(RUNNER), at.base_url, *asked]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
 @pytest.mark.live
 @pytest.mark.parametrize("name", PLACES)
 def test_every_framework_answers_as_the_contract_says(
     name: ServiceName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of a language at once: they mostly wait for a server to lose patience."""
+    """All of a language at once: idle they take nothing, their strategies are what they are called,
+    and then they mostly wait for a server to lose patience."""
     for front in fronts.TEMPLATES.iterdir():
         fronts.program(front.name)
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
     monkeypatch.setenv("JAVA_OPTIONS", JVM)
+    is_old = name == "java" and java_version(jvm.java()) < HELIDON_JAVA
+    places = [each for each in PLACES[name] if not (is_old and each.framework == "helidon")]
     with ExitStack() as stack:
         database = Database(tmp_path / "database")
         stack.callback(database.stop)
         database.start()
         database.migrate()
         of_database = database.environment() | {"RESTBENCH_DATABASE_CONNECTIONS": "4"}
-        runs: dict[str, subprocess.Popen[str]] = {}
-        for framework, front, handoff, link in PLACES[name]:
-            if framework == "helidon" and java_version(jvm.java()) < HELIDON_JAVA:
-                continue
-            monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
-            monkeypatch.setenv(f"{name.upper()}_FRAMEWORK", framework)
-            folder = tmp_path / f"{framework}-{front}-{handoff}-{link}"
-            settings = {"RESTBENCH_HANDOFF": handoff} if handoff else {}
-            settings |= of_database if front == "none" else {}
-            started = service.start(
-                name, front, None, folder, protected=True, settings=settings, link=link
-            )
-            stack.callback(started.stop)
-            assert started.health()["framework"] == framework
+        up: dict[Place, Service] = {}
+        for place in places:
+            up[place] = started_at(place, name, tmp_path, of_database)
+            stack.callback(up[place].stop)
+            assert up[place].health()["framework"] == place.framework
             if name == "java":
-                assert has_thread(started.processes[0].pid, SERVER_THREADS[framework])
-            asked = ["--framework", framework, "--receive-seconds", RECEIVE_S]
-            asked += ["--pid", str(started.processes[0].pid)]
-            asked += [] if front == "none" else ["--front", front]
-            if framework != DEFAULT_FRAMEWORKS[name]:
-                asked += ["--technique", "skip-locked"]  # of others no framework knows
-            if name == "java" and framework != DEFAULT_FRAMEWORKS[name]:
-                asked += ["--strategy", "serial"]  # ContractExamplesTest has the others
-            runs[folder.name] = subprocess.Popen(
-                [sys.executable, str(RUNNER), started.base_url, *asked],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-        told = {place: run.communicate()[0] for place, run in runs.items()}
-        logs = {place: (tmp_path / place / "service.log").read_text() for place in runs}
-    wrong = [f"{place}: {told[place]}" for place, run in runs.items() if run.returncode]
+                pid = up[place].processes[0].pid
+                assert has_thread(pid, SERVER_THREADS[place.framework])
+        bare = [each for each in places if each.front == "none"]
+        proofs = {each: [seen_to_do(up[each], of) for of in PROVEN[name]] for each in bare}
+        denied = {each: of for each, of in proofs.items() if not all(it.does for it in of)}
+        assert not denied
+        assert await_true(lambda: not busy(up)), busy(up)
+        runs = {place: contract_run(name, place, each) for place, each in up.items()}
+        told = {place.name: run.communicate()[0] for place, run in runs.items()}
+        logs = {place.name: logged(tmp_path / place.name) for place in runs}
+    wrong = [f"{place.name}: {told[place.name]}" for place, run in runs.items() if run.returncode]
     assert not wrong, "\n".join(wrong)
     thrown = [f"{it}: {log}" for it, log in logs.items() if re.search(THROWN, log)]
     assert not thrown, "\n".join(thrown)
+
+
+def logged(folder: Path) -> str:
+    """Of the service, or of each instance."""
+    return "\n".join(each.read_text() for each in folder.glob("service*.log"))
 
 
 @pytest.mark.live

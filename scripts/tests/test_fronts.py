@@ -50,6 +50,7 @@ def test_it_listens_where_the_service_would_and_the_service_behind_it(
         assert started.health()["service"] == "java"
         names = [psutil.Process(each.pid).name() for each in started.processes]
         assert names[1] == fronts.PROGRAMS[front][0]
+        assert {psutil.Process(pid).name() for pid in started.front_pids()} == {names[1]}
         family = started.pids()
     assert not any(psutil.pid_exists(pid) for pid in family)
 

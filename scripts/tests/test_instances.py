@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from ports import free_port
+from stub_bench import Bench
 from stub_cli import stub_command
 
 from restbench.deploy import fronts, programs, service
@@ -101,7 +102,29 @@ def test_a_front_balances_and_each_is_bound_from_its_start(
         assert (len(counts), sum(counts)) == (2, 20)
         assert min(counts) >= 5
         family = started.pids()
+        theirs = {pid for each in started.each() for pid in each.pids()}
+        assert {*family} - theirs == {*started.front_pids()}
+        assert started.front_pids()
         started.instances[1].processes[0].kill()
         started.instances[1].processes[0].wait()
         assert not started.alive()
     assert not any(Path(f"/proc/{pid}").exists() for pid in family)
+
+
+@pytest.mark.live
+def test_a_run_goes_on_with_fresh_instances_where_one_has_ended(tmp_path: Path) -> None:
+    """The other one goes on answering behind nginx: half of what was asked for."""
+    fronts.program("nginx")
+    bench = Bench(tmp_path)
+    path = Path(bench.experiment({"java": ["serial"]}))
+    several = 'users = 2\nfront = "nginx"\ninstances = 2'
+    path.write_text(path.read_text().replace("users = 2", several))
+    done = bench.restbench("run", str(path), "--profile", "p", faults={"serial": "die-once"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    (event,) = bench.events("restarted")
+    assert "stub: out of memory, giving up" in event.text
+    trials = bench.trials("serial")
+    assert trials
+    assert sum(each.errors for each in trials) == 0
+    assert all("front_cpu_ms_per_request" in each.extras for each in trials)
+    assert bench.left_running() == []

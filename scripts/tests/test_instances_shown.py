@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from shown_run import page_of, part_of, printed
-from synthetic_rows import around, row
+from synthetic_rows import around, row, with_facts
 from trial_run import EXPERIMENT, build
 
 from restbench.analyse.instances import Load, loads
 from restbench.analyse.measures import Row
 from restbench.show import instances as shown
+from restbench.show.document import words
 from restbench.store.store import Run
 
 SERIAL, SHARED = "java serial low 10 front=nginx", "java shared-pool low 10 front=nginx"
@@ -49,6 +50,16 @@ def test_unbound_instances_are_shown_and_do_not_stand_for_bound_ones() -> None:
 def test_without_several_or_without_one_there_is_no_comparison() -> None:
     assert loads(rows_of((SERIAL, 100), (SHARED, 200))) == []
     assert loads(rows_of((SERIAL + BOUND, 100))) == []
+
+
+def test_the_fronts_part_of_the_cpu_time_has_a_column_of_its_own() -> None:
+    rows = [
+        with_facts(each, extras={"front_cpu_ms_per_request": 0.025})
+        for each in rows_of((SERIAL, 100), (SERIAL + BOUND, 200))
+    ]
+    (table,) = shown.tables(loads(rows))
+    at = [each.heading for each in table.columns].index("Front ms")
+    assert [words(line[at]) for line in table.rows] == ["0.025", "0.025"]
 
 
 @pytest.fixture

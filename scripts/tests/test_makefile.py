@@ -54,6 +54,8 @@ def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) 
         (("calibrate",), "command -v wrk"),
         (("chaos",), "command -v sar"),
         (("serve", "FRONT=nginx"), "command -v nginx"),
+        (("bench", "EXPERIMENT=frameworks"), "command -v wrk"),
+        (("bench", "EXPERIMENT=instances"), "command -v nginx"),
         (("bench-limit",), "command -v wrk"),
         (("bench-limit",), "command -v g++"),
         (("bench-growth",), "command -v wrk"),

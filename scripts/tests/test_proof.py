@@ -161,6 +161,8 @@ def test_python_serial_hands_nothing_to_a_pool() -> None:
     for pool in ("PE", "PR", "EE", "ER", "F1"):
         handed = observation((1, 1, "gunicorn", 50), (8, 8, f"{pool}-1", 50))
         assert not does("python", "serial", seen_of("python", handed))
+    nothing = observation((1, 1, "somebody", 50))
+    assert not does("python", "serial", seen_of("python", nothing)), "by whom is not known"
 
 
 def test_the_decisions_of_a_strategy_are_read_whatever_the_order_of_labels() -> None:

@@ -16,7 +16,7 @@ from stub_cli import stub_command
 from restbench.commands import services as command
 from restbench.deploy import programs, serve
 from restbench.deploy.database import Database
-from restbench.failures import EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem
 
 
 @pytest.fixture(autouse=True)
@@ -114,6 +114,25 @@ def test_without_a_database_all_else_is_served_and_one_line_says_so(
     assert not any("messages" in each for each in others)
     assert set(serve.running()) == {"java", "python"}
     assert serve.stop_all() == ["java", "python"]
+
+
+@pytest.mark.parametrize(
+    ("value", "lack", "told"),
+    [
+        ("undertow", "", r"JAVA_FRAMEWORK=undertow: the java service has tomcat, servlet, jetty"),
+        ("helidon", "helidon: needs Java 21, this is 17", r"JAVA_FRAMEWORK: helidon: needs Java"),
+    ],
+)
+def test_a_framework_that_cannot_be_had_is_one_line_before_anything_is_started(
+    value: str, lack: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_FRAMEWORK", value)
+    monkeypatch.setattr(programs, "lacking", lambda name, _framework: lack * (name == "java"))
+    with pytest.raises(BadConfiguration, match=told) as refused:
+        command.serve_services()
+    assert "\n" not in str(refused.value)
+    assert not serve.database_folder().exists()
+    assert serve.running() == {}
 
 
 def test_no_database_is_started_where_none_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ from two_way import FTest
 from restbench.analyse.measures import Row
 from restbench.analyse.workers import Grid, grids
 from restbench.deploy.service import Service, await_workers
-from restbench.experiment import claim_file, experiment
+from restbench.experiment import claim_file, experiment, selection
 from restbench.experiment.statistics import paired_ratio
 from restbench.experiment.study import PublishedWorkers
 from restbench.failures import BadConfiguration, EnvironmentProblem
@@ -125,9 +125,10 @@ def test_connections_are_counted_where_they_were_accepted() -> None:
 
 
 def test_ports_that_wait_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting = iter([connections.MOST_WAITING + 1, connections.MOST_WAITING])
+    waiting = iter([connections.MOST_WAITING + n for n in (1, 0, 0)])
     monkeypatch.setattr(connections, "_waiting", lambda: next(waiting))
-    connections.await_ports(pause_s=0)
+    assert connections.await_ports(pause_s=0)
+    assert not connections.await_ports(pause_s=0), "there is nothing to wait for"
     assert next(waiting, None) is None
 
 
@@ -183,14 +184,35 @@ def test_workers_that_cannot_be_are_refused(tmp_path: Path, old: str, new: str, 
         loaded(tmp_path, MINIMAL.replace(old, new))
 
 
-def test_the_claims_are_about_cells_of_the_reference_profile() -> None:
+@pytest.mark.parametrize(("cores", "advised", "sizes"), [(1, 3, (80, 72)), (2, 5, (120, 112))])
+def test_the_claims_are_about_cells_of_the_reference_profile_whatever_cores_there_are(
+    cores: int, advised: int, sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "allowed_cores", lambda: tuple(range(cores)))
+    definition = experiment.load(EXPERIMENTS / "workers.toml")
     claims = claim_file.load(EXPERIMENTS / "claims" / "workers.toml")
-    profile = DEFINITION.profile("reference")
-    measured = {each for each in DEFINITION.all_cells() if profile.measures(each)}
-    assert len(measured) == 120
+    measured, quick = (
+        {cell for cell in definition.all_cells() if definition.profile(name).measures(cell)}
+        for name in ("reference", "quick")
+    )
     assert {each for of in claims.claims for each in of.cells} <= measured
-    quick = DEFINITION.profile("quick")
-    assert sum(map(quick.measures, DEFINITION.all_cells())) == 112
+    assert (len(measured), len(quick)) == sizes
+    for question in claims.claims[0].parts[0].questions():
+        assert {each.workers for each in question.numerator.cells} == {advised}
+        assert len({*question.denominator.cells}) == len(question.denominator.cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("cores", 2), ("cores+1", 3), ("2*cores", 4), ("2*cores+4", 8)]
+)
+def test_a_number_may_be_one_of_cores(
+    text: str, count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(selection, "allowed_cores", lambda: (0, 1))
+    given = MINIMAL.replace("users = [1, 2]", f'users = "{text}"')
+    assert {each.users for each in loaded(tmp_path, given).all_cells()} == {count}
+    with pytest.raises(BadConfiguration, match="users.0: Input should be a valid integer"):
+        loaded(tmp_path, given.replace(text, f"{text}*3"))
 
 
 BEST = 'metric = "throughput_per_s"\nexpect = "not less"\nmargin = 0.0526\nleft_out = {}\n'

@@ -34,13 +34,21 @@ FLAGS = {
     "not-measured": ("not-measured",),
     "restarted": ("service-restarted",),
     "retried": ("retried",),
+    "ports-awaited": ("ports-awaited",),
     "refused": ("refused",),
     "limit-mismeasured": ("limit-mismeasured",),
     "misbehaved": ("misbehaved",),
     "not-durable": ("not-durable",),
 }
 #: What of these says nothing against what was measured.
-_NO_REASON = ("restarted", "retried", "limit-mismeasured", "misbehaved", "not-durable")
+_NO_REASON = (
+    "restarted",
+    "retried",
+    "ports-awaited",
+    "limit-mismeasured",
+    "misbehaved",
+    "not-durable",
+)
 
 
 #: From a cell's trials in a block to what only their driver measures, by name.

@@ -50,6 +50,9 @@ FLAGS: dict[str, str] = {
         "The service was started anew just before this cell: a JVM may not be warm yet."
     ),
     "retried": "The first attempt failed: this is the second, on a fresh service.",
+    "ports-awaited": (
+        "New connections left so many ports waiting that the run waited before a trial of this cell."
+    ),
     "limit-mismeasured": (
         "The batch was sooner than the least time that it can take, by more than 3 %: what a call "
         "takes alone was measured on a busy machine, or before all was warm."

@@ -146,7 +146,8 @@ def order_for(
     if minutes:
         chosen = chosen.lasting(minutes)
     planned = plan(loaded, chosen, selection)
-    _require_frameworks(planned, selection)
+    others = attached(attach)
+    _require_frameworks([each for each in planned if each.cell.service not in others], selection)
     return Order(
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),
@@ -155,7 +156,7 @@ def order_for(
         plan=planned,
         command=command_line(),
         claims_text=claims_text,
-        attached=attached(attach),
+        attached=others,
     )
 
 

@@ -25,6 +25,7 @@ def serve_services(
     ] = True,
 ) -> None:
     """Start services and database, print curl lines."""
+    serve.require_frameworks()
     database = Database(serve.database_folder(), postgres_bin, database_url, outlives_us=True)
     settings = _started(database) if with_database else programs.NO_SETTINGS
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -16,8 +17,8 @@ import psutil
 
 from restbench.deploy import database, fronts, programs, service
 from restbench.deploy.database import Database
-from restbench.experiment.cell import Front, ServiceName
-from restbench.failures import EnvironmentProblem
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, Front, ServiceName
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import ports
 from restbench.store.store import serve_folder
 from restbench.store.writing import write_json
@@ -61,6 +62,19 @@ def start_database(wanted: Database) -> None:
     else:
         wanted.start()
     wanted.migrate()
+
+
+def require_frameworks() -> None:
+    """BadConfiguration where JAVA_FRAMEWORK or PYTHON_FRAMEWORK names what cannot be had here."""
+    for name in NAMES:
+        variable = f"{name.upper()}_FRAMEWORK"
+        given = os.environ.get(variable) or DEFAULT_FRAMEWORKS[name]
+        framework = next((each for each in FRAMEWORKS[name] if each == given), None)
+        if framework is None:
+            known = ", ".join(FRAMEWORKS[name])
+            raise BadConfiguration(f"{variable}={given}: the {name} service has {known}")
+        if lack := programs.lacking(name, framework):
+            raise BadConfiguration(f"{variable}: {lack}")
 
 
 def start_all(

@@ -101,6 +101,11 @@ class Service:
         """Every process of the service now: workers and front server included."""
         return tuple(sorted({pid for each in self.processes for pid in process.tree(each.pid)}))
 
+    def front_pids(self) -> tuple[int, ...]:
+        """Of these the front's, which is started after its instances; none without a front."""
+        fronts_own = self.processes[len(self.each()) :]
+        return tuple(pid for each in fronts_own for pid in process.tree(each.pid))
+
     def alive(self) -> bool:
         """Whether none of its processes has ended."""
         return all(each.poll() is None for each in self.processes)
@@ -121,6 +126,8 @@ class Service:
                 f"the {self.name} service at {self.base_url}, which others run, does not answer: "
                 "it was stopped, or cannot be reached"
             )
+        if ended := next((each for each in self.instances if not each.alive()), None):
+            return ended.ending()
         code = next(
             (found for each in self.processes if (found := _exit_code(each)) is not None), None
         )

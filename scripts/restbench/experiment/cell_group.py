@@ -29,10 +29,9 @@ from restbench.experiment.cell import (
 )
 from restbench.experiment.design import Level
 from restbench.experiment.selection import (
-    Instances,
+    Counted,
     Many,
     NotNegative,
-    Positive,
     Postgres,
     Strict,
     is_any,
@@ -51,7 +50,7 @@ class CellGroup(Strict):
     strategy: Annotated[list[str], Many]
     complexity: Annotated[list[str], Many]
     """In which `*` stands for anything."""
-    users: Annotated[list[Positive], Many]
+    users: Annotated[list[Counted], Many]
     placement: Annotated[list[Placement], Many] = Field(default=["unbound"])
     front: Annotated[list[Front], Many] = Field(default=["none"])
     kernel: Annotated[list[Kernel], Many] = Field(default=["loops"])
@@ -59,9 +58,9 @@ class CellGroup(Strict):
     framework: Annotated[list[Framework], Many] | None = None
     """The service's default, if none is given."""
     handoff: Annotated[list[Handoff], Many] = Field(default=["thread"])
-    workers: Annotated[list[Positive], Many] = Field(default=[1])
+    workers: Annotated[list[Counted], Many] = Field(default=[1])
     connection: Annotated[list[Connection], Many] = Field(default=["kept"])
-    instances: Annotated[list[Instances], Many] = Field(default=[1])
+    instances: Annotated[list[Counted], Many] = Field(default=[1])
     link: Annotated[list[Link], Many] = Field(default=["tcp"])
     technique: Annotated[list[Technique], Many] = Field(default=["none"])
     pool_threads: Annotated[list[NotNegative], Many] = Field(default=[0])

@@ -224,7 +224,8 @@ def _one(levels: Where) -> dict[str, Any]:
 
 
 def _combinations(where: Where) -> list[dict[str, Any]]:
-    levels = where.model_dump(exclude_none=True)
+    """Each once: on some machines two numbers of cores are one."""
+    levels = {name: dict.fromkeys(of) for name, of in where.model_dump(exclude_none=True).items()}
     return [
         dict(zip(levels, chosen, strict=True)) for chosen in itertools.product(*levels.values())
     ]

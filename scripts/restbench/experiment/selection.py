@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
@@ -22,13 +23,19 @@ from restbench.experiment.cell import (
 )
 from restbench.machine.placement import Placement, allowed_cores, place
 
+#: Such as `cores`, `cores+1` and `2*cores+1`.
+_OF_CORES = re.compile(r"(?:(\d+)\*)?cores(?:\+(\d+))?")
+
 
 def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
 def _counted(value: Any) -> Any:
-    return len(place("unbound", allowed_cores()).service) if value == "cores" else value
+    if isinstance(value, str) and (found := _OF_CORES.fullmatch(value)):
+        cores = len(place("unbound", allowed_cores()).service)
+        return int(found[1] or 1) * cores + int(found[2] or 0)
+    return value
 
 
 Many = BeforeValidator(_as_list)
@@ -36,8 +43,8 @@ Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 #: Settings of the database, as a cell has them.
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
-#: A number, or `cores`: of those that a service may use on this machine.
-Instances = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
+#: A number, or a text with `cores`: the number of those that a service may use on this machine.
+Counted = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
 
 
 class Strict(BaseModel):
@@ -55,14 +62,14 @@ class Where(Strict):
     placement: Annotated[list[Placement], Many] | None = None
     front: Annotated[list[Front], Many] | None = None
     complexity: Annotated[list[str], Many] | None = None
-    users: Annotated[list[Positive], Many] | None = None
+    users: Annotated[list[Counted], Many] | None = None
     kernel: Annotated[list[Kernel], Many] | None = None
     build: Annotated[list[Build], Many] | None = None
     framework: Annotated[list[Framework], Many] | None = None
     handoff: Annotated[list[Handoff], Many] | None = None
-    workers: Annotated[list[Positive], Many] | None = None
+    workers: Annotated[list[Counted], Many] | None = None
     connection: Annotated[list[Connection], Many] | None = None
-    instances: Annotated[list[Instances], Many] | None = None
+    instances: Annotated[list[Counted], Many] | None = None
     link: Annotated[list[Link], Many] | None = None
     technique: Annotated[list[Technique], Many] | None = None
     pool_threads: Annotated[list[NotNegative], Many] | None = None

@@ -28,10 +28,13 @@ def expected_busy(workers: int, connections: int) -> float:
     return workers * (1 - (1 - 1 / workers) ** connections)
 
 
-def await_ports(pause_s: float = 0.5) -> None:
-    """Return when few enough ports wait after their connection's end."""
+def await_ports(pause_s: float = 0.5) -> bool:
+    """Return when few enough ports wait after their connection's end; whether that took a wait."""
+    waited = False
     while _waiting() > MOST_WAITING:
+        waited = True
         time.sleep(pause_s)
+    return waited
 
 
 def _waiting() -> int:

@@ -10,8 +10,9 @@ from restbench.observe.observe import MOST, Observation, Prefix
 
 Families = tuple[str, ...]
 Places = dict[str, Prefix]
-#: The names of the web process's threads: of the interpreter, or of its server's (Python 3.14).
-WEB = ("gunicorn", "python", "uvicorn", "ThreadPool", "AnyIO")
+#: The names of the web process's threads: of the interpreter or its server; from Python 3.14 on of
+#: gunicorn's pool or ours (`event_loop.serving`).
+WEB = ("gunicorn", "python", "uvicorn", "ThreadPool", "request")
 STRATEGY = "adaptive"
 CALLER = "caller"
 #: Where a request's loops are cut, one piece a core.

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 
 from restbench.observe.observe import MOST, PART, Observation, Prefix
-from restbench.observe.seen import ADAPTIVE, POOLS, WORKER_POOL, Check, Claim, Seen, Verdict
+from restbench.observe.seen import ADAPTIVE, WORKER_POOL, Check, Claim, Seen, Verdict
 
 #: Threads run one at a time when fewer than this are alive on average.
 ONE_AT_A_TIME = 1.5
@@ -115,11 +115,8 @@ def _pool_processes(observation: Observation, prefix: str) -> set[int]:
 
 
 def _python_serial(seen: Seen) -> Verdict:
-    handed = max(sum(seen.share(each, pool) for pool in POOLS) for each in seen.single)
-    return (
-        handed <= PART,
-        f"{1 - handed:.0%} of the work in the web process, none handed to a pool",
-    )
+    share = seen.least_share(seen.caller)
+    return share >= 1 - PART, f"{share:.0%} of the work in the web process"
 
 
 def _per_element(prefix: str) -> Check:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from restbench.analyse.measures import FEWEST_BLOCKS
 from restbench.drive import monitor, wrk
-from restbench.drive.generator import CORRECT, Sent
+from restbench.drive.generator import CORRECT, WRONG, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import CellsFailed, EnvironmentProblem
+from restbench.machine import process
 from restbench.machine.placement import core_list
 from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
@@ -126,17 +127,23 @@ class ClosedDriver:
             return None
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
         service = here.running(cell).service
-        pids = service.pids()
-        if cell.connection == "each":
-            connections.await_ports()
+        pids, front = service.pids(), service.front_pids()
+        if cell.connection == "each" and connections.await_ports():
+            here.note("ports-awaited", f"over {connections.MOST_WAITING} ports waited", cell)
         here.before(cell)
-        before = helpers_ms(pids)
+        before, front_ms = helpers_ms(pids), process.cpu_ms(front)
         sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
+        front_ms = process.cpu_ms(front) - front_ms
         here.count(cell, sent.records.size)
+        # A front goes on without an instance that has ended, and sends its requests nowhere.
+        if not service.alive() and not (sent.records["outcome"] == WRONG).any():
+            raise EnvironmentProblem(service.ending())
         helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
-        if cell.workers > 1 and cell.connection == "kept":
-            found = replace(found, extras=connections.spread(service.address[1], pids))
+        extras = {"front_cpu_ms_per_request": front_ms / max(1, sent.records.size)} if front else {}
+        if cell.workers > 1 and cell.connection == "kept" and not front:
+            extras |= connections.spread(service.address[1], pids)
+        found = replace(found, extras=extras)
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
         if not is_whole and not found.wrong:
             # Answers that came later tell how long the second attempt has to be.

@@ -58,7 +58,8 @@ class Deployments:
     def start(self, keys: Iterable[ServiceGroup]) -> None:
         """Start what is not up yet, each with a second attempt."""
         for key in keys:
-            if lack := programs.lacking(key.service, key.framework):
+            is_ours = key.service not in self.attached
+            if is_ours and (lack := programs.lacking(key.service, key.framework)):
                 self.down[key] = lack
                 continue
             for _attempt in range(2):

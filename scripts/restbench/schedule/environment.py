@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from restbench.deploy import fronts, programs, service
 from restbench.drive import load, monitor, wrk
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.experiment.experiment import MESSAGE_DRIVERS
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
@@ -41,7 +42,7 @@ def check(order: Order) -> list[str]:
     for name, framework in sorted(
         {(each.cell.service, each.cell.framework) for each in order.plan}
     ):
-        if lack := programs.lacking(name, framework):
+        if name not in order.attached and (lack := programs.lacking(name, framework)):
             notes.append(f"left out: {name} {lack}")
     if order.experiment.engines and order.experiment.engines.hosts == "namespaces":
         namespaces.require()
@@ -69,11 +70,18 @@ def _check_attached(order: Order) -> None:
         cells = [each.cell for each in order.plan if each.cell.service == name]
         if not cells:
             raise BadConfiguration(f"--attach {name}={url}: no selected cell has this service")
-        usual = ("unbound", "none", DEFAULT_FRAMEWORKS[name])
-        if any((cell.placement, cell.front, cell.framework) != usual for cell in cells):
+        if any((cell.placement, cell.front) != ("unbound", "none") for cell in cells):
             raise BadConfiguration(
                 f"--attach {name}={url}: a service that others run cannot be placed or given a "
-                "front or framework; select the rest with --cells 'placement=unbound front=none "
-                f"framework={DEFAULT_FRAMEWORKS[name]}'"
+                "front; select the rest with --cells 'placement=unbound front=none'"
             )
-        service.attach(name, url).stop()
+        with service.attach(name, url) as attached:
+            health = attached.health()
+        for factor in ("framework", "handoff", "workers"):
+            asked, found = {getattr(cell, factor) for cell in cells}, health.get(factor)
+            if found is not None and asked != {found}:
+                raise BadConfiguration(
+                    f"--attach {name}={url}: {factor}: it has {json.dumps(found)}, the cells "
+                    f"{', '.join(sorted(map(json.dumps, asked)))}: select some with --cells, or "
+                    f"write {factor} = {json.dumps(found)} into [[cells]] of an experiment's file"
+                )

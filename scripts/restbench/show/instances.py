@@ -17,7 +17,8 @@ from restbench.show.findings import Findings
 HOW_TO_READ = (
     "All instances are behind the same front, so its cost is in every number. / one: over one "
     "instance that the kernel places, under the same strategy; / best one: under that instance's "
-    "best strategy. Each instance has its part of one's heap or processes."
+    "best strategy. CPU ms is a request's in instances and front, Front ms the front's part of it. "
+    "Each instance has its part of one's heap or processes."
 )
 
 
@@ -82,5 +83,6 @@ _COLUMNS: Sequence[doc.Column[Arrangement]] = (
     doc.Column("/ best one [95 %]", lambda each: ratio_text(each.to_best)),
     doc.number("CPU ms", lambda each: each.row.value("cpu_ms_per_request")),
     doc.Column("/ one [95 %]", lambda each: ratio_text(each.cpu_time)),
+    doc.number("Front ms", lambda each: each.row.value("front_cpu_ms_per_request")),
     doc.Column("Warnings and notes", lambda each: doc.remarks(each.row)),
 )

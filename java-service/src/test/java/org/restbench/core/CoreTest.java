@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -170,6 +172,54 @@ class CoreTest {
             assertThat(sent(exchange.run().toCompletableFuture().join()))
                     .isEqualTo("200{\"requestId\":\"7\",\"rows\":[[6]]}");
         }
+    }
+
+    /** Beyond the limit, without memory, cut off, or whole. */
+    @ParameterizedTest
+    @ValueSource(strings = {"serial", "pinned", "pipeline", "adaptive"})
+    void however_a_body_ends_it_is_answered_once_and_leaves_nothing(String strategy) {
+        Random random = new Random(11);
+        Set<String> answers = new TreeSet<>();
+        int rounds = 200;
+        for (int round = 0; round < rounds; round++) {
+            byte[] body = (BODY + " ".repeat(random.nextInt(MAX_BODY_BYTES))).getBytes(StandardCharsets.UTF_8);
+            Head head = post("/matrix/" + strategy, random.nextBoolean() ? -1 : body.length);
+            long others = random.nextInt(4) == 0 ? BUDGET_BYTES - 1000 : 0;
+            try (MemoryBudget.Hold held = memory.hold(others)) {
+                String answer = ended(core.open(head), body, random);
+                answers.add(answer.replaceAll("^200.*", "200"));
+                assertThat(memory.heldBytes()).isEqualTo(held.bytes());
+            }
+            assertThat(admission.inFlight()).isZero();
+        }
+        assertThat(answers).containsExactly("200", "400 002", "413 007", "503 008");
+        double counted = metrics.scrape()
+                .lines()
+                .filter(line -> line.startsWith("restbench_requests_total{"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .sum();
+        assertThat(counted).isEqualTo(rounds);
+    }
+
+    /** A third of the bodies that are taken is cut off anywhere. */
+    private static String ended(Opened opened, byte[] body, Random random) {
+        if (opened instanceof Reply reply) {
+            return sent(reply);
+        }
+        Exchange exchange = (Exchange) opened;
+        int end = random.nextInt(3) == 0 ? random.nextInt(body.length) : body.length;
+        for (int from = 0; from < end; ) {
+            int length = Math.min(end - from, random.nextInt(400));
+            Reply refused = exchange.take(body, from, length);
+            if (refused != null) {
+                return sent(refused);
+            }
+            from += length;
+        }
+        return sent(
+                end < body.length
+                        ? exchange.cutOff()
+                        : exchange.run().toCompletableFuture().join());
     }
 
     @Test

@@ -1,0 +1,107 @@
+"""A request in an event loop without a server: whatever becomes of its body or its task, it is
+answered once and leaves nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, core_of, counted
+
+from restbench_service.core.service import UNKNOWN, Head
+from restbench_service.frameworks.event_loop import Requests
+from restbench_service.settings import Settings
+
+
+class BrokenError(Exception):
+    """What a server raises where a body is cut off."""
+
+
+FAULT = KeyError("a server's own")
+"""What nobody foresaw."""
+SILENCE = None
+
+
+async def pieces(*of: bytes | Exception | None) -> AsyncIterator[bytes]:
+    """Of a body, in their order."""
+    for piece in of:
+        if isinstance(piece, Exception):
+            raise piece
+        if piece is None:
+            await asyncio.sleep(600)
+        else:
+            yield piece
+
+
+def head(declared: int = UNKNOWN) -> Head:
+    return Head("POST", "/matrix/serial", "", JSON, declared)
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+@pytest.mark.parametrize(
+    ("body", "declared", "status"),
+    [
+        ((GOOD,), len(GOOD), 200),
+        ((GOOD[:9], b"", GOOD[9:]), UNKNOWN, 200),
+        ((GOOD[:9],), len(GOOD), 400),
+        ((GOOD[:9], BrokenError()), UNKNOWN, 400),
+        ((GOOD[:9], SILENCE), len(GOOD), 400),
+        ((GOOD, GOOD), UNKNOWN, 413),
+    ],
+)
+def test_however_a_body_ends_it_is_answered_once(
+    body: tuple[bytes | Exception | None, ...], declared: int, status: int, in_thread: bool
+) -> None:
+    core = core_of(Settings(max_body_bytes=2 * len(GOOD) - 1, receive_timeout_seconds=0))
+    with ThreadPoolExecutor(1) as threads:
+        requests = Requests(core, threads if in_thread else None, (BrokenError,))
+        reply = asyncio.run(requests.answer(head(declared), pieces(*body)))
+    reply.sent()
+    assert reply.status == status
+    assert counted(core) == {str(status): 1}
+    assert_nothing_is_left(core)
+
+
+def test_a_fault_of_the_server_while_a_body_comes_leaves_nothing() -> None:
+    core = core_of()
+    with pytest.raises(KeyError):
+        asyncio.run(Requests(core, None, ()).answer(head(len(GOOD)), pieces(GOOD[:9], FAULT)))
+    assert counted(core) == {"400": 1}
+    assert_nothing_is_left(core)
+
+
+def test_a_task_that_is_cancelled_while_a_body_comes_leaves_nothing() -> None:
+    core = core_of()
+
+    async def cancelled() -> None:
+        answering = Requests(core, None, ()).answer(head(len(GOOD)), pieces(GOOD[:9], SILENCE))
+        task = asyncio.ensure_future(answering)
+        await asyncio.sleep(0)
+        assert core.admission.in_flight == 1
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert counted(core) == {"400": 1}
+    assert_nothing_is_left(core)
+
+
+def test_a_request_that_runs_ends_though_its_task_is_cancelled_and_then_leaves_nothing() -> None:
+    strategy = Scripted()
+    core = core_of(serial=strategy)
+
+    async def cancelled() -> None:
+        answering = Requests(core, None, ()).answer(head(len(GOOD)), pieces(GOOD))
+        task = asyncio.ensure_future(answering)
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert core.admission.in_flight == 1
+        strategy.given[0][1].set_result(PRODUCT)
+        await asyncio.sleep(0)
+
+    asyncio.run(cancelled())
+    assert counted(core) == {"200": 1}
+    assert_nothing_is_left(core)
