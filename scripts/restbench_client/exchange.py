@@ -7,6 +7,7 @@ more than 20 idle connections unless told.
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 import http.client
 import itertools
@@ -15,14 +16,16 @@ import socket
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from restbench_client.batch import Cancellation
-from restbench_client.model import Answer, ExchangeFailure, Kind, Stopped
+from restbench_client.model import Answer, AsyncSend, ExchangeFailure, Kind, Stopped
 
 PIECE_BYTES = 1 << 16
 _numbers = itertools.count()
@@ -105,25 +108,28 @@ class AiohttpExchange:
         """`url` of the endpoint, with its query."""
         self._url = url
         self._headers = {"Content-Type": content_type, **(headers or {})}
-        self._session: aiohttp.ClientSession | None = None
 
-    async def open(self) -> None:
-        """In the batch's event loop."""
-        self._session = aiohttp.ClientSession(
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[AsyncSend]:
+        """As strategies.AsyncExchange says."""
+        async with aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             auto_decompress=False,
             skip_auto_headers=("User-Agent", "Accept-Encoding"),
-        )
+        ) as session:
+            yield partial(self._send, session)
 
-    async def send(self, request: bytes, most_bytes: int) -> Answer:
-        """As strategies.AsyncExchange says."""
-        if self._session is None:
-            raise RuntimeError("exchange: is not open")
+    async def _send(
+        self, session: aiohttp.ClientSession, request: bytes, deadline: float, most_bytes: int
+    ) -> Answer:
         try:
-            async with self._session.post(
-                self._url, data=request, headers=self._headers, allow_redirects=False
-            ) as response:
+            async with (
+                asyncio.timeout(deadline - time.monotonic()),
+                session.post(
+                    self._url, data=request, headers=self._headers, allow_redirects=False
+                ) as response,
+            ):
                 body = bytearray()
                 async for piece in response.content.iter_any():
                     body += piece
@@ -131,15 +137,12 @@ class AiohttpExchange:
                         raise _too_large(most_bytes)
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status, headers, bytes(body))
+        except TimeoutError as error:
+            raise ExchangeFailure(Kind.TIMEOUT, "no whole answer in time") from error
         except aiohttp.ClientError as error:
             raise ExchangeFailure(_async_kind(error), f"{type(error).__name__}: {error}") from error
         except OSError as error:
             raise ExchangeFailure(Kind.CUT_OFF, f"{type(error).__name__}: {error}") from error
-
-    async def close(self) -> None:
-        """All connections."""
-        if self._session:
-            await self._session.close()
 
 
 @dataclass(eq=False)

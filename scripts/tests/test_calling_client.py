@@ -8,12 +8,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from calling_service import answered, asked, product, serving, trickled
 
+from restbench_client.batch import Batch
 from restbench_client.codec import MatrixJson
 from restbench_client.exchange import AiohttpExchange, ThreadExchange
 from restbench_client.model import Job, Kind, Limits, Stage
@@ -39,6 +41,25 @@ def test_products_come_over_http(name):
     with serving(product) as url:
         outcomes = _calls(name, url, Limits(), calls=50)
     assert [each.result for each in outcomes] == [[[2 * n]] for n in range(50)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_batches_share_one_exchange(name):
+    with serving(product) as url:
+        exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")
+        job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
+        halves = [range(100), range(100, 200)]
+        inputs = [[{**asked(n), "requestId": str(n)} for n in half] for half in halves]
+        with (
+            STRATEGIES[name](2).start(inputs[0], job, Limits()) as one,
+            STRATEGIES[name](2).start(inputs[1], job, Limits()) as other,
+            ThreadPoolExecutor(2) as takers,
+        ):
+            found = [*takers.map(Batch.all, (one, other))]
+        if isinstance(exchange, ThreadExchange):
+            exchange.close()
+    for half, outcomes in zip(halves, found, strict=True):
+        assert [each.result for each in outcomes] == [[[2 * n]] for n in half]
 
 
 @pytest.mark.parametrize("name", NAMES)
