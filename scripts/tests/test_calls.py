@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+import httpx
 import pytest
 from command_line import restbench
 from drawn import data_of
@@ -15,13 +17,14 @@ from restbench.analyse import calls, estimates
 from restbench.analyse.calls import OneCall
 from restbench.analyse.measures import Row
 from restbench.commands import calls as command
+from restbench.deploy.service import Service
 from restbench.drive import batches
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallLine
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.calls import CallWork, work_of
 from restbench.experiment.cell import Cell, Shape
-from restbench.failures import CellsFailed, WrongAnswers
+from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.show import calls as shown
 from restbench.show.charts import theme
 from restbench.show.document import words
@@ -158,7 +161,8 @@ def test_a_batch_that_is_as_it_has_to_be_has_no_fault() -> None:
         ({}, LINES, 4, "the service counted 4 requests, 3 were sent"),
         ({}, [LINES[0].model_copy(update={"c_ms": 98.0}), *LINES[1:]], 3, "delay-not-honoured"),
         ({"peak_in_flight": 3}, LINES, 3, "3 calls in flight, at most 2"),
-        ({"threads": {"call-pool": 3}}, LINES, 3, "3 threads, 2 were asked for"),
+        ({"elapsed_s": 0.1}, LINES, 3, "3.02 calls in flight on average, 2 were asked for"),
+        ({"threads": {"call-cpu": 3}}, LINES, 3, "3 threads, 2 were asked for"),
     ],
 )
 def test_what_is_not_as_it_has_to_be_is_said(result, lines, served, said) -> None:
@@ -185,6 +189,34 @@ def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
     ):
         made = batches.with_teams(replace(BATCH, strategy=strategy, threads=8))
         assert made.teams == teams
+
+
+class Asked:
+    """What a service says of itself: its longest delay, and whether it has SOAP."""
+
+    base_url = "http://here"
+
+    def __init__(self, settings: dict[str, int], *, has_soap: bool = False) -> None:
+        self.settings, self.has_soap = settings, has_soap
+
+    def health(self) -> dict[str, object]:
+        return {"settings": self.settings}
+
+    def get(self, _path: str) -> httpx.Response:
+        return httpx.Response(200 if self.has_soap else 404)
+
+
+def test_what_a_service_cannot_do_is_said_before_the_first_call() -> None:
+    able = Asked({"maxDelayMillis": 10_000}, has_soap=True)
+    batches.require(cast(Service, able), 10_000, is_soap=True)
+    for settings, delay_ms, is_soap, said in (
+        ({"maxDelayMillis": 100}, 101, False, "delay 101 ms: .* takes a delay of 0 to 100 ms"),
+        ({}, 1, False, "delay 1 ms: the service at http://here has no delay"),
+        ({"maxDelayMillis": 100}, 100, True, "transport soap: the service at .* has no SOAP"),
+    ):
+        with pytest.raises(BadConfiguration, match=said):
+            batches.require(cast(Service, Asked(settings)), delay_ms, is_soap=is_soap)
+    batches.require(cast(Service, Asked({})), 0, is_soap=False)
 
 
 def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
