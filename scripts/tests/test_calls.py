@@ -161,7 +161,7 @@ def test_a_batch_that_is_as_it_has_to_be_has_no_fault() -> None:
         ({}, LINES, 4, "the service counted 4 requests, 3 were sent"),
         ({}, [LINES[0].model_copy(update={"c_ms": 98.0}), *LINES[1:]], 3, "delay-not-honoured"),
         ({"peak_in_flight": 3}, LINES, 3, "3 calls in flight, at most 2"),
-        ({"elapsed_s": 0.1}, LINES, 3, "3.02 calls in flight on average, 2 were asked for"),
+        ({"elapsed_s": 0.05}, LINES, 3, "6.03 calls in flight on average, 2 were asked for"),
         ({"threads": {"call-cpu": 3}}, LINES, 3, "3 threads, 2 were asked for"),
     ],
 )
