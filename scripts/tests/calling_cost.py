@@ -1,15 +1,12 @@
-"""`python tests/calling_cost.py`: the CPU time of a call of the Python client under each strategy,
-with nothing in its stages and an exchange that answers at once: what the library itself costs."""
+"""`.venv/bin/python scripts/tests/calling_cost.py`: the CPU time of a call of the Python client
+under each strategy, with nothing in its stages and an exchange that answers at once: what the
+library itself costs."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from restbench_client.model import Answer, AsyncSend, Job, Limits
 from restbench_client.strategies import STRATEGIES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from calling_service import answered, asked, product, serving, trickled
 
+import restbench_client
 from restbench_client.batch import Batch
 from restbench_client.codec import MatrixJson
 from restbench_client.exchange import AiohttpExchange, ThreadExchange
@@ -181,3 +183,10 @@ def test_the_program_says_what_is_wrong_in_a_line(program, tmp_path, wrong, said
     inputs.write_text(json.dumps([asked(1)]))
     batch = {"do": "batch", "url": "http://127.0.0.1:9/", "calls": 1, "inputs": str(inputs)}
     assert said in program({**batch, **wrong})["error"]
+
+
+def test_the_lines_of_the_package_s_description_run(capsys):
+    lines = [line for line in restbench_client.__doc__.splitlines() if line.startswith("    ")]
+    with serving(product) as url:
+        exec(textwrap.dedent("\n".join(lines)), {"url": url, "inputs": [asked(2)]})  # noqa: S102
+    assert "Done(index=0" in capsys.readouterr().out

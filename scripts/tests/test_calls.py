@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -42,7 +43,12 @@ def cell(level: str, threads: int) -> Cell:
 
 
 def row(
-    level: str, threads: int, elapsed_s: list[float], limit_s: float, events: tuple[str, ...] = ()
+    level: str,
+    threads: int,
+    elapsed_s: list[float],
+    limit_s: float,
+    events: tuple[str, ...] = (),
+    more: Mapping[str, float] | None = None,
 ) -> Row:
     of = cell(level, threads)
     trials = [
@@ -59,6 +65,7 @@ def row(
                 "limit_s": limit_s,
                 "alone_s": 10.0,
                 "in_flight": 1 / seconds,
+                **(more or {}),
             },
         )
         for block, seconds in enumerate(elapsed_s, 1)
@@ -273,6 +280,22 @@ def test_the_chart_has_the_limit_dashed_and_the_study_as_a_mark() -> None:
     assert (study["x"], study["y"]) == (5, 5.5)
     assert '"strokeDash": [5, 4]' in text
     assert theme.svg(charts["calls-java-rest"]).startswith("<svg")
+
+
+def test_rest_stands_next_to_soap_stage_by_stage() -> None:
+    stages = {"s_ms": 0.5, "c_ms": 2.0, "d_ms": 0.25, "p_ms": 0.25}
+    in_turn = [
+        row(f"{program}-sequential-0ms", 1, [1.0, 1.1], 1.0, more=stages)
+        for program in ("java-rest", "java-soap", "python-zeep")
+    ]
+    assert "calls-stages" not in {each.name for each in shown.charts(in_turn[:1]) if each}
+    (chart,) = [each for each in shown.charts([*ROWS, *in_turn]) if each and "stages" in each.name]
+    assert [(each["bar"], each["C"]) for each in data_of(chart)] == [
+        ("Java rest: 3.00 ms", 2.0),
+        ("Java soap: 3.00 ms", 2.0),
+        ("Python zeep: 3.00 ms", 2.0),
+    ]
+    assert theme.svg(chart).startswith("<svg")
 
 
 def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:

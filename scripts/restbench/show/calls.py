@@ -1,4 +1,4 @@
-"""What is found of batches of calls: a sentence, tables, and speed-up over threads as a chart."""
+"""What is found of batches of calls: a sentence, tables, speed-up over threads and stages as charts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from statistics import median
 from restbench.analyse import calls
 from restbench.analyse.calls import COLUMNS, work
 from restbench.analyse.measures import Row
+from restbench.experiment.columns import readable
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import lines, theme
+from restbench.show.charts import course, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
@@ -18,6 +19,8 @@ from restbench.show.findings import Findings
 #: What the study says of five threads and more: its optimised pipeline over its task pool.
 PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}
 _STUDY_THREADS, _STUDY = 5, "study"
+#: The stages of a call, each with the number of its colour.
+_STAGES = {"S": 5, "C": 4, "D": 2, "P": 6}
 _SHOWN = tuple(name for name in COLUMNS if name != "made")
 HOW_TO_READ = (
     "Every number is the median over the blocks. Speed-up is the time of the same calls one after "
@@ -102,9 +105,41 @@ def _title(row: Row) -> str:
 
 
 def charts(rows: Sequence[Row]) -> list[Chart | None]:
-    """Speed-up over threads, a chart a client and transport, a panel a response time."""
+    """Speed-up over threads, a chart a client and transport, a panel a response time; and where the
+    time of a call goes."""
     programs = dict.fromkeys(work(row).program for row in calls.ranked(rows))
-    return [_chart(program, rows) for program in programs]
+    return [*(_chart(program, rows) for program in programs), _stages(rows)]
+
+
+def _stages(rows: Sequence[Row]) -> Chart | None:
+    """REST next to SOAP, in turn and without a delay; None where there is but one of them."""
+    in_turn = [
+        row
+        for row in calls.ranked(rows)
+        if row.measured and (work(row).strategy, work(row).delay_ms) == ("sequential", 0)
+    ]
+    if len(in_turn) < 2:
+        return None
+    caption = (
+        "Calls in turn, without a response time beyond the work, medians over the blocks. S, D and "
+        "P are the client's; C is the way to the service and back, and all that it does."
+    )
+    bars = list(map(_stages_of, in_turn))
+    return Chart(
+        name="calls-stages",
+        title="Where the time of a call goes",
+        caption=caption,
+        description=f"{caption} {'; '.join(str(each['bar']) for each in bars)}.",
+        panels=(course.bars("One call at a time", bars, _STAGES),),
+        panel_px=340,
+        series=_STAGES,
+    )
+
+
+def _stages_of(row: Row) -> dict[str, str | float]:
+    ms = {stage: calls.median(row, f"{stage.lower()}_ms") or 0.0 for stage in _STAGES}
+    name = " ".join(work(row).program).capitalize()
+    return {**ms, "bar": f"{name}: {readable(sum(ms.values()))} ms", "cell": row.cell.id}
 
 
 def _chart(program: tuple[str, str], rows: Sequence[Row]) -> Chart | None:
