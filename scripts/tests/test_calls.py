@@ -358,3 +358,11 @@ def test_a_table_of_calls_needs_its_driver() -> None:
     text = FILE.read_text().replace('driver = "calls"', 'driver = "closed-load"')
     with pytest.raises((ValidationError, Exception), match="needs a table"):
         experiment.parse(text, Path("calls.toml"))
+
+
+def test_the_study_s_gain_stands_next_to_that_of_the_limits_and_ours() -> None:
+    pipeline = row("java-rest-pipeline-async-1000ms", 8, [1.25, 1.2], 1.04)
+    table = shown.study([*ROWS, pipeline])
+    assert table
+    assert table.rows == (("java rest", "1000", "8", "1.10", "12.5", "10.9"),)
+    assert shown.study(ROWS) is None

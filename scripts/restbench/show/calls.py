@@ -1,8 +1,9 @@
-"""What is found of batches of calls: a sentence, tables, speed-up over threads and stages as charts."""
+"""What is found of batches of calls: a sentence, tables, charts of speed-ups and of stages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from restbench.analyse import calls
@@ -37,6 +38,7 @@ def page(found: Findings) -> doc.Section | None:
         "calls",
         "Many calls of a service, from the client's side",
         *found.figures("calls"),
+        study(found.rows),
         *tables(found.rows),
         doc.Text(HOW_TO_READ),
         doc.section("calls-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
@@ -92,6 +94,28 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
 def terminal(rows: Sequence[Row]) -> list[doc.Table]:
     """The same with speed-up, limit, nearness and seconds."""
     return [each.only(range(6)) for each in tables(rows)]
+
+
+def study(rows: Sequence[Row]) -> doc.Table | None:
+    """What the optimised pipeline gains over a task pool: published, by the limits, and here."""
+    found = {(work(row), row.cell.users): row for row in rows}
+    pairs = [
+        (row, other)
+        for row in calls.ranked(rows)
+        if work(row).strategy == "task-pool" and work(row).calls is None
+        if work(row).delay_ms >= min(PUBLISHED) and row.cell.users >= _STUDY_THREADS
+        if (other := found.get((replace(work(row), strategy="pipeline-async"), row.cell.users)))
+    ]
+    columns: list[doc.Column[tuple[Row, Row]]] = [
+        doc.Column("Client", lambda pair: " ".join(work(pair[0]).program)),
+        doc.number("Response time ms", lambda pair: work(pair[0]).delay_ms),
+        doc.number("T", lambda pair: pair[0].cell.users),
+        doc.number("The study", lambda pair: PUBLISHED.get(work(pair[0]).delay_ms)),
+        doc.number("By the limits", lambda pair: calls.gain(*pair, "limit_s")),
+        doc.number("Here", lambda pair: calls.gain(*pair)),
+    ]
+    caption = "Time of the task pool over that of pipeline-async"
+    return doc.table(caption, columns, pairs) if pairs else None
 
 
 def _median(name: str) -> doc.Column[Row]:
