@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
+import socket
 import subprocess
 import sys
 import textwrap
@@ -10,17 +13,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from calling_service import answered, asked, product, serving, trickled
+from waiting import await_true
 
 import restbench_client
 from restbench_client.batch import Batch
 from restbench_client.codec import MatrixJson
 from restbench_client.exchange import AiohttpExchange, ThreadExchange
-from restbench_client.model import Job, Kind, Limits, Stage
+from restbench_client.model import Cancelled, Done, Job, Kind, Limits, Stage
 from restbench_client.strategies import STRATEGIES
 
 NAMES = sorted(STRATEGIES)
@@ -190,3 +195,32 @@ def test_the_lines_of_the_package_s_description_run(capsys):
     with serving(product) as url:
         exec(textwrap.dedent("\n".join(lines)), {"url": url, "inputs": [asked(2)]})  # noqa: S102
     assert "Done(index=0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+def test_to_cancel_ends_the_connecting(name):
+    exchange_type = AiohttpExchange if name == "async" else ThreadExchange
+    with ExitStack() as opened:
+        full = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        host, port = full.getsockname()
+        with suppress(TimeoutError):
+            while True:  # those whom nobody accepts, until no more fit
+                waiting = opened.enter_context(socket.socket())
+                waiting.settimeout(0.2)
+                waiting.connect((host, port))
+        exchange = exchange_type(f"http://{host}:{port}/", "application/json")
+        job = Job(MatrixJson(), exchange, lambda *_: 0)
+        with STRATEGIES[name](2).start([asked(1), asked(2)], job, Limits()) as batch:
+            assert await_true(lambda: batch.totals().attempts == 2)
+            batch.close()
+            assert [type(each) for each in batch.all()] == [Cancelled] * 2
+
+
+def test_connections_beyond_a_thousand_files_are_kept_too():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as opened, serving(product) as url:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1100):
+            opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        assert [type(each) for each in _calls("sequential", url, Limits(), calls=2)] == [Done] * 2
