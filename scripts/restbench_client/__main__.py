@@ -210,7 +210,7 @@ def _line(outcome: Outcome[tuple[bool, Any]], index: int) -> dict[str, Any]:
         moment = getattr(times, name)
         line[f"{name}_ms"] = None if moment is None else 1000 * moment
     for stage in Stage:
-        line[f"{stage.lower()}_ms"] = 1000 * times.took.get(stage, 0.0)
+        line[f"{stage.lower()}_ms"] = 1000 * getattr(times, stage.lower())
     return line | {"server_timing": times.server_timing}
 
 

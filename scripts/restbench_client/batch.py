@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
+from operator import add
+from time import perf_counter, thread_time
 from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias
 
@@ -31,6 +33,11 @@ from restbench_client.model import (
 
 #: Threads end so soon after `cancel`, unless user code goes on.
 ENDS_WITHIN_S = 1.0
+#: A call that waits for its turn in P looks so often whether its batch was cancelled.
+LOOKS_EVERY_S = 0.05
+#: Where a stage stands in a list of times: a member of an enum would cost more than what is timed.
+_S, _C, _D, _P = range(4)
+_STAGES = tuple(Stage)
 
 
 class Cancellation:
@@ -106,12 +113,18 @@ class Batch(Generic[R]):
         self.cancellation = Cancellation()
         self.workers: list[threading.Thread] = []
         self.work: Callable[[], bool] | None = None
-        self.made_room: Callable[[], None] | None = None
-        """Called when an outcome was taken, by an event loop that must not block."""
-        self.began = time.perf_counter()
+        self.wake: Callable[[], None] = lambda: None
+        """Called when it is cancelled, and once for `wants_room`: of an event loop."""
+        self.wants_room = False
+        """Whether an event loop, which must not block, is to be woken when an outcome is taken."""
+        self.processing = threading.Lock()
+        """P of one call at a time: the caller's code needs no lock."""
+        self.began = perf_counter()
         self.ended: float | None = None
         self._room = room
-        self._change = threading.Condition()
+        self._lock = threading.Lock()
+        self._ready = threading.Condition(self._lock)
+        self._made_room = threading.Condition(self._lock)
         self._pulling = threading.Lock()
         self._outcomes: dict[int, Outcome[R]] = {}
         self._pulled = self._finished = self._taken = 0
@@ -120,8 +133,7 @@ class Batch(Generic[R]):
         self._jitter = random.Random(limits.retries.seed)  # noqa: S311
         self._repeated = self._in_flight = self._peak = self._peak_waiting = 0
         self._attempts = self._retries = 0
-        self._wall = dict.fromkeys(Stage, 0.0)
-        self._cpu = dict.fromkeys(Stage, 0.0)
+        self._wall, self._cpu = [0.0] * len(Stage), [0.0] * len(Stage)
         self._timer = threading.Timer(limits.whole_s, self.cancel) if limits.whole_s else None
         if self._timer:
             self._timer.daemon = True
@@ -137,64 +149,64 @@ class Batch(Generic[R]):
     def pull(self) -> Call[R] | None:
         """The next call, as soon as there is room; None after the last."""
         with self._pulling:
-            with self._change:
-                self._change.wait_for(lambda: self.has_room)
-                if self._is_exhausted or self.cancellation.is_set():
-                    self.exhaust(None)
-                    return None
-            try:
-                given = next(self.inputs)
-            except StopIteration:
-                self.exhaust(None)
-                return None
-            except Exception as error:
-                self.exhaust(error)  # `take` throws it
-                return None
-            with self._change:
-                index, self._pulled = self._pulled, self._pulled + 1
-        return Call(self, index, given)
+            with self._lock:
+                while not self.has_room:
+                    self._made_room.wait()
+            failed: BaseException | None = None
+            if not (self._is_exhausted or self.cancellation.is_set()):
+                try:
+                    given = next(self.inputs)
+                except StopIteration:
+                    pass
+                except BaseException as error:  # `take` throws it
+                    failed = error
+                else:
+                    with self._lock:
+                        index, self._pulled = self._pulled, self._pulled + 1
+                    return Call(self, index, given, perf_counter() - self.began)
+            self.exhaust(failed)
+            return None
 
     def exhaust(self, error: BaseException | None) -> None:
         """No more inputs; an error is thrown by the last `take`."""
-        with self._change:
+        with self._lock:
             self._error = self._error or error
             self._is_exhausted = True
             self._end_if_over()
-            self._change.notify_all()
+            self._ready.notify_all()
 
     def put(self, call: Call[R], outcome: Outcome[R]) -> None:
         """A call is over."""
-        with self._change:
+        with self._lock:
             self._outcomes[outcome.index] = outcome
             self._finished += 1
             self._peak_waiting = max(self._peak_waiting, len(self._outcomes))
-            for stage in Stage:
-                self._wall[stage] += call.wall[stage]
-                self._cpu[stage] += call.cpu[stage]
+            self._wall[:] = map(add, self._wall, call.wall)
+            self._cpu[:] = map(add, self._cpu, call.cpu)
             self._end_if_over()
-            self._change.notify_all()
+            self._ready.notify_all()
 
     def _end_if_over(self) -> None:
         if self._is_exhausted and self._finished == self._pulled and self.ended is None:
-            self.ended = time.perf_counter()
+            self.ended = perf_counter()
             if self._timer:
                 self._timer.cancel()
 
     def sent(self) -> None:
         """A call is with the exchange."""
-        with self._change:
+        with self._lock:
             self._attempts += 1
             self._in_flight += 1
             self._peak = max(self._peak, self._in_flight)
 
     def answered(self) -> None:
         """It no longer is."""
-        with self._change:
+        with self._lock:
             self._in_flight -= 1
 
     def retry_s(self, failure: Exception, made: int, retry_after: str | None) -> float | None:
         """Seconds until the next attempt, None where there is none; within the budget."""
-        with self._change:
+        with self._lock:
             wait_s = self.limits.retries.wait_s(failure, made, retry_after, self._jitter)
             if wait_s is not None and getattr(failure, "kind", None) in MAY_REPEAT_WORK:
                 if self._repeated >= self._pulled / 10 + 10:
@@ -210,9 +222,10 @@ class Batch(Generic[R]):
         What the inputs threw is thrown once all that were pulled have been taken."""
         while self.work and not self._is_ready() and self.work():
             pass
-        with self._change:
-            self._change.wait_for(lambda: self._is_ready() or self.ended is not None)
-            if not self._is_ready():
+        with self._lock:
+            while not (is_ready := self._is_ready()) and self.ended is None:
+                self._ready.wait()
+            if not is_ready:
                 if (error := self._error) is not None:
                     self._error = None
                     raise error
@@ -220,9 +233,10 @@ class Batch(Generic[R]):
             key = self._taken if self.limits.ordered else next(iter(self._outcomes))
             outcome = self._outcomes.pop(key)
             self._taken += 1
-            self._change.notify_all()
-        if self.made_room:
-            self.made_room()
+            self._made_room.notify()  # one thread waits at most: it has `_pulling`
+        if self.wants_room:
+            self.wants_room = False
+            self.wake()
         return outcome
 
     def _is_ready(self) -> bool:
@@ -245,11 +259,11 @@ class Batch(Generic[R]):
 
     def totals(self) -> Totals:
         """So far."""
-        with self._change:
+        with self._lock:
             return Totals(
-                (self.ended or time.perf_counter()) - self.began,
-                dict(self._wall),
-                dict(self._cpu),
+                (self.ended or perf_counter()) - self.began,
+                dict(zip(Stage, self._wall, strict=True)),
+                dict(zip(Stage, self._cpu, strict=True)),
                 self._peak,
                 self._peak_waiting,
                 self._attempts,
@@ -263,12 +277,12 @@ class Batch(Generic[R]):
         if self._timer:
             self._timer.cancel()
         self.cancellation.set()
-        with self._change:
-            self._change.notify_all()
+        with self._lock:
+            self._ready.notify_all()
+            self._made_room.notify_all()
         if self.work:
             self.exhaust(None)
-        if self.made_room:
-            self.made_room()
+        self.wake()
 
     def close(self) -> None:
         """Cancel, and wait for the threads; RuntimeError names one that user code holds."""
@@ -295,54 +309,65 @@ class Batch(Generic[R]):
         self.close()
 
 
-@dataclass
+@dataclass(slots=True)
 class Call(Generic[R]):
     """One call: its stages and their times. A strategy drives `steps`, and does what they ask."""
 
     batch: Batch[R]
     index: int
     given: Any
+    begun: float
+    """Seconds since the batch began, as all moments of a call."""
     attempts: int = 0
-    wall: dict[Stage, float] = field(default_factory=lambda: dict.fromkeys(Stage, 0.0))
-    cpu: dict[Stage, float] = field(default_factory=lambda: dict.fromkeys(Stage, 0.0))
+    wall: list[float] = field(default_factory=lambda: [0.0] * 4)
+    cpu: list[float] = field(default_factory=lambda: [0.0] * 4)
     sent_at: float | None = None
     answered_at: float | None = None
     answer: Answer | None = None
 
     def steps(self) -> Steps[R]:
         """S, C with its retries, D and P. What is thrown into it at `Send` is C's failure."""
-        job, begun = self.batch.job, self._now()
-        stage = Stage.S
+        batch = self.batch
+        job, stage = batch.job, _S
         try:
             self._require_going()
-            request = self._timed(Stage.S, job.codec.encode, self.given)
+            request = self._timed(_S, job.codec.encode, self.given)
             while True:
-                stage = Stage.C
+                stage = _C
                 self._require_going()
                 self.answer = None
                 try:
                     self.answer = yield Send(request)
-                    stage = Stage.D
-                    output = self._timed(Stage.D, job.codec.decode, self.answer)
+                    stage = _D
+                    output = self._timed(_D, job.codec.decode, self.answer)
                     break
                 except (ExchangeFailure, ServiceRefused) as failure:
                     after = self.answer.headers.get("retry-after") if self.answer else None
-                    wait_s = self.batch.retry_s(failure, self.attempts, after)
+                    wait_s = batch.retry_s(failure, self.attempts, after)
                     if wait_s is None:
                         raise
                 yield Wait(wait_s)
-            stage = Stage.P
-            self._require_going()
-            result = self._timed(Stage.P, job.process, self.index, self.given, output)
+            stage = _P
+            while not batch.processing.acquire(timeout=LOOKS_EVERY_S):
+                self._require_going()
+            try:
+                self._require_going()
+                result = self._timed(_P, job.process, self.index, self.given, output)
+            finally:
+                batch.processing.release()
         except Stopped:
-            return Cancelled(self.index, self.attempts, self._times(begun))
+            return self.cancelled()
         except (GeneratorExit, KeyboardInterrupt):
             raise
         except BaseException as error:  # it is this call's outcome
             kind = getattr(error, "kind", None)
-            known = kind if isinstance(kind, Kind) and stage in {Stage.C, Stage.D} else Kind.USER
-            return Failed(self.index, self.attempts, self._times(begun), stage, known, error)
-        return Done(self.index, self.attempts, self._times(begun), result)
+            known = kind if isinstance(kind, Kind) and stage in {_C, _D} else Kind.USER
+            return Failed(self.index, self.attempts, self._times(), _STAGES[stage], known, error)
+        return Done(self.index, self.attempts, self._times(), result)
+
+    def cancelled(self) -> Cancelled:
+        """Its outcome where it did not come to its end."""
+        return Cancelled(self.index, self.attempts, self._times())
 
     def begin_send(self) -> float:
         """C begins: until when the answer has to be there, of time.monotonic()."""
@@ -354,33 +379,37 @@ class Call(Generic[R]):
     def end_send(self, cpu_s: float = 0.0) -> None:
         """C is over, one way or the other."""
         self.answered_at = self._now()
-        self.wall[Stage.C] += self.answered_at - (self.sent_at or 0.0)
-        self.cpu[Stage.C] += cpu_s
+        self.wall[_C] += self.answered_at - (self.sent_at or 0.0)
+        self.cpu[_C] += cpu_s
         self.batch.answered()
 
-    def _timed(self, stage: Stage, function: Callable[..., Any], *given: Any) -> Any:
-        wall, cpu = time.perf_counter(), time.thread_time()
+    def _timed(self, stage: int, function: Callable[..., Any], *given: Any) -> Any:
+        wall, cpu = perf_counter(), thread_time()
         try:
             return function(*given)
         finally:
-            self.wall[stage] += time.perf_counter() - wall
-            self.cpu[stage] += time.thread_time() - cpu
+            self.wall[stage] += perf_counter() - wall
+            self.cpu[stage] += thread_time() - cpu
 
     def _require_going(self) -> None:
         if self.batch.cancellation.is_set():
             raise Stopped
 
     def _now(self) -> float:
-        return time.perf_counter() - self.batch.began
+        return perf_counter() - self.batch.began
 
-    def _times(self, begun: float) -> StageTimes:
+    def _times(self) -> StageTimes:
         answer = self.answer
+        s, c, d, p = self.wall
         return StageTimes(
-            begun,
+            self.begun,
             self.sent_at,
             self.answered_at,
             self._now(),
-            dict(self.wall),
+            s,
+            c,
+            d,
+            p,
             answer.status if answer else None,
             answer.headers.get("server-timing") if answer else None,
         )

@@ -7,6 +7,7 @@ more than 20 idle connections unless told.
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 import http.client
 import itertools
@@ -15,24 +16,23 @@ import socket
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from restbench_client.batch import Cancellation
-from restbench_client.model import Answer, ExchangeFailure, Kind, Stopped
+from restbench_client.model import Answer, AsyncSend, ExchangeFailure, Kind, Stopped
 
 PIECE_BYTES = 1 << 16
 _numbers = itertools.count()
 
 
 class ThreadExchange:
-    """A connection a call under way; those that are idle are kept.
-
-    To connect is not interrupted when a batch is cancelled: it ends with the deadline.
-    """
+    """A connection a call under way; those that are idle are kept."""
 
     def __init__(self, url: str, content_type: str, headers: dict[str, str] | None = None) -> None:
         """`url` of the endpoint, with its query; http only."""
@@ -46,7 +46,7 @@ class ThreadExchange:
     def send(self, request: bytes, deadline: float, most_bytes: int, stop: Cancellation) -> Answer:
         """As strategies.Exchange says."""
         number = next(_numbers)
-        connection = self._connected(deadline)
+        connection = self._kept() or self._connected(number, deadline, stop)
         own = connection.sock
         watched = self._watch.add(number, deadline, own)
         is_whole = False
@@ -71,25 +71,55 @@ class ThreadExchange:
                 connection.close()
         return answer
 
-    def _connected(self, deadline: float) -> http.client.HTTPConnection:
+    def _kept(self) -> http.client.HTTPConnection | None:
         while True:
             try:
                 kept = self._idle.pop()
             except IndexError:
-                break
-            if not select.select([kept.sock], [], [], 0)[0]:
+                return None
+            poll = select.poll()  # select.select knows no file descriptor beyond 1023
+            poll.register(kept.sock, select.POLLIN)
+            if not poll.poll(0):
                 return kept
             kept.close()  # readable before a request: the service has closed it
-        left = deadline - time.monotonic()
-        made = http.client.HTTPConnection(self._host, self._port, timeout=max(0.001, left))
+
+    def _connected(
+        self, number: int, deadline: float, stop: Cancellation
+    ) -> http.client.HTTPConnection:
+        made = http.client.HTTPConnection(self._host, self._port)
         try:
-            made.connect()
-            made.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            made.sock.settimeout(None)  # from here on the watch
+            made.sock = self._opened(number, deadline, stop)
         except OSError as error:
-            made.close()
+            if stop.is_set():
+                raise Stopped from error
             raise ExchangeFailure(Kind.CONNECT, f"{type(error).__name__}: {error}") from error
+        finally:
+            stop.remove(number)
         return made
+
+    def _opened(self, number: int, deadline: float, stop: Cancellation) -> socket.socket:
+        """To the first of the host's addresses that answers. `http.client` would show nobody the
+        socket before it is connected: a cancel could not end it."""
+        failed = OSError("no address")
+        for family, kind, protocol, _, address in socket.getaddrinfo(
+            self._host, self._port, type=socket.SOCK_STREAM
+        ):
+            own = socket.socket(family, kind, protocol)
+            try:
+                stop.add(number, partial(_shut, own))
+                own.settimeout(max(0.001, deadline - time.monotonic()))
+                own.connect(address)
+                own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                own.settimeout(None)  # from here on the watch
+            except OSError as error:
+                own.close()
+                failed = error
+            except Stopped:
+                own.close()
+                raise
+            else:
+                return own
+        raise failed
 
     def close(self) -> None:
         """All connections that are idle, and the watch."""
@@ -105,25 +135,28 @@ class AiohttpExchange:
         """`url` of the endpoint, with its query."""
         self._url = url
         self._headers = {"Content-Type": content_type, **(headers or {})}
-        self._session: aiohttp.ClientSession | None = None
 
-    async def open(self) -> None:
-        """In the batch's event loop."""
-        self._session = aiohttp.ClientSession(
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[AsyncSend]:
+        """As strategies.AsyncExchange says."""
+        async with aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             auto_decompress=False,
             skip_auto_headers=("User-Agent", "Accept-Encoding"),
-        )
+        ) as session:
+            yield partial(self._send, session)
 
-    async def send(self, request: bytes, most_bytes: int) -> Answer:
-        """As strategies.AsyncExchange says."""
-        if self._session is None:
-            raise RuntimeError("exchange: is not open")
+    async def _send(
+        self, session: aiohttp.ClientSession, request: bytes, deadline: float, most_bytes: int
+    ) -> Answer:
         try:
-            async with self._session.post(
-                self._url, data=request, headers=self._headers, allow_redirects=False
-            ) as response:
+            async with (
+                asyncio.timeout(deadline - time.monotonic()),
+                session.post(
+                    self._url, data=request, headers=self._headers, allow_redirects=False
+                ) as response,
+            ):
                 body = bytearray()
                 async for piece in response.content.iter_any():
                     body += piece
@@ -131,15 +164,12 @@ class AiohttpExchange:
                         raise _too_large(most_bytes)
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status, headers, bytes(body))
+        except TimeoutError as error:
+            raise ExchangeFailure(Kind.TIMEOUT, "no whole answer in time") from error
         except aiohttp.ClientError as error:
             raise ExchangeFailure(_async_kind(error), f"{type(error).__name__}: {error}") from error
         except OSError as error:
             raise ExchangeFailure(Kind.CUT_OFF, f"{type(error).__name__}: {error}") from error
-
-    async def close(self) -> None:
-        """All connections."""
-        if self._session:
-            await self._session.close()
 
 
 @dataclass(eq=False)

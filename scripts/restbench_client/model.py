@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
@@ -114,6 +114,9 @@ class Codec(Protocol[I_contra, O_co]):
 
 Processor: TypeAlias = Callable[[int, I, O], R]
 """P: of a call's index, its input and its output."""
+#: C without a thread: of a message, a deadline of time.monotonic() and the most bytes of an answer,
+#: the answer to come. ExchangeFailure; to cancel it closes the connection.
+AsyncSend: TypeAlias = Callable[[bytes, float, int], Awaitable[Answer]]
 
 
 @dataclass(frozen=True)
@@ -203,15 +206,18 @@ class StageTimes:
     """When a call was where, in seconds since its batch began (None: never), and how long its
     stages took; C is the sum of its attempts."""
 
-    begun: float | None = None
-    sent: float | None = None
+    begun: float
+    sent: float | None
     """Begin of the last attempt."""
-    answered: float | None = None
-    ended: float | None = None
-    took: Mapping[Stage, float] = field(default_factory=dict)
-    status: int | None = None
+    answered: float | None
+    ended: float
+    s: float
+    c: float
+    d: float
+    p: float
+    status: int | None
     """Of the last answer."""
-    server_timing: str | None = None
+    server_timing: str | None
 
 
 @dataclass(frozen=True)

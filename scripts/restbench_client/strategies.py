@@ -6,14 +6,20 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import partial
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    nullcontext,
+    suppress,
+)
 from typing import Any, Protocol, cast
 
 from restbench_client.batch import Batch, Call, Cancellation, Send, Wait
-from restbench_client.model import Answer, ExchangeFailure, Job, Kind, Limits, R, Stopped, within
+from restbench_client.model import Answer, AsyncSend, Job, Limits, R, Stopped, within
 
 MOST_THREADS = 1024
+#: An event loop pulls inputs for so long before it looks at what was answered meanwhile.
+PULLS_FOR_S = 0.001
 
 
 class Exchange(Protocol):
@@ -25,16 +31,10 @@ class Exchange(Protocol):
 
 
 class AsyncExchange(Protocol):
-    """C of a strategy that holds none: a session of connections a batch."""
+    """C of a strategy that holds no thread. Many batches may use one at once."""
 
-    async def open(self) -> None:
-        """Before the batch's first call, in its event loop."""
-
-    async def send(self, request: bytes, most_bytes: int) -> Answer:
-        """The answer; ExchangeFailure. To cancel it closes the connection."""
-
-    async def close(self) -> None:
-        """All connections."""
+    def opened(self) -> AbstractAsyncContextManager[AsyncSend]:
+        """Connections of one batch, in its event loop, for as long as the context lasts."""
 
 
 class CallingStrategy(Protocol):
@@ -54,8 +54,7 @@ class Sequential:
     def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
         """Nothing is done before the first `take`."""
         batch = Batch(iter(inputs), job, limits, {}, room=1)
-        place = threading.Semaphore(1)
-        batch.work = lambda: _one_more(batch, place)
+        batch.work = lambda: _one_more(batch, nullcontext())
         return batch
 
 
@@ -72,7 +71,10 @@ class TaskPool:
         """Its threads end with the batch."""
         room = self.threads + limits.queue
         batch = Batch(iter(inputs), job, limits, {"call-pool": self.threads}, room)
-        places = threading.Semaphore(limits.in_flight)
+        needs_places = self.threads > limits.in_flight
+        places: AbstractContextManager[Any] = (
+            threading.Semaphore(limits.in_flight) if needs_places else nullcontext()
+        )
 
         def work() -> None:
             while _one_more(batch, places):
@@ -110,28 +112,32 @@ STRATEGIES: dict[str, Callable[[int], CallingStrategy]] = {
 }
 
 
-def _one_more(batch: Batch[R], places: threading.Semaphore) -> bool:
+def _one_more(batch: Batch[R], places: AbstractContextManager[Any]) -> bool:
     """One call on this thread; False where there is none left."""
     call = batch.pull()
     if call is None:
         return False
     steps = call.steps()
-    resume: Callable[[], Send | Wait] = partial(next, steps)
-    while True:
-        try:
-            wanted = resume()
-        except StopIteration as end:
-            batch.put(call, end.value)
-            return True
-        try:
-            answer = _done(call, wanted, places)
-        except Exception as failure:  # the call's
-            resume = partial(steps.throw, failure)
-        else:
-            resume = partial(steps.send, answer)
+    try:
+        wanted = next(steps)
+        while True:
+            try:
+                answer = _done(call, wanted, places)
+            except Exception as failure:  # the call's
+                wanted = steps.throw(failure)
+            else:
+                wanted = steps.send(answer)
+    except StopIteration as end:
+        batch.put(call, end.value)
+    except KeyboardInterrupt:
+        batch.put(call, call.cancelled())
+        raise
+    return True
 
 
-def _done(call: Call[R], wanted: Send | Wait, places: threading.Semaphore) -> Answer | None:
+def _done(
+    call: Call[R], wanted: Send | Wait, places: AbstractContextManager[Any]
+) -> Answer | None:
     batch = call.batch
     if isinstance(wanted, Wait):
         batch.cancellation.wait(wanted.seconds)
@@ -164,67 +170,70 @@ async def _pump(batch: Batch[R]) -> None:
 
     exchange = cast(AsyncExchange, batch.job.exchange)
     places = asyncio.Semaphore(batch.limits.in_flight)
-    batch.made_room = from_any_thread
+    batch.wake = from_any_thread
     try:
-        await exchange.open()
-        async with asyncio.TaskGroup() as calls:
+        async with exchange.opened() as send, asyncio.TaskGroup() as calls:
+            pulls_until = 0.0
             while True:
                 while not batch.has_room:
                     room.clear()
+                    batch.wants_room = True
                     if not batch.has_room:
                         await room.wait()
+                        pulls_until = loop.time() + PULLS_FOR_S
+                if loop.time() >= pulls_until:
+                    await asyncio.sleep(0)  # what was answered meanwhile goes on
+                    pulls_until = loop.time() + PULLS_FOR_S
                 if (call := batch.pull()) is None:
                     break
-                calls.create_task(_one(call, places, begun))
-                await asyncio.sleep(0)  # what was answered meanwhile goes on
+                calls.create_task(_one(call, send, places, begun))
             change()
     except BaseException as error:
         batch.exhaust(error)
         raise
-    finally:
-        await exchange.close()
 
 
-async def _one(call: Call[R], places: asyncio.Semaphore, begun: set[asyncio.Task[None]]) -> None:
+async def _one(
+    call: Call[R],
+    send: AsyncSend,
+    places: asyncio.Semaphore,
+    begun: set[asyncio.Task[None]],
+) -> None:
     """A task that has not begun must not be cancelled: its call would have no outcome."""
     task = cast("asyncio.Task[None]", asyncio.current_task())
     begun.add(task)
     try:
-        await _to_its_end(call, places)
+        await _to_its_end(call, send, places)
     finally:
         begun.discard(task)
 
 
-async def _to_its_end(call: Call[R], places: asyncio.Semaphore) -> None:
+async def _to_its_end(call: Call[R], send: AsyncSend, places: asyncio.Semaphore) -> None:
     steps = call.steps()
-    resume: Callable[[], Send | Wait] = partial(next, steps)
-    while True:
-        try:
-            wanted = resume()
-        except StopIteration as end:
-            call.batch.put(call, end.value)
-            return
-        try:
-            answer = await _asked(call, wanted, places)
-        except asyncio.CancelledError:
-            resume = partial(steps.throw, Stopped())
-        except Exception as failure:  # the call's
-            resume = partial(steps.throw, failure)
-        else:
-            resume = partial(steps.send, answer)
+    try:
+        wanted = next(steps)
+        while True:
+            try:
+                answer = await _asked(call, wanted, send, places)
+            except asyncio.CancelledError:
+                wanted = steps.throw(Stopped())
+            except Exception as failure:  # the call's
+                wanted = steps.throw(failure)
+            else:
+                wanted = steps.send(answer)
+    except StopIteration as end:
+        call.batch.put(call, end.value)
 
 
-async def _asked(call: Call[R], wanted: Send | Wait, places: asyncio.Semaphore) -> Answer | None:
+async def _asked(
+    call: Call[R], wanted: Send | Wait, send: AsyncSend, places: asyncio.Semaphore
+) -> Answer | None:
     if isinstance(wanted, Wait):
         await asyncio.sleep(wanted.seconds)
         return None
     async with places:
         deadline = call.begin_send()
         try:
-            exchange = cast(AsyncExchange, call.batch.job.exchange)
-            async with asyncio.timeout(deadline - time.monotonic()):
-                return await exchange.send(wanted.request, call.batch.limits.max_answer_bytes)
-        except TimeoutError as error:
-            raise ExchangeFailure(Kind.TIMEOUT, "no whole answer in time") from error
+            return await send(wanted.request, deadline, call.batch.limits.max_answer_bytes)
         finally:
             call.end_send()

@@ -1,7 +1,8 @@
 """The command line with stubs in the services' place: what the tests of whole runs start.
 
 STUB_RESULTS is the folder of the runs. STUB_SERVICES names the services that are stubs; without it
-both are. STUB_CLIENT is a command in the place of the stub of the programs that make calls.
+both are. STUB_CLIENT is a command in the place of the stub of the programs that make calls; empty,
+they are the real ones.
 STUB_REPOSITORY is where the commits are that `ab` builds.
 """
 
@@ -52,8 +53,8 @@ if __name__ == "__main__":
     npb_direct.PROGRAMS |= {
         name: lambda _settings: [sys.executable, str(KERNEL)] for name in wanted
     }
-    client = shlex.split(os.environ.get("STUB_CLIENT", f"{sys.executable} {CLIENT}"))
-    call_client._COMMANDS |= {name: lambda _settings: client for name in call_client.CLIENTS}
+    if client := shlex.split(os.environ.get("STUB_CLIENT", f"{sys.executable} {CLIENT}")):
+        call_client._COMMANDS |= dict.fromkeys(call_client.CLIENTS, lambda _settings: client)
     if '"hang"' in os.environ.get("STUB_FAULTS", ""):
         service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
     if "STUB_FAULT_OF_OURS" in os.environ:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
+import socket
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from calling_service import answered, asked, product, serving, trickled
+from waiting import await_true
 
+import restbench_client
+from restbench_client.batch import Batch
 from restbench_client.codec import MatrixJson
 from restbench_client.exchange import AiohttpExchange, ThreadExchange
-from restbench_client.model import Job, Kind, Limits, Stage
+from restbench_client.model import Cancelled, Done, Job, Kind, Limits, Stage
 from restbench_client.strategies import STRATEGIES
 
 NAMES = sorted(STRATEGIES)
@@ -39,6 +48,25 @@ def test_products_come_over_http(name):
     with serving(product) as url:
         outcomes = _calls(name, url, Limits(), calls=50)
     assert [each.result for each in outcomes] == [[[2 * n]] for n in range(50)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_batches_share_one_exchange(name):
+    with serving(product) as url:
+        exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")
+        job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
+        halves = [range(100), range(100, 200)]
+        inputs = [[{**asked(n), "requestId": str(n)} for n in half] for half in halves]
+        with (
+            STRATEGIES[name](2).start(inputs[0], job, Limits()) as one,
+            STRATEGIES[name](2).start(inputs[1], job, Limits()) as other,
+            ThreadPoolExecutor(2) as takers,
+        ):
+            found = [*takers.map(Batch.all, (one, other))]
+        if isinstance(exchange, ThreadExchange):
+            exchange.close()
+    for half, outcomes in zip(halves, found, strict=True):
+        assert [each.result for each in outcomes] == [[[2 * n]] for n in half]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -160,3 +188,39 @@ def test_the_program_says_what_is_wrong_in_a_line(program, tmp_path, wrong, said
     inputs.write_text(json.dumps([asked(1)]))
     batch = {"do": "batch", "url": "http://127.0.0.1:9/", "calls": 1, "inputs": str(inputs)}
     assert said in program({**batch, **wrong})["error"]
+
+
+def test_the_lines_of_the_package_s_description_run(capsys):
+    lines = [line for line in restbench_client.__doc__.splitlines() if line.startswith("    ")]
+    with serving(product) as url:
+        exec(textwrap.dedent("\n".join(lines)), {"url": url, "inputs": [asked(2)]})  # noqa: S102
+    assert "Done(index=0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+def test_to_cancel_ends_the_connecting(name):
+    exchange_type = AiohttpExchange if name == "async" else ThreadExchange
+    with ExitStack() as opened:
+        full = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        host, port = full.getsockname()
+        with suppress(TimeoutError):
+            while True:  # those whom nobody accepts, until no more fit
+                waiting = opened.enter_context(socket.socket())
+                waiting.settimeout(0.2)
+                waiting.connect((host, port))
+        exchange = exchange_type(f"http://{host}:{port}/", "application/json")
+        job = Job(MatrixJson(), exchange, lambda *_: 0)
+        with STRATEGIES[name](2).start([asked(1), asked(2)], job, Limits()) as batch:
+            assert await_true(lambda: batch.totals().attempts == 2)
+            batch.close()
+            assert [type(each) for each in batch.all()] == [Cancelled] * 2
+
+
+def test_connections_beyond_a_thousand_files_are_kept_too():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as opened, serving(product) as url:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1100):
+            opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        assert [type(each) for each in _calls("sequential", url, Limits(), calls=2)] == [Done] * 2

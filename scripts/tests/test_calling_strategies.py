@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from restbench_client import model
 from restbench_client.batch import Batch, Cancellation
 from restbench_client.model import (
     Answer,
+    AsyncSend,
     Cancelled,
     Done,
     ExchangeFailure,
@@ -89,15 +92,13 @@ class Fake:
         finally:
             self._leave()
 
-    async def open(self) -> None:
-        pass
-
-    async def close(self) -> None:
-        pass
-
 
 class FakeAsync(Fake):
-    async def send(self, request: bytes, _most: int) -> Answer:  # type: ignore[override]
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[AsyncSend]:
+        yield self.sent
+
+    async def sent(self, request: bytes, _deadline: float, _most: int) -> Answer:
         value, attempt = self._enter(request)
         try:
             while not self._may_go:
@@ -325,3 +326,56 @@ def test_a_closed_batch_names_the_thread_that_user_code_holds():
     with pytest.raises(RuntimeError, match="call-pool-1"):
         batch.close()
     go.set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_done_with_an_answer_needs_no_lock(name):
+    within = peak = 0
+
+    def process(_index: int, _given: int, output: int) -> int:
+        nonlocal within, peak
+        within += 1
+        peak = max(peak, within)
+        time.sleep(0.001)
+        within -= 1
+        return output
+
+    with started(name, range(40), fake(name, ok), threads=8, process=process) as batch:
+        assert len(batch.all()) == 40
+    assert peak == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_end_of_the_process_among_the_inputs_is_thrown_too(name):
+    def inputs() -> Iterator[int]:
+        yield 0
+        raise SystemExit(3)
+
+    with started(name, inputs(), fake(name, ok)) as batch:
+        assert isinstance(batch.take(), Done)
+        with pytest.raises(SystemExit):
+            batch.take()
+
+
+def test_an_interrupt_cancels_the_call_that_is_made_and_not_the_batch():
+    def answer(value: int, _attempt: int) -> Answer:
+        if value == 2:
+            raise KeyboardInterrupt
+        return ok(value)
+
+    with started("sequential", range(5), fake("", answer)) as batch:
+        assert [batch.take().index for _ in range(2)] == [0, 1]
+        with pytest.raises(KeyboardInterrupt):
+            batch.take()
+        assert [type(each) for each in batch.all()] == [Cancelled, Done, Done]
+
+
+def test_a_call_that_waits_to_be_sent_again_has_no_place_in_flight():
+    def answer(value: int, _attempt: int) -> Answer:
+        return ok(value) if value else Answer(503, {"retry-after": "5"}, b"008")
+
+    limits = Limits(in_flight=1, retries=model.SAFE)
+    with started("async", range(10), fake("async", answer), limits) as batch:
+        assert sorted(batch.take().index for _ in range(9)) == [*range(1, 10)]
+        batch.cancel()
+        assert isinstance(batch.take(), Cancelled)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+import httpx
 import pytest
 from command_line import restbench
 from drawn import data_of
@@ -15,13 +18,14 @@ from restbench.analyse import calls, estimates
 from restbench.analyse.calls import OneCall
 from restbench.analyse.measures import Row
 from restbench.commands import calls as command
+from restbench.deploy.service import Service
 from restbench.drive import batches
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallLine
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.calls import CallWork, work_of
 from restbench.experiment.cell import Cell, Shape
-from restbench.failures import CellsFailed, WrongAnswers
+from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.show import calls as shown
 from restbench.show.charts import theme
 from restbench.show.document import words
@@ -39,7 +43,12 @@ def cell(level: str, threads: int) -> Cell:
 
 
 def row(
-    level: str, threads: int, elapsed_s: list[float], limit_s: float, events: tuple[str, ...] = ()
+    level: str,
+    threads: int,
+    elapsed_s: list[float],
+    limit_s: float,
+    events: tuple[str, ...] = (),
+    more: Mapping[str, float] | None = None,
 ) -> Row:
     of = cell(level, threads)
     trials = [
@@ -56,6 +65,7 @@ def row(
                 "limit_s": limit_s,
                 "alone_s": 10.0,
                 "in_flight": 1 / seconds,
+                **(more or {}),
             },
         )
         for block, seconds in enumerate(elapsed_s, 1)
@@ -158,7 +168,8 @@ def test_a_batch_that_is_as_it_has_to_be_has_no_fault() -> None:
         ({}, LINES, 4, "the service counted 4 requests, 3 were sent"),
         ({}, [LINES[0].model_copy(update={"c_ms": 98.0}), *LINES[1:]], 3, "delay-not-honoured"),
         ({"peak_in_flight": 3}, LINES, 3, "3 calls in flight, at most 2"),
-        ({"threads": {"call-pool": 3}}, LINES, 3, "3 threads, 2 were asked for"),
+        ({"elapsed_s": 0.05}, LINES, 3, "6.03 calls in flight on average, 2 were asked for"),
+        ({"threads": {"call-cpu": 3}}, LINES, 3, "3 threads, 2 were asked for"),
     ],
 )
 def test_what_is_not_as_it_has_to_be_is_said(result, lines, served, said) -> None:
@@ -185,6 +196,34 @@ def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
     ):
         made = batches.with_teams(replace(BATCH, strategy=strategy, threads=8))
         assert made.teams == teams
+
+
+class Asked:
+    """What a service says of itself: its longest delay, and whether it has SOAP."""
+
+    base_url = "http://here"
+
+    def __init__(self, settings: dict[str, int], *, has_soap: bool = False) -> None:
+        self.settings, self.has_soap = settings, has_soap
+
+    def health(self) -> dict[str, object]:
+        return {"settings": self.settings}
+
+    def get(self, _path: str) -> httpx.Response:
+        return httpx.Response(200 if self.has_soap else 404)
+
+
+def test_what_a_service_cannot_do_is_said_before_the_first_call() -> None:
+    able = Asked({"maxDelayMillis": 10_000}, has_soap=True)
+    batches.require(cast(Service, able), 10_000, is_soap=True)
+    for settings, delay_ms, is_soap, said in (
+        ({"maxDelayMillis": 100}, 101, False, "delay 101 ms: .* takes a delay of 0 to 100 ms"),
+        ({}, 1, False, "delay 1 ms: the service at http://here has no delay"),
+        ({"maxDelayMillis": 100}, 100, True, "transport soap: the service at .* has no SOAP"),
+    ):
+        with pytest.raises(BadConfiguration, match=said):
+            batches.require(cast(Service, Asked(settings)), delay_ms, is_soap=is_soap)
+    batches.require(cast(Service, Asked({})), 0, is_soap=False)
 
 
 def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
@@ -241,6 +280,22 @@ def test_the_chart_has_the_limit_dashed_and_the_study_as_a_mark() -> None:
     assert (study["x"], study["y"]) == (5, 5.5)
     assert '"strokeDash": [5, 4]' in text
     assert theme.svg(charts["calls-java-rest"]).startswith("<svg")
+
+
+def test_rest_stands_next_to_soap_stage_by_stage() -> None:
+    stages = {"s_ms": 0.5, "c_ms": 2.0, "d_ms": 0.25, "p_ms": 0.25}
+    in_turn = [
+        row(f"{program}-sequential-0ms", 1, [1.0, 1.1], 1.0, more=stages)
+        for program in ("java-rest", "java-soap", "python-zeep")
+    ]
+    assert "calls-stages" not in {each.name for each in shown.charts(in_turn[:1]) if each}
+    (chart,) = [each for each in shown.charts([*ROWS, *in_turn]) if each and "stages" in each.name]
+    assert [(each["bar"], each["C"]) for each in data_of(chart)] == [
+        ("Java rest: 3.00 ms", 2.0),
+        ("Java soap: 3.00 ms", 2.0),
+        ("Python zeep: 3.00 ms", 2.0),
+    ]
+    assert theme.svg(chart).startswith("<svg")
 
 
 def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
@@ -307,3 +362,11 @@ def test_a_table_of_calls_needs_its_driver() -> None:
     text = FILE.read_text().replace('driver = "calls"', 'driver = "closed-load"')
     with pytest.raises((ValidationError, Exception), match="needs a table"):
         experiment.parse(text, Path("calls.toml"))
+
+
+def test_the_study_s_gain_stands_next_to_that_of_the_limits_and_ours() -> None:
+    pipeline = row("java-rest-pipeline-async-1000ms", 8, [1.25, 1.2], 1.04)
+    table = shown.study([*ROWS, pipeline])
+    assert table
+    assert table.rows == (("java rest", "1000", "8", "1.10", "12.5", "10.9"),)
+    assert shown.study(ROWS) is None

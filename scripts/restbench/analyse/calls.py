@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from statistics import median as median_of
 
-from restbench.analyse.comparison import combine, series
+from restbench.analyse.comparison import Series, combine, series
 from restbench.analyse.measures import Row
 from restbench.experiment.calls import CallWork, work_of
 
@@ -135,7 +135,17 @@ def median(row: Row, column: str) -> float | None:
 
 def nearness(row: Row) -> float | None:
     """The least time over the measured one, the median over the blocks."""
-    found = combine(series(row, "limit_s"), series(row, "elapsed_s"), lambda one, two: one / two)
+    return _median_ratio(series(row, "limit_s"), series(row, "elapsed_s"))
+
+
+def gain(over: Row, of: Row, column: str = "elapsed_s") -> float | None:
+    """The time of one batch over that of another, the median over the blocks; `limit_s` for what
+    the model says."""
+    return _median_ratio(series(over, column), series(of, column))
+
+
+def _median_ratio(one: Series, two: Series) -> float | None:
+    found = combine(one, two, lambda above, below: above / below)
     return median_of(found.values.values()) if found.values else None
 
 

@@ -68,7 +68,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
     with ExitStack() as started:
         folder = Path(started.enter_context(tempfile.TemporaryDirectory(dir=watch.begin())))
         target = _service(attach, folder, started)
-        _require(target, delay_ms, is_soap=own != "rest")
+        batches.require(target, delay_ms, is_soap=own != "rest")
         program = started.enter_context(call_client.running(name, folder / "client.log"))
         offered = program.hello().strategies
         if absent := [each for each in names if each not in offered]:
@@ -148,17 +148,6 @@ def _service(attach: str, folder: Path, started: ExitStack) -> Service:
     return started.enter_context(
         service.start("java", "none", None, folder / "service", port=ports.free())
     )
-
-
-def _require(target: Service, delay_ms: int, *, is_soap: bool) -> None:
-    """What a batch needs of a service, asked before the first call."""
-    settings = target.health().get("settings", {})
-    most = settings.get("maxDelayMillis", 0)
-    if delay_ms > most:
-        can = f"takes a delay of 0 to {most} ms" if most else "has no delay"
-        raise BadConfiguration(f"--delay {delay_ms}ms: the service at {target.base_url} {can}")
-    if is_soap and target.get("/soap/matrix?wsdl").status_code != 200:
-        raise BadConfiguration(f"--transport soap: the service at {target.base_url} has no SOAP")
 
 
 def _table(

@@ -15,6 +15,7 @@ from restbench.deploy.service import Service
 from restbench.drive import call_client, monitor, payload
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.cell import Shape
+from restbench.failures import BadConfiguration
 from restbench.machine import process
 
 #: Different requests of a batch, which take turns.
@@ -29,6 +30,8 @@ STEADY = 0.95
 #: What a clock of milliseconds may be off.
 CLOCK_MS = 1.0
 COUNTED_WITHIN_S = 1.0
+#: What the sum of the times in flight may be beyond the window: clocks are read outside of it.
+IN_FLIGHT = 1.02
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,16 @@ def with_teams(batch: Batch) -> Batch:
     return replace(batch, teams=teams)
 
 
+def require(service: Service, delay_ms: int, *, is_soap: bool) -> None:
+    """BadConfiguration where a service cannot take such calls; asked before the first."""
+    most = service.health().get("settings", {}).get("maxDelayMillis", 0)
+    if delay_ms > most:
+        can = f"takes a delay of 0 to {most} ms" if most else "has no delay"
+        raise BadConfiguration(f"delay {delay_ms} ms: the service at {service.base_url} {can}")
+    if is_soap and service.get("/soap/matrix?wsdl").status_code != 200:
+        raise BadConfiguration(f"transport soap: the service at {service.base_url} has no SOAP")
+
+
 def files(folder: Path, name: str, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
     """Requests of matrices of these sizes and their products, made once."""
     inputs, expected = (folder / f"{name}-{each}.json" for each in ("in", "out"))
@@ -145,10 +158,17 @@ def faults(
         window = batch.teams[1]
     if result.peak_in_flight > window:
         found.append(f"{result.peak_in_flight} calls in flight, at most {window} were asked for")
+    if (mean := in_flight(result, lines)) > IN_FLIGHT * window:
+        found.append(f"{mean:.2f} calls in flight on average, {window} were asked for")
     threads = sum(n for name, n in result.threads.items() if name.startswith("call-"))
-    if batch.strategy in {"task-pool", "pipeline"} and threads > batch.threads:
+    if threads > batch.threads:
         found.append(f"{threads} threads, {batch.threads} were asked for: {result.threads}")
     return found
+
+
+def in_flight(result: BatchResult, lines: Iterable[CallLine]) -> float:
+    """Calls between sending and answer, on average (Little's law)."""
+    return sum(each.c_ms or 0.0 for each in lines) / 1000 / result.elapsed_s
 
 
 def _is_early(line: CallLine, delay_ms: int) -> bool:

@@ -49,6 +49,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Calls
     with ExitStack() as started:
         started.callback(deployments.stop)
         deployments.start(dict.fromkeys(each.service_group for each in here.cells))
+        _require(here)
         clients = {}
         for client, transport in dict.fromkeys(each.program for each in works):
             log = run.program_log(wanted.block, f"{client}-{transport}")
@@ -56,6 +57,15 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Calls
             clients[client, transport] = started.enter_context(making)
         folder = run.program_log(wanted.block, "calls").parent
         yield CallsDriver(here, table, clients, folder, len(cores))
+
+
+def _require(here: BlockRun) -> None:
+    """BadConfiguration where a service that is up cannot take the calls of its cells."""
+    for key, running in here.deployments.up.items():
+        works = [work_of(each.complexity) for each in here.cells if each.service_group == key]
+        longest_ms = max(each.delay_ms for each in works)
+        is_soap = any(each.transport != "rest" for each in works)
+        batches.require(running.service, longest_ms, is_soap=is_soap)
 
 
 @dataclass
@@ -168,7 +178,7 @@ class CallsDriver:
             "alone_s": calls * (alone.one.whole + work.delay_ms / 1000),
             "calls": calls,
             "made": batch.calls,
-            "in_flight": sum(in_c) / 1000 / result.elapsed_s,
+            "in_flight": batches.in_flight(result, lines),
             "client_cpu_ms": 1000 * result.cpu_s / batch.calls,
             "service_cpu_ms": service_cpu_ms / batch.calls,
             "client_threads": sum(result.threads.values()),

@@ -1,8 +1,9 @@
-"""What is found of batches of calls: a sentence, tables, and speed-up over threads as a chart."""
+"""What is found of batches of calls: a sentence, tables, charts of speed-ups and of stages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import itemgetter
 from statistics import median
 
@@ -12,7 +13,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import lines, theme
+from restbench.show.charts import course, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
@@ -21,6 +22,8 @@ from restbench.show.findings import Findings
 PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}
 _STUDY_THREADS, _STUDY = 5, "study"
 _NOT_AT_ONCE = ("sequential", "document")
+#: The stages of a call, each with the number of its colour.
+_STAGES = {"S": 5, "C": 4, "D": 2, "P": 6}
 _SHOWN = tuple(name for name in COLUMNS if name != "made")
 HOW_TO_READ = (
     "Every number is the median over the blocks. Speed-up is the time of the same calls one after "
@@ -37,6 +40,7 @@ def page(found: Findings) -> doc.Section | None:
         "calls",
         "Many calls of a service, from the client's side",
         *found.figures("calls"),
+        study(found.rows),
         *tables(found.rows),
         doc.Text(HOW_TO_READ),
         doc.section("calls-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
@@ -110,6 +114,28 @@ def terminal(rows: Sequence[Row]) -> list[doc.Table]:
     return [each.only(range(6)) for each in tables(rows)]
 
 
+def study(rows: Sequence[Row]) -> doc.Table | None:
+    """What the optimised pipeline gains over a task pool: published, by the limits, and here."""
+    found = {(work(row), row.cell.users): row for row in rows}
+    pairs = [
+        (row, other)
+        for row in calls.ranked(rows)
+        if work(row).strategy == "task-pool" and work(row).calls is None
+        if work(row).delay_ms >= min(PUBLISHED) and row.cell.users >= _STUDY_THREADS
+        if (other := found.get((replace(work(row), strategy="pipeline-async"), row.cell.users)))
+    ]
+    columns: list[doc.Column[tuple[Row, Row]]] = [
+        doc.Column("Client", lambda pair: " ".join(work(pair[0]).program)),
+        doc.number("Response time ms", lambda pair: work(pair[0]).delay_ms),
+        doc.number("T", lambda pair: pair[0].cell.users),
+        doc.number("The study", lambda pair: PUBLISHED.get(work(pair[0]).delay_ms)),
+        doc.number("By the limits", lambda pair: calls.gain(*pair, "limit_s")),
+        doc.number("Here", lambda pair: calls.gain(*pair)),
+    ]
+    caption = "Time of the task pool over that of pipeline-async"
+    return doc.table(caption, columns, pairs) if pairs else None
+
+
 def _median(name: str) -> doc.Column[Row]:
     return doc.number(COLUMNS[name][0], lambda row: calls.median(row, name))
 
@@ -121,9 +147,41 @@ def _title(row: Row) -> str:
 
 
 def charts(rows: Sequence[Row]) -> list[Chart | None]:
-    """Speed-up over threads, a chart a client and transport, a panel a response time."""
+    """Speed-up over threads, a chart a client and transport, a panel a response time; and where the
+    time of a call goes."""
     programs = dict.fromkeys(work(row).program for row in calls.ranked(rows))
-    return [_chart(program, rows) for program in programs]
+    return [*(_chart(program, rows) for program in programs), _stages(rows)]
+
+
+def _stages(rows: Sequence[Row]) -> Chart | None:
+    """REST next to SOAP, in turn and without a delay; None where there is but one of them."""
+    in_turn = [
+        row
+        for row in calls.ranked(rows)
+        if row.measured and (work(row).strategy, work(row).delay_ms) == ("sequential", 0)
+    ]
+    if len(in_turn) < 2:
+        return None
+    caption = (
+        "Calls in turn, without a response time beyond the work, medians over the blocks. S, D and "
+        "P are the client's; C is the way to the service and back, and all that it does."
+    )
+    bars = list(map(_stages_of, in_turn))
+    return Chart(
+        name="calls-stages",
+        title="Where the time of a call goes",
+        caption=caption,
+        description=f"{caption} {'; '.join(str(each['bar']) for each in bars)}.",
+        panels=(course.bars("One call at a time", bars, _STAGES),),
+        panel_px=340,
+        series=_STAGES,
+    )
+
+
+def _stages_of(row: Row) -> dict[str, str | float]:
+    ms = {stage: calls.median(row, f"{stage.lower()}_ms") or 0.0 for stage in _STAGES}
+    name = " ".join(work(row).program).capitalize()
+    return {**ms, "bar": f"{name}: {readable(sum(ms.values()))} ms", "cell": row.cell.id}
 
 
 def _chart(program: tuple[str, str], rows: Sequence[Row]) -> Chart | None:

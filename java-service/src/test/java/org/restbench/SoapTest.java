@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import jakarta.xml.ws.BindingProvider;
+import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -11,6 +12,7 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.cxf.frontend.ClientProxy;
 import org.apache.cxf.transport.http.HTTPConduit;
 import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
@@ -20,8 +22,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.framework.Framework;
+import org.restbench.framework.Frameworks;
 import org.restbench.soap.matrix.MatrixPort;
 import org.restbench.soap.matrix.MatrixService;
 import org.restbench.soap.matrix.Multiply;
@@ -32,6 +37,7 @@ import org.restbench.soap.npb.NpbPort;
 import org.restbench.soap.npb.NpbService;
 import org.restbench.soap.npb.Result;
 import org.restbench.soap.npb.Run;
+import org.springframework.boot.WebApplicationType;
 
 /** SOAP as a user of CXF meets it, and what it must not do. Its messages one by one are the contract's examples. */
 @Timeout(300)
@@ -178,8 +184,41 @@ class SoapTest {
         return Double.parseDouble(metrics.substring(from, metrics.indexOf('\n', from)));
     }
 
+    @Test
+    void memory_is_taken_before_a_body_is_read_and_as_an_answer_grows() {
+        Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(4 << 20));
+        String column = "<columnCount>1</columnCount>" + "<row>3037000499</row>".repeat(220);
+        String row = "<columnCount>220</columnCount><row>" + "3037000499,".repeat(219) + "3037000499</row>";
+        String long19Digits = ENVELOPE.replaceFirst("<columnCount>3.*(?=</matrixOne>)", column)
+                .replaceFirst("<columnCount>2.*(?=</matrixTwo>)", row);
+        try (RunningService small = new RunningService(limit, new OpenHftAffinity())) {
+            for (String body : List.of(" ".repeat(600_000), long19Digits)) {
+                assertThat(post(small, "/soap/matrix/serial", body).body())
+                        .contains("<errorCode>010<", " of memory, the limit is 4 MiB");
+            }
+            assertThat(post(small, "/soap/matrix/serial", ENVELOPE).statusCode())
+                    .isEqualTo(200);
+            assertThat(small.get("/metrics").body()).contains("restbench_memory_held_bytes 0.0");
+        }
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"reactor-netty", "vertx"})
+    @ValueSource(strings = {"a\"><b", "a&b", "a_b"})
+    void the_wsdl_repeats_no_host_that_is_none(String host) throws IOException {
+        String head = "GET /soap/matrix?wsdl HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+        assertThat(RawHttp.all(service, head))
+                .matches("(?s)HTTP/1.1 [24]00 .*")
+                .doesNotContain(host);
+    }
+
+    static Stream<String> withoutSoap() {
+        return Frameworks.ALL.stream()
+                .filter(each -> each.kind() != WebApplicationType.SERVLET)
+                .map(Framework::name);
+    }
+
+    @ParameterizedTest
+    @MethodSource("withoutSoap")
     void a_framework_without_threads_for_requests_does_not_offer_it(String framework) {
         try (RunningService other = RunningService.under(framework, Map.of())) {
             HttpResponse<String> answer = post(other, "/soap/matrix/serial", ENVELOPE);

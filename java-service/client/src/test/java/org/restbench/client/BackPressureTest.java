@@ -5,12 +5,12 @@ import static org.restbench.client.Ways.until;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.restbench.client.Calls.Totals;
 import org.restbench.client.Ways.Way;
 
 /** How far a batch runs ahead of the one that takes, whichever stage stands still. */
@@ -28,23 +28,26 @@ class BackPressureTest {
         for (Stage stopped : Stage.values()) {
             CountDownLatch gate = new CountDownLatch(1);
             AtomicLong pulled = new AtomicLong();
-            FakeExchange service =
-                    new FakeExchange(exchange -> exchange.releaseIf(stopped != Stage.C || gate.getCount() == 0));
+            AtomicLongArray begun = new AtomicLongArray(Stage.values().length);
+            FakeExchange service = new FakeExchange(exchange -> {
+                begun.incrementAndGet(Stage.C.ordinal());
+                exchange.releaseIf(stopped != Stage.C || gate.getCount() == 0);
+            });
             Codec<Integer, Integer> codec = new Ways.Numbers() {
                 @Override
                 public byte[] encode(Integer input, Loop loop) {
-                    pass(stopped == Stage.S, gate);
+                    begin(Stage.S, stopped, gate, begun);
                     return super.encode(input, loop);
                 }
 
                 @Override
                 public Integer decode(Answer answer, Loop loop) throws ServiceRefused {
-                    pass(stopped == Stage.D, gate);
+                    begin(Stage.D, stopped, gate, begun);
                     return super.decode(answer, loop);
                 }
             };
             Job.Processor<Integer, Integer, Integer> process = (index, input, output) -> {
-                pass(stopped == Stage.P, gate);
+                begin(Stage.P, stopped, gate, begun);
                 return output;
             };
             try (CallingStrategy strategy = way.strategy();
@@ -54,6 +57,7 @@ class BackPressureTest {
                             way.limits())) {
                 settled(pulled);
                 assertThat(pulled.get()).isPositive().isLessThanOrEqualTo(mostBefore(stopped, way));
+                buffersAreBounded(begun, way);
                 gate.countDown();
                 service.releaseAll();
                 settled(pulled);
@@ -63,31 +67,59 @@ class BackPressureTest {
                     assertThat(pulled.get() - taken).isLessThanOrEqualTo(way.mostAhead());
                 }
                 assertThat(calls.take()).isNull();
-                Totals totals = calls.totals();
-                assertThat(totals.peakInFlight())
+                assertThat(calls.totals().peakInFlight())
                         .isLessThanOrEqualTo(way.limits().inFlight());
-                if (!way.limits().ordered()) {
-                    assertThat(totals.peakQueued().values())
-                            .allMatch(peak -> peak <= way.limits().queue());
-                }
             }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void isBoundedWhileCallsWaitToBeSentAgain(Way way) throws InterruptedException {
+        AtomicLong pulled = new AtomicLong();
+        FakeExchange busy = new FakeExchange(exchange -> exchange.refuse(0, "008"));
+        try (CallingStrategy strategy = way.strategy(new FakeClock());
+                Calls<Integer> calls = strategy.start(
+                        Ways.counting(IntStream.range(0, CALLS).iterator(), pulled),
+                        new Job<>(new Ways.Numbers(), busy, (index, input, output) -> output),
+                        way.limits().withRetries(Retries.SAFE))) {
+            until(() -> calls.totals().retries() > 0, "a call that waits");
+            settled(pulled);
+            assertThat(pulled.get()).isPositive().isLessThanOrEqualTo(way.mostAhead());
         }
     }
 
     /** With a stage stopped: what threads and places hold, and the buffers up to it are full. */
     private static int mostBefore(Stage stopped, Way way) {
-        boolean hasBuffers = !way.name().equals("virtual-threads"); // its calls wait on threads of their own
-        int buffers = hasBuffers ? stopped.ordinal() : 4;
+        int buffers = hasBuffers(way) ? stopped.ordinal() : 4;
         return way.mostAhead() - (4 - buffers) * way.limits().queue();
     }
 
-    private static void pass(boolean isStopped, CountDownLatch gate) {
+    /** A virtual thread's call waits on it. */
+    private static boolean hasBuffers(Way way) {
+        return !way.name().equals("virtual-threads");
+    }
+
+    /** Between the begins of two stages: what threads or places of the first hold, and a full buffer. */
+    private static void buffersAreBounded(AtomicLongArray begun, Way way) {
+        int queue = way.limits().queue();
+        int threads = way.mostAhead() - way.limits().inFlight() - 4 * queue;
+        for (int stage = Stage.S.ordinal(); stage < Stage.P.ordinal() && hasBuffers(way); stage++) {
+            int held = stage == Stage.C.ordinal() ? way.limits().inFlight() : threads;
+            assertThat(begun.get(stage) - begun.get(stage + 1))
+                    .as("behind %s", Stage.values()[stage])
+                    .isLessThanOrEqualTo(held + queue);
+        }
+    }
+
+    private static void begin(Stage stage, Stage stopped, CountDownLatch gate, AtomicLongArray begun) {
+        begun.incrementAndGet(stage.ordinal());
         try {
-            if (isStopped) {
+            if (stage == stopped) {
                 gate.await();
             }
-        } catch (InterruptedException stopped) {
-            throw new IllegalStateException(stopped);
+        } catch (InterruptedException ended) {
+            throw new IllegalStateException(ended);
         }
     }
 

@@ -250,6 +250,21 @@ class HttpExchangeTest {
         }
     }
 
+    /** As a service does with a body that is too large. */
+    @Test
+    void anAnswerBeforeTheEndOfTheRequestIsRead() throws Exception {
+        String early = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\n007";
+        try (Server server = new Server((start, connection) -> {
+                    write(connection.getOutputStream(), early);
+                    connection.getInputStream().readAllBytes();
+                });
+                HttpExchange exchange = server.exchange()) {
+            Answer answer = exchange.start(new byte[8 << 20], limits(10_000)).get();
+            assertThat(answer.status()).isEqualTo(413);
+            assertThat(new String(answer.body(), StandardCharsets.UTF_8)).isEqualTo("007");
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"task-pool", "async", "pipeline-async", "virtual-threads"})
     void cancelClosesTheConnectionsInFlight(String name) throws Exception {

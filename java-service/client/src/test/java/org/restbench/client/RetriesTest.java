@@ -21,9 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.client.Calls.Totals;
 import org.restbench.client.Outcome.Kind;
 import org.restbench.client.Ways.Way;
+import org.restbench.client.strategy.Strategies;
 
 /** What is sent again, when, and how often: on a clock of the test's. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -169,6 +171,57 @@ class RetriesTest {
         assertThat(IntStream.range(0, 100).mapToObj(String::valueOf)).allMatch(service.sent()::contains);
         if (way.name().equals("adaptive")) {
             assertThat(service.sent().size()).isLessThanOrEqualTo(150);
+        }
+    }
+
+    /** N = 100 of 300 ms; the service takes 20 at a time. */
+    @Test
+    void adaptiveIsSeldomRefusedAfterItsFirstSecond() throws Exception {
+        Way way = new Way("adaptive", 2, null, 100, Limits.DEFAULT, 1);
+        FakeClock clock = new FakeClock();
+        AtomicInteger sent = new AtomicInteger();
+        AtomicInteger refused = new AtomicInteger();
+        FakeExchange service = new FakeExchange(exchange -> {
+            boolean isFull = exchange.holds() > 20;
+            if (clock.nanos() > 1_000_000_000L) {
+                sent.incrementAndGet();
+                refused.addAndGet(isFull ? 1 : 0);
+            }
+            if (isFull) {
+                exchange.refuse(exchange.holds() - 1, "008");
+            } else {
+                clock.after(300_000_000, exchange::releaseFirst);
+            }
+        });
+        assertThat(run(way, clock, service, Retries.SAFE, new ArrayList<>()))
+                .hasSize(100)
+                .allMatch(Outcome.Done.class::isInstance);
+        assertThat(sent.get()).isPositive();
+        assertThat(refused.get()).isLessThanOrEqualTo(sent.get() / 5);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"async", "adaptive", "pipeline-async", "pipeline"})
+    void aCallThatWaitsToBeSentAgainHoldsNoThreadAndNoPlaceInFlight(String name) throws Exception {
+        FakeExchange service = new FakeExchange(exchange -> {
+            if (exchange.message(0).equals("0")) {
+                exchange.refuse(0, "008");
+            } else {
+                exchange.release(0);
+            }
+        });
+        CallingStrategy real = Strategies.of(name, name.startsWith("pipeline") ? 4 : 1, Loop.IN_ORDER);
+        try (CallingStrategy strategy = Strategies.withClock(real, new FakeClock());
+                Calls<Integer> calls = strategy.start(
+                        IntStream.range(0, 10).iterator(),
+                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> output),
+                        Limits.DEFAULT.withInFlight(1).withRetries(Retries.SAFE))) {
+            for (int i = 1; i < 10; i++) {
+                assertThat(calls.take()).isInstanceOf(Outcome.Done.class);
+            }
+            calls.cancel();
+            assertThat(calls.take()).isInstanceOf(Outcome.Cancelled.class);
+            assertThat(calls.take()).isNull();
         }
     }
 

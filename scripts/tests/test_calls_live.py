@@ -1,0 +1,96 @@
+"""Batches of calls by both real clients over every transport, of the real service."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from stub_bench import Bench
+
+from restbench.analyse import calls, measures
+
+pytestmark = pytest.mark.live
+
+EXPERIMENT = """
+driver = "calls"
+views = ["calls"]
+name = "live-calls"
+title = "A few calls"
+seed = 3
+
+[settings.java]
+JAVA_OPTIONS = "-Xmx256m"
+RESTBENCH_MAX_DELAY_MILLIS = "100"
+
+[calls]
+delays_ms = [0, 50, 200]
+payload = { rows = 3, inner = 2, columns = 4 }
+document = { rows = 40, inner = 1, columns = 6 }
+scaled_from_ms = 50
+number = { p = { 0 = 20, 50 = 20 } }
+
+[profiles.p]
+minutes = 2
+blocks = 1
+warm_max_s = { java = 0.1, python = 0.1 }
+
+[[cells]]
+name = "Calls"
+service = "SERVICE"
+strategy = "serial"
+complexity = LEVELS
+users = 4
+"""
+LEVELS = (
+    "java-rest-sequential-50ms",
+    "java-rest-pipeline-async-50ms",
+    "java-soap-task-pool-50ms",
+    "java-soap-document-0ms",
+    "python-rest-async-50ms",
+    "python-zeep-task-pool-0ms",
+)
+
+
+def run_of(bench: Bench, service: str, *levels: str) -> tuple[int, str]:
+    path = bench.folder / "calls.toml"
+    text = EXPERIMENT.replace("SERVICE", service).replace("LEVELS", json.dumps(levels))
+    path.write_text(text)
+    done = bench.restbench("run", str(path), "--profile", "p", STUB_SERVICES="", STUB_CLIENT="")
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_every_call_of_both_clients_is_right_and_audited(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    code, said = run_of(bench, "java", *LEVELS)
+    assert code == 0, said
+    rows = {row.cell.complexity: row for row in measures.rows(bench.latest)}
+    assert set(rows) == set(LEVELS)
+    for level, row in rows.items():
+        assert row.measured, (level, row.flags, bench.events("failed"))
+        assert row.value("wrong_answers") == 0
+        assert all(calls.median(row, each) for each in calls.COLUMNS if each != "service_cpu_ms")
+    assert calls.median(rows[LEVELS[0]], "made") == 10
+    assert (calls.median(rows[LEVELS[0]], "elapsed_s") or 0) >= 20 * 0.05
+    assert (calls.median(rows[LEVELS[1]], "c_ms") or 0) >= 50
+    log = bench.latest.program_log(1, "calls").parent
+    lines = (log / f"{rows[LEVELS[4]].cell.id}.jsonl").read_text().splitlines()
+    assert sorted(json.loads(line)["index"] for line in lines) == [*range(20)]
+    assert bench.left_running() == []
+
+
+@pytest.mark.parametrize(
+    ("service", "level", "said"),
+    [
+        ("java", "java-rest-async-200ms", "takes a delay of 0 to 100 ms"),
+        ("python", "java-soap-async-0ms", "has no SOAP"),
+    ],
+)
+def test_what_the_service_cannot_do_ends_the_run_before_its_first_batch(
+    tmp_path: Path, service: str, level: str, said: str
+) -> None:
+    bench = Bench(tmp_path)
+    code, output = run_of(bench, service, level)
+    assert (code, said in output) == (2, True), output
+    assert bench.latest.trials.trials() == []
+    assert bench.left_running() == []
