@@ -11,8 +11,9 @@ from typing import NamedTuple, cast
 import numpy as np
 import pytest
 
+from restbench.deploy.database import Database
 from restbench.drive import messages, pgbench
-from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
+from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG, Mark, Sent
 from restbench.drive.messages import EMPTY, POP, SEND
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import STRATEGIES, TAKING_MESSAGES, Cell
@@ -23,7 +24,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule.messages import PGBENCH, MessagesDriver, MessagesRun
+from restbench.schedule.messages import PGBENCH, CpuTime, MessagesDriver, MessagesRun
 from restbench.schedule.pace import Pace, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
@@ -117,6 +118,22 @@ def test_stages_are_told_by_kind_and_add_up_to_the_latency() -> None:
     assert found["database_ms"] == pytest.approx(0.7)
     assert found["send_half_ms"] == pytest.approx(1)
     assert found["send_database_points"] == pytest.approx(np.exp(0.35))
+
+
+def test_cpu_time_of_the_database_is_over_what_was_answered_while_it_was_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readings = iter([100.0, 160.0])
+    monkeypatch.setattr(pgbench, "database_cpu_ms", lambda _database: next(readings))
+    used = CpuTime(cast(Database, None), 0.0)
+    assert used.used_ms() == 60.0
+    records = np.zeros(4, RECORD)
+    records["start_us"], records["elapsed_us"] = [0, 90_000, 150_000, 150_000], 20_000
+    records["outcome"][3] = ERROR
+    begun = Mark(0, 5000, 0, 0, 0, 0)
+    sent = Sent(begun, begun, begun, ("send", "pop"), "", records)
+    assert messages.right_since(sent, 5100.0) == 2
+    assert messages.right_since(sent, 5200.0) == 0
 
 
 def test_a_service_that_tells_no_stages_has_latencies_alone() -> None:

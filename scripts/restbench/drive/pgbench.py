@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from restbench.deploy.database import Database
 from restbench.deploy.migrations import CONTRACT
 from restbench.drive.messages import Connection, filler
@@ -157,14 +155,7 @@ def _read(words: str, each: int, cpu_ms: Sequence[float]) -> Load:
 
 def database_cpu_ms(database: Database) -> float:
     """CPU time of the server so far, backends that ended included: who waited for them has it."""
-    found = process.cpu_ms(database.pids())
-    for pid in database.pids():
-        try:
-            used = psutil.Process(pid).cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        found += 1000 * (used.children_user + used.children_system)
-    return found
+    return process.cpu_ms(database.pids(), with_ended_children=True)
 
 
 def _children_ms() -> float:

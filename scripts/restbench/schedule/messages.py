@@ -4,6 +4,8 @@ pgbench with the same statements in the same rounds."""
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,7 +13,7 @@ from functools import partial
 
 from restbench.deploy.database import Database, fresh
 from restbench.drive import messages, monitor, pgbench
-from restbench.drive.generator import CORRECT, Sent
+from restbench.drive.generator import Sent
 from restbench.drive.messages import Connection, InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
@@ -49,14 +51,35 @@ class Store:
         return self.queues.setdefault(cell.technique, InDatabase(self.owner, cell.technique))
 
 
+class CpuTime:
+    """CPU time of a database since a moment of its load. It begins where what is measured does:
+    every connection has first to plan its statements for tables that were just filled."""
+
+    def __init__(self, database: Database, wait_s: float) -> None:
+        """It counts from so many seconds from now on."""
+        self._database = database
+        self._looked = threading.Timer(wait_s, self._begin)
+        self._looked.start()
+
+    def _begin(self) -> None:
+        self._before_ms, self.since_ms = pgbench.database_cpu_ms(self._database), 1000 * time.time()
+
+    def used_ms(self) -> float:
+        """Until now; `since_ms` is then known, in milliseconds since the epoch."""
+        self._looked.join()
+        return pgbench.database_cpu_ms(self._database) - self._before_ms
+
+
 @dataclass
 class MessagesRun(LoadRun):
     """A block whose services have queues."""
 
     stores: Mapping[str, Store] = field(kw_only=True)
     """By the settings of PostgreSQL that cells name."""
-    database_ms: float = 0.0
-    """CPU time of the cell's database before the trial that goes on."""
+    opens_after_s: float = 0.0
+    """When what is measured of the next trial begins."""
+    database: CpuTime | None = None
+    """Of the trial that goes on."""
 
     def level(self, cell: Cell) -> Messages:
         """What a cell's messages are."""
@@ -96,19 +119,21 @@ class MessagesRun(LoadRun):
         """Each load begins with the same messages in the queues."""
         with spent_on("queues"), self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
-        self.database_ms = pgbench.database_cpu_ms(self.stores[cell.postgres].database)
+        self.database = CpuTime(self.stores[cell.postgres].database, self.opens_after_s)
 
     def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
         """CPU time of the database, the stages of sends and pops, and whether what was popped and
         what is left is what was sent."""
-        used_ms = pgbench.database_cpu_ms(self.stores[cell.postgres].database) - self.database_ms
+        if self.database is None:
+            raise TypeError("after() comes after before()")
+        used_ms = self.database.used_ms()
         with self._counted(cell):
             left = self.queues(cell).left()
         broken = messages.violations(sent.records, self.level(cell).filled, left)
         if broken:
             text = ", ".join(f"{rule} {count}" for rule, count in broken.items())
             self.note("wrong", f"{text}; {sent.first_error}".rstrip("; "), cell)
-        right = max(1, int((sent.records["outcome"] == CORRECT).sum()))
+        right = max(1, messages.right_since(sent, self.database.since_ms))
         mean_ms = float(found.elapsed_us.mean()) / 1000 if found.completions else 0.0
         extras = {
             **found.extras,
@@ -159,6 +184,7 @@ class MessagesDriver(ClosedDriver):
     def trial(self, planned: Planned) -> Trial | None:
         """As of any closed load; none of a load by pgbench, which is a fact of the block."""
         if planned.arm != PGBENCH:
+            self.here.opens_after_s = self.paces[planned.cell].drop_s
             return super().trial(planned)
         self._by_pgbench(planned.cell)
         return None
