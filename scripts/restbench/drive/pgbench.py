@@ -69,7 +69,8 @@ def _pop(technique: Technique) -> str:
 
 
 def _send(technique: Technique) -> str:
-    return f"{statement(f'send-{technique}' if technique in ('function', 'pgmq') else 'send')};\n"
+    text = statement(f"send-{technique}" if technique in ("function", "pgmq") else "send")
+    return f"BEGIN;\n{text};\nCOMMIT;\n" if technique == "statements" else f"{text};\n"
 
 
 def scripts(technique: Technique, load: Messages, ids: Sequence[int]) -> dict[str, str]:
