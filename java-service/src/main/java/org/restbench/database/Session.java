@@ -93,9 +93,18 @@ public final class Session implements AutoCloseable {
             database.succeeded();
             return result;
         } catch (SQLException failed) {
-            throw DatabaseFailure.of(failed, decides);
+            throw DatabaseFailure.of(failed, decides, isOpen());
         } finally {
             databaseNanos += System.nanoTime() - start;
+        }
+    }
+
+    /** By the driver's word: the pool's is about what it gave. */
+    private boolean isOpen() {
+        try {
+            return !connection.unwrap(Connection.class).isClosed();
+        } catch (SQLException broken) {
+            return false;
         }
     }
 
@@ -107,7 +116,7 @@ public final class Session implements AutoCloseable {
         try {
             connection = database.connect();
         } catch (SQLException none) {
-            throw DatabaseFailure.of(none, false);
+            throw DatabaseFailure.of(none, false, false);
         } finally {
             connectionNanos += System.nanoTime() - start;
         }
