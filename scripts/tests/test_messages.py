@@ -186,14 +186,15 @@ tps = 1000.500000 (without initial connection time)
 
 
 def test_a_round_of_pgbench_is_as_many_operations() -> None:
-    found = pgbench._read(WORDS, 2, [100.0, 10.0])
+    connected = WORDS.replace("processed: 500", "processed: 20/20"), [4.0, 2.0]
+    found = pgbench._read(connected, (WORDS, [100.0, 50.0]), 2)
     assert (found.per_s, found.latency_ms) == (2001.0, 2.0)
-    assert (found.database_ms, found.generator_ms, found.failed) == (0.1, 0.01, 3)
+    assert (found.database_ms, found.generator_ms, found.failed) == (0.1, 0.05, 3)
 
 
 def test_what_pgbench_says_without_a_number_is_its_error() -> None:
     with pytest.raises(EnvironmentProblem, match="pgbench says: pgbench: error: no such role"):
-        pgbench._read("pgbench: error: no such role", 2, [0, 0])
+        pgbench._read((WORDS, [0, 0]), ("pgbench: error: no such role", [0, 0]), 2)
 
 
 @pytest.fixture(params=NAMES)

@@ -32,7 +32,7 @@ from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
-PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.0
+PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
 
