@@ -207,10 +207,10 @@ def test_a_function_with_the_owners_rights_looks_nowhere_else_and_is_for_service
             "SELECT proname, prosecdef, proconfig, has_function_privilege('restbench_monitor', "
             "p.oid, 'EXECUTE') FROM pg_proc p WHERE pronamespace = 'messages'::regnamespace"
         ).fetchall()
-    assert len(rows) == 6
+    assert len(rows) == 7
     for name, owns, configured, is_for_all in rows:
         assert configured == ["search_path=pg_catalog, pg_temp"], name
-        assert owns == (name not in ("send", "pop")), name
+        assert owns == (name not in ("send", "pop", "lock_key")), name
         assert not is_for_all, name
 
 

@@ -128,24 +128,11 @@ public final class Session implements AutoCloseable {
      * @param setting a statement that comes first, null for none; never a text of a request
      */
     public <T> T transaction(String setting, Supplier<T> work) {
-        return transaction(setting, work, true);
-    }
-
-    /** Does some work in a transaction, and undoes it. */
-    public <T> T undone(Supplier<T> work) {
-        return transaction(null, work, false);
-    }
-
-    private <T> T transaction(String setting, Supplier<T> work, boolean lasting) {
         try {
             begin(setting);
             T result = work.get();
-            timed(lasting, () -> {
-                if (lasting) {
-                    connection.commit();
-                } else {
-                    connection.rollback();
-                }
+            timed(true, () -> {
+                connection.commit();
                 inTransaction = false;
                 return null;
             });

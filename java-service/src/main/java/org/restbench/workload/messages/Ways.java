@@ -112,13 +112,9 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         return found.isEmpty() ? null : found.get(0);
     }
 
-    /**
-     * With a key its lock is taken first: another request with the key would pass over the message that is held here,
-     * and whose receipt is kept some round trips later.
-     */
     private Message popInSteps(Pop request, Map<String, Object> parameters) {
         if (request.key() != null) {
-            lock(Receipts.lock(request));
+            session.read("lock-key", parameters, row -> true);
         }
         Message oldest = popped(QueueTechnique.STATEMENTS.pop(), parameters, request);
         if (oldest != null) {
