@@ -89,6 +89,15 @@ def test_the_sentence_names_the_station_its_parts_and_what_a_core_would_give() -
     )
 
 
+@pytest.mark.parametrize(("per_s", "is_limit"), [(1690.0, False), (1710.0, True)])
+def test_a_core_that_is_busy_85_percent_of_the_time_is_the_limit(
+    per_s: float, is_limit: bool
+) -> None:
+    (found,) = families([level(60, per_s)], TWO, 0)
+    assert ("no station" not in bottleneck.sentence(found)) is is_limit
+    assert bottleneck.summary([found]).startswith("A core limits 1 of 1") is is_limit
+
+
 def test_an_idle_core_is_said_to_be_no_bottleneck() -> None:
     (found,) = families([level(60, 1000.0)], TWO, 0)
     assert bottleneck.sentence(found).endswith(

@@ -21,8 +21,8 @@ from restbench.machine.placement import place
 UTILISATION_TOLERANCE = 0.05
 #: A throughput that the network misses by more is decided by something that is not in it.
 MODEL_TOLERANCE = 0.15
-#: From here on a station is busy all the time.
-SATURATED = 0.9
+#: From here on a station is the limit: what is left is less than the network is trusted to tell.
+SATURATED = 1 - MODEL_TOLERANCE
 DELAY = "one user's wait"
 
 
