@@ -9,7 +9,7 @@ import string
 import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -96,23 +96,25 @@ class InDatabase:
 
     owner: Connection
     technique: Technique
-    ids: list[int] = field(default_factory=list)
+    ids: Sequence[int]
     """Of the queues, by their numbers from 1; without gaps."""
 
-    def make(self, queues: int) -> None:
-        """The first so many queues, unless they are there."""
-        for number in range(len(self.ids) + 1, queues + 1):
-            name = queue_name(self.technique, number)
-            made = self.owner.execute(
-                "SELECT id FROM messages.create_queue(%s, %s)", (name, self.technique)
+    @classmethod
+    def made(cls, owner: Connection, technique: Technique, queues: int) -> InDatabase:
+        """So many new queues. They are made together, since pgbench draws from a range of ids."""
+        ids = []
+        for number in range(1, queues + 1):
+            name = queue_name(technique, number)
+            found = owner.execute(
+                "SELECT id FROM messages.create_queue(%s, %s)", (name, technique)
             ).fetchone()
-            if made is None:
+            if found is None:
                 raise EnvironmentProblem(f"the database did not make the queue {name}")
-            self.ids.append(int(made[0]))
+            ids.append(int(found[0]))
+        return cls(owner, technique, ids)
 
     def fill(self, level: Messages, seed: int) -> None:
         """With what autovacuum and checkpoints would do in the middle of a trial done before."""
-        self.make(level.queues)
         self.owner.execute("TRUNCATE messages.message, messages.receipt")
         messages = prefilled(level, seed)
         tables = "messages.message, messages.receipt"

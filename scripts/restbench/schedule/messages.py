@@ -19,7 +19,7 @@ from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
 from restbench.experiment.order import Order
-from restbench.failures import WrongAnswers
+from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.prove import messages as proofs
@@ -43,12 +43,17 @@ class Store:
 
     database: Database
     owner: Connection
+    most: int
+    """Queues that a load of the run needs."""
     queues: dict[str, InDatabase] = field(default_factory=dict)
     """By technique."""
 
     def of(self, cell: Cell) -> InDatabase:
         """The queues of a cell's technique."""
-        return self.queues.setdefault(cell.technique, InDatabase(self.owner, cell.technique))
+        if cell.technique not in self.queues:
+            made = InDatabase.made(self.owner, cell.technique, self.most)
+            self.queues[cell.technique] = made
+        return self.queues[cell.technique]
 
 
 class CpuTime:
@@ -182,7 +187,8 @@ class MessagesDriver(ClosedDriver):
         yield from plan
 
     def trial(self, planned: Planned) -> Trial | None:
-        """As of any closed load; none of a load by pgbench, which is a fact of the block."""
+        """As of any closed load; none of a load by pgbench, which is a fact of the block. A cell
+        whose limit is not found is measured without one."""
         if planned.arm != PGBENCH:
             self.here.opens_after_s = self.paces[planned.cell].drop_s
             return super().trial(planned)
@@ -194,18 +200,22 @@ class MessagesDriver(ClosedDriver):
         store, level = here.stores[cell.postgres], here.level(cell)
         queues = store.of(cell)
         queues.fill(level, here.order.experiment.seed)
-        found = pgbench.load(
-            store.database,
-            store.owner,
-            cell.technique,
-            level,
-            queues.ids,
-            seed=here.order.experiment.seed,
-            connections=cell.users,
-            seconds=PGBENCH_S,
-            cores=None if cores.shared else core_list(cores.load),
-            folder=here.load.folder / f"pgbench-{_limit(cell)}",
-        )
+        try:
+            found = pgbench.load(
+                store.database,
+                store.owner,
+                cell.technique,
+                level,
+                queues.ids,
+                seed=here.order.experiment.seed,
+                connections=cell.users,
+                seconds=PGBENCH_S,
+                cores=None if cores.shared else core_list(cores.load),
+                folder=here.load.folder / f"pgbench-{_limit(cell)}",
+            )
+        except EnvironmentProblem as error:
+            here.note("no-limit", str(error), cell)
+            return
         extras = {
             "pgbench_per_s": found.per_s,
             "pgbench_mean_ms": found.latency_ms,
@@ -236,7 +246,7 @@ def opened(
     cores = place("unbound", allowed_cores(), run.load_cores())
     with ExitStack() as stack:
         with spent_on("service start"):
-            stores = stack.enter_context(stores_of(run, wanted, core_list(cores.service)))
+            stores = stack.enter_context(stores_of(order, run, wanted, core_list(cores.service)))
         found = {name: each.database.environment() for name, each in stores.items()}
         block = partial(MessagesRun, stores=stores)
         yield stack.enter_context(
@@ -245,11 +255,13 @@ def opened(
 
 
 @contextmanager
-def stores_of(run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]]:
+def stores_of(order: Order, run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]]:
     """A fresh database for each set of settings that cells name, and the usual one where none
     does; all are removed in the end, but for their logs."""
     cells = [cell for each in wanted.groups for cell in each.cells]
     names = dict.fromkeys(cell.postgres for cell in cells)
+    levels = [order.experiment.messages(cell.complexity) for cell in cells]
+    most = max((level.queues for level in levels if level), default=0)
     found: dict[str, Store] = {}
     with ExitStack() as stack:
         for number, name in enumerate(names, start=1):
@@ -258,7 +270,7 @@ def stores_of(run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]
             database = Database(folder, overrides=given, cores=cores)
             stack.enter_context(fresh(database))
             owner = stack.enter_context(database.connect())
-            found[name] = Store(database, owner)
+            found[name] = Store(database, owner, most)
         yield found
 
 
