@@ -25,7 +25,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule.messages import PGBENCH, CpuTime, MessagesDriver, MessagesRun, Store
+from restbench.schedule.messages import PGBENCH, MessagesDriver, MessagesRun, Store
 from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
@@ -126,7 +126,7 @@ def test_cpu_time_of_the_database_is_over_what_was_answered_while_it_was_counted
 ) -> None:
     readings = iter([100.0, 160.0])
     monkeypatch.setattr(pgbench, "database_cpu_ms", lambda _database: next(readings))
-    used = CpuTime(cast(Database, None), 0.0)
+    used = pgbench.CpuTime(cast(Database, None), 0.0)
     assert used.used_ms() == 60.0
     records = np.zeros(4, RECORD)
     records["start_us"], records["elapsed_us"] = [0, 90_000, 150_000, 150_000], 20_000

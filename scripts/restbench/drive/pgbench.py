@@ -7,6 +7,8 @@ import os
 import re
 import resource
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,6 +176,25 @@ def _processed(words: str) -> int:
 def database_cpu_ms(database: Database) -> float:
     """CPU time of the server so far, backends that ended included: who waited for them has it."""
     return process.cpu_ms(database.pids(), with_ended_children=True)
+
+
+class CpuTime:
+    """CPU time of a database since a moment of its load. It begins where what is measured does:
+    every connection has first to plan its statements for tables that were just filled."""
+
+    def __init__(self, database: Database, wait_s: float) -> None:
+        """It counts from so many seconds from now on."""
+        self._database = database
+        self._looked = threading.Timer(wait_s, self._begin)
+        self._looked.start()
+
+    def _begin(self) -> None:
+        self._before_ms, self.since_ms = database_cpu_ms(self._database), 1000 * time.time()
+
+    def used_ms(self) -> float:
+        """Until now; `since_ms` is then known, in milliseconds since the epoch."""
+        self._looked.join()
+        return database_cpu_ms(self._database) - self._before_ms
 
 
 def _children_ms() -> float:

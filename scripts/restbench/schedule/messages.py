@@ -4,8 +4,6 @@ pgbench with the same statements in the same rounds."""
 from __future__ import annotations
 
 import random
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -56,25 +54,6 @@ class Store:
         return self.queues[cell.technique]
 
 
-class CpuTime:
-    """CPU time of a database since a moment of its load. It begins where what is measured does:
-    every connection has first to plan its statements for tables that were just filled."""
-
-    def __init__(self, database: Database, wait_s: float) -> None:
-        """It counts from so many seconds from now on."""
-        self._database = database
-        self._looked = threading.Timer(wait_s, self._begin)
-        self._looked.start()
-
-    def _begin(self) -> None:
-        self._before_ms, self.since_ms = pgbench.database_cpu_ms(self._database), 1000 * time.time()
-
-    def used_ms(self) -> float:
-        """Until now; `since_ms` is then known, in milliseconds since the epoch."""
-        self._looked.join()
-        return pgbench.database_cpu_ms(self._database) - self._before_ms
-
-
 @dataclass
 class MessagesRun(LoadRun):
     """A block whose services have queues."""
@@ -83,7 +62,7 @@ class MessagesRun(LoadRun):
     """By the settings of PostgreSQL that cells name."""
     opens_after_s: float = 0.0
     """When what is measured of the next trial begins."""
-    database: CpuTime | None = None
+    database: pgbench.CpuTime | None = None
     """Of the trial that goes on."""
 
     def level(self, cell: Cell) -> Messages:
@@ -124,7 +103,7 @@ class MessagesRun(LoadRun):
         """Each load begins with the same messages in the queues."""
         with spent_on("queues"), self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
-        self.database = CpuTime(self.stores[cell.postgres].database, self.opens_after_s)
+        self.database = pgbench.CpuTime(self.stores[cell.postgres].database, self.opens_after_s)
 
     def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
         """CPU time of the database, the stages of sends and pops, and whether what was popped and
