@@ -60,6 +60,8 @@ class DatabaseSettings:
     receipt_seconds: int
     free_path: str | None
     min_free_bytes: int
+    queue_bytes: int
+    """Of messages that are kept in this process, at most."""
     is_alone: bool
     """Whether no other process has requests of the workload: then queues may be in its memory."""
 
@@ -187,6 +189,7 @@ class Settings:
             self.receipt_seconds,
             self.database_free_path,
             self.database_min_free_bytes,
+            self.request_memory_bytes // 2,
             is_alone=self.workers == 1,
         )
 

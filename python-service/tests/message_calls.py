@@ -12,7 +12,10 @@ from restbench_service.core.reply import Reply
 from restbench_service.core.service import Core, Exchange, Head, Server
 from restbench_service.execution.serial import Serial
 from restbench_service.settings import Settings
+from restbench_service.workloads.messages.requests import TECHNIQUES
 from restbench_service.workloads.messages.workload import MessagesWorkload
+
+ON_DATABASE = [name for name in TECHNIQUES if name != "memory"]
 
 
 class Told(NamedTuple):

@@ -1,31 +1,27 @@
-"""The workload messages on a PostgreSQL: what each technique does, and what a key promises."""
+"""The workload messages on a PostgreSQL: what each technique does, and who asks the database."""
 
 import json
 import re
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
 import pytest
-from live_database import LiveDatabase, fresh_name
+from live_database import LiveDatabase
 from live_service import wait_until
-from message_calls import Caller, Told, calling_at
+from message_calls import Caller, calling_at
 
 from restbench_service.workloads.messages.database import Database
-from restbench_service.workloads.messages.receipts import purge
 from restbench_service.workloads.messages.requests import TECHNIQUES
 
 HOSTILE = "'; DROP TABLE message;--"
 TIMING = re.compile(r".*, serialize;dur=\d+\.\d{3}, connection;dur=(\S+), database;dur=(\S+)")
 WITH_ROWS = [name for name in TECHNIQUES if name not in ("pgmq", "memory")]
-ON_DATABASE = [name for name in TECHNIQUES if name != "memory"]
 every_technique = pytest.mark.parametrize("technique", TECHNIQUES)
 with_rows = pytest.mark.parametrize("technique", WITH_ROWS)
-on_database = pytest.mark.parametrize("technique", ON_DATABASE)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +73,9 @@ def test_messages_come_in_their_order_and_once(caller: Caller, technique: str) -
 
 @every_technique
 def test_many_threads_pop_each_message_exactly_once(caller: Caller, technique: str) -> None:
-    queue, many = caller.queue(technique), 2000 if technique == "skip-locked" else 300
+    queue = caller.queue(technique)
+    # At repeatable-read 15 of 16 lose each race, and try again.
+    many = {"skip-locked": 2000, "repeatable-read": 100}.get(technique, 300)
     with ThreadPoolExecutor(16) as users:
         sent = list(users.map(lambda n: caller.send(queue, str(n)).members["id"], range(many)))
 
@@ -242,71 +240,6 @@ def test_queues_of_one_process_are_not_for_several_workers(database: LiveDatabas
             assert told.members["errorMessage"] == "technique: memory is not offered under serial"
 
 
-# --- keys -------------------------------------------------------------------------------------
-
-
-def replayed(told: Told) -> bool:
-    return told.headers.get("Idempotent-Replayed") == "true"
-
-
-@on_database
-def test_a_repeated_key_has_one_effect_and_one_answer(caller: Caller, technique: str) -> None:
-    one, two, key = caller.queue(technique), caller.queue(technique), fresh_name()
-    asked = {"requestId": 1, "sender": 3, "queues": [two, one], "body": "é"}
-    calls: dict[str, Callable[[], Told]] = {
-        "send": lambda: caller.send(one, "é", key=f"{key}-send"),
-        "broadcast": lambda: caller.ask("POST", "/broadcast", **asked, key=f"{key}-all"),
-        "pop": lambda: caller.pop(one, key=f"{key}-pop"),
-    }
-    for name, call in calls.items():
-        first, second = call(), call()
-        assert (first.status, replayed(first), replayed(second)) == (200, False, True), name
-        assert second.members == first.members
-    assert (caller.count(one), caller.count(two)) == (1, 1)
-
-
-@on_database
-def test_one_key_from_many_at_once_is_one_message(caller: Caller, technique: str) -> None:
-    queue, key = caller.queue(technique), fresh_name()
-    with ThreadPoolExecutor(8) as users:
-        sent = list(users.map(lambda _: caller.send(queue, key=f"{key}-s"), range(8)))
-        assert caller.count(queue) == 1
-        caller.send(queue, "another")
-        popped = list(users.map(lambda _: caller.pop(queue, key=f"{key}-p"), range(8)))
-    for told in (sent, popped):
-        assert {each.status for each in told} == {200}
-        assert len({each.members["id"] for each in told}) == 1
-        assert [replayed(each) for each in told].count(False) == 1
-    assert caller.count(queue) == 1
-
-
-def test_a_key_is_not_used_up_by_an_empty_pop_and_belongs_to_its_client(caller: Caller) -> None:
-    queue, key = caller.queue(), fresh_name()
-    assert caller.pop(queue, key=key).members["id"] is None
-    message = caller.send(queue, "one").members["id"]
-    assert caller.pop(queue, key=key).members["id"] == message
-    again = caller.pop(queue, key=key)
-    assert (again.members["id"], replayed(again)) == (message, True)
-    assert caller.pop(queue, key=key, client=6).members["id"] is None
-    assert (caller.send(queue, key=key, sender=5).code, caller.count(queue)) == ("013", 0)
-
-
-def test_receipts_are_forgotten_when_they_are_old(caller: Caller, database: LiveDatabase) -> None:
-    queue, key = caller.queue(), fresh_name()
-    assert not replayed(caller.send(queue, key=key))
-    own = Database(database.of_a_worker(database_connections=1))
-    own.open()
-    try:
-        purge(own, 600)
-        assert replayed(caller.send(queue, key=key))
-        time.sleep(1.1)
-        purge(own, 1)
-    finally:
-        own.close()
-    assert not replayed(caller.send(queue, key=key))
-    assert caller.count(queue) == 2
-
-
 # --- the database and who asks it ---------------------------------------------------------------
 
 
@@ -387,7 +320,6 @@ def test_the_log_has_neither_bodies_nor_what_the_server_said(
     caller: Caller, database: LiveDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     queue = caller.queue()
-    workload: Any = caller.core._workloads["messages"].workload
     from restbench_service.workloads.messages import statements as texts  # noqa: PLC0415
 
     broken = {**texts.statements(), "send": b"SELECT %(body)s::int"}
@@ -395,7 +327,6 @@ def test_the_log_has_neither_bodies_nor_what_the_server_said(
         patch.setattr("restbench_service.workloads.messages.database.statements", lambda: broken)
         told = caller.send(queue, "secret-4815162342")
     assert (told.status, told.code) == (503, "014")
-    assert workload.is_blocking
     assert "22P02" in caplog.text
     assert "4815162342" not in caplog.text and "invalid" not in caplog.text
 
@@ -406,12 +337,10 @@ def test_health_is_answered_while_the_database_is_silent(database: LiveDatabase)
         workload: Any = caller.core._workloads["messages"].workload
         workload._database._answered_at = 0.0
         connection = workload._database.take()
-        done = threading.Event()
         asked = [caller.page("/health")["database"] for _ in range(2)]
         assert asked == [{"up": False}, {"up": False}]
         workload._database.give_back(connection)
         wait_until(lambda: caller.page("/health")["database"] == {"up": True})
-        done.set()
 
 
 def test_members_of_answers_are_in_the_contract_s_order(caller: Caller) -> None:

@@ -22,7 +22,6 @@ from restbench_service.workloads.messages.requests import (
     Outcome,
     Pop,
     Send,
-    key_lock,
 )
 from restbench_service.workloads.messages.statements import in_driver_s_form, statements
 from restbench_service.workloads.messages.techniques import TECHNIQUES as TABLE
@@ -45,7 +44,6 @@ def test_a_fingerprint_is_the_same_in_both_services() -> None:
     assert broadcast.fingerprint == hashlib.sha256("broadcast\na,b\n0\né".encode()).digest()
     pop = Pop("a", client=3, receiver=5, key="k", request_id=1)
     assert pop.fingerprint == hashlib.sha256(b"pop\na\n5\n").digest()
-    assert key_lock(3, "k") == -2846693901831213622
 
 
 def test_the_tables_have_the_same_techniques() -> None:

@@ -129,7 +129,8 @@ def test_a_queue_that_is_made_or_deleted_when_it_breaks_may_be_so(
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("restbench_service.workloads.messages.database.SILENT_SECONDS", 0.2)
+    for name, seconds in {"SILENT_SECONDS": 0.2, "LOOK_SECONDS": 0.05}.items():
+        monkeypatch.setattr(f"restbench_service.workloads.messages.database.{name}", seconds)
 
 
 @pytest.mark.usefixtures("impatient")

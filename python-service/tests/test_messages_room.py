@@ -1,14 +1,18 @@
-"""What is answered when the database's file system has hardly any room left."""
+"""What is answered when the database's file system, or the process, has hardly any room left."""
 
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from live_database import LiveDatabase, fresh_name
 from message_calls import Caller, calling_at
 
 from restbench_service.workloads.messages import free_space
+from restbench_service.workloads.messages.database import Session
 from restbench_service.workloads.messages.free_space import FreeSpace, free_bytes
+from restbench_service.workloads.messages.memory import MemoryMessages
 from restbench_service.workloads.messages.requests import TECHNIQUES
+from restbench_service.workloads.workload import InvalidRequestError
 
 MINIMUM = 1000
 NOT_DONE = "the database cannot do it now; it is not done"
@@ -110,3 +114,20 @@ def test_with_room_again_messages_are_taken(guarded: Caller, disk: Disk) -> None
     assert guarded.send(queue).code == "014"
     disk.free, disk.now = MINIMUM, disk.now + 1
     assert guarded.send(queue).status == 200
+
+
+def test_messages_of_the_process_have_room_for_all_of_a_broadcast_or_none_is_sent() -> None:
+    kept, none = MemoryMessages(2000), cast(Session, None)
+    asked = {"queue_id": 7, "receiver": 0, "sender": 1, "body": "x" * 100}
+    first = kept.send_one(none, asked)
+    with pytest.raises(InvalidRequestError) as refused:
+        kept.broadcast(none, asked, [7, 8])
+    assert refused.value.code == "010"
+    assert refused.value.message == "the request needs 1 MiB of memory, the limit is 0 MiB"
+    assert (kept.count(none, {"queue_id": 7}), kept.count(none, {"queue_id": 8})) == (1, 0)
+    popped = kept.pop_one(none, asked, lambda: None)
+    assert popped is not None and popped.id == first
+    for _ in range(3):  # whatever takes a message gives its room back
+        _, in_eight = kept.broadcast(none, asked, [7, 8])
+        kept.drop(7)
+        assert kept.delete(none, {"queue_id": 8, "id": in_eight})

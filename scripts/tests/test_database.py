@@ -10,8 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import psutil
 import psycopg
 import pytest
 from database_server import DEBIAN, PATIENCE_S, session
+from waiting import await_true
 
 from restbench.deploy import database as room
 from restbench.deploy import postgres
@@ -45,15 +45,8 @@ def own(one: Database) -> Database:
     """One that these tests may kill; whatever became of it in the last one, it runs."""
     one.overrides = {"shared_buffers": "16MB"}
     one.start()
-    until(one._answers, "it does not recover")
+    assert await_true(one._answers)
     return one
-
-
-def until(holds: Callable[[], bool], what: str, timeout_s: float = 30.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 def is_ended(connection: psycopg.Connection[Any]) -> bool:
@@ -93,8 +86,8 @@ def test_a_server_goes_on_after_one_of_a_services_backends_was_killed(own: Datab
         before = own.pids()[0]
         assert own.kill("backend") == (ours.pid,)
         for ended in (owner, ours.connection):  # all begin anew: shared memory may be broken
-            until(lambda: is_ended(ended), "a session goes on")  # noqa: B023 - at once
-    until(own._answers, "it does not recover")
+            assert await_true(lambda: is_ended(ended))  # noqa: B023 - at once
+    assert await_true(own._answers)
     assert own.pids()[0] == before
 
 
@@ -309,101 +302,11 @@ def test_one_that_does_not_answer_is_named(tmp_path: Path) -> None:
         theirs.start()
 
 
-# --- nothing is left -----------------------------------------------------------------------------
-HARNESS = """
-import signal, sys, threading, time
-from pathlib import Path
-from restbench.deploy.database import Database
-from restbench.machine import watch
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
-database = Database(Path(sys.argv[1]), overrides={"shared_buffers": "16MB"})
-if sys.argv[2] == "thread":
-    starting = threading.Thread(target=database.start)
-    starting.start()
-    starting.join()
-else:
-    database.start()
-database.migrate()
-(its_watch,) = watch._watches.values()
-print(database.port, its_watch.process.pid, flush=True)
-time.sleep(600)
-"""
-
-
-@pytest.fixture
-def harness(tmp_path: Path) -> Iterator[Callable[[str], tuple[subprocess.Popen[str], int]]]:
-    """Another process that has a database in `cluster`; it, and its guardian's number."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(where: str) -> tuple[subprocess.Popen[str], int]:
-        line = [sys.executable, "-c", HARNESS, str(tmp_path / "cluster"), where]
-        running = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, start_new_session=True)
-        started.append(running)
-        assert running.stdout is not None
-        _port, guardian = map(int, running.stdout.readline().split())
-        return running, guardian
-
-    yield start
-    for each in started:
-        each.kill()
-        each.wait()
-    Database(tmp_path / "cluster").stop()
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("where", ["main", "thread"])
-def test_nothing_is_left_of_it_when_its_harness_ends(
-    tmp_path: Path,
-    harness: Callable[[str], tuple[subprocess.Popen[str], int]],
-    how: signal.Signals,
-    where: str,
-) -> None:
-    running, _guardian = harness(where)
-    server = Database(tmp_path / "cluster").server
-    assert server.pids()
-    running.send_signal(how)
-    running.wait()
-    until(lambda: not server.pids(), "processes are left")
-    until(lambda: not server.data.exists(), "data is left")
-
-
-def test_what_a_killed_harness_and_its_killed_guardian_left_is_stopped_by_the_next(
-    tmp_path: Path, harness: Callable[[str], tuple[subprocess.Popen[str], int]]
-) -> None:
-    running, guardian = harness("thread")  # of its main thread's the kernel would end it
-    left = Database(tmp_path / "cluster").server.postmaster()
-    os.kill(guardian, signal.SIGKILL)
-    running.kill()
-    running.wait()
-    assert left is not None
-    assert Database(tmp_path / "cluster").server.postmaster() == left
-    anew = Database(tmp_path / "cluster", overrides={"shared_buffers": "16MB"})
-    anew.start()
-    try:
-        assert left.pid not in anew.pids()
-        assert anew.migrate() == []
-    finally:
-        anew.stop()
-
-
-def test_one_of_a_harness_that_lives_is_left_alone(
-    tmp_path: Path, harness: Callable[[str], tuple[subprocess.Popen[str], int]]
-) -> None:
-    harness("main")
-    other = Database(tmp_path / "cluster")
-    before = other.server.postmaster()
-    with pytest.raises(EnvironmentProblem, match="a database runs in"):
-        other.start()
-    assert before is not None
-    assert other.server.postmaster() == before
-
-
 def test_a_process_that_got_the_number_of_a_postmaster_is_left_alone(own: Database) -> None:
     own.kill("all")
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as stranger:
         try:
-            until(lambda: not own.pids(), "they are killed")
+            assert await_true(lambda: not own.pids())
             lock = own.server.data / "postmaster.pid"
             lines = lock.read_text().splitlines()
             lock.write_text("\n".join([str(stranger.pid), *lines[1:]]))
@@ -413,13 +316,3 @@ def test_a_process_that_got_the_number_of_a_postmaster_is_left_alone(own: Databa
         finally:
             stranger.kill()
     assert own.alive()
-
-
-def test_a_cluster_that_was_only_half_made_is_made_anew(tmp_path: Path) -> None:
-    (tmp_path / "data.new").mkdir()
-    (tmp_path / "data.new" / "PG_VERSION").write_text("18")
-    made = Database(tmp_path, overrides={"shared_buffers": "16MB"})
-    made.start()
-    made.stop()
-    assert not (tmp_path / "data.new").exists()
-    assert not list(tmp_path.glob("*.word"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -25,15 +25,12 @@ ROWS = 500
 PATIENCE_S = 60.0
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    found = Database(tmp_path_factory.mktemp("database"))
-    found.start()
-    try:
-        found.migrate()
-        yield found
-    finally:
-        found.stop()
+@pytest.fixture
+def server(database: Database) -> Database:
+    """Of each version, as what it tells in which place differs; without messages."""
+    with database.connect() as owner:
+        owner.execute("TRUNCATE messages.message")
+    return database
 
 
 @pytest.fixture
@@ -91,7 +88,7 @@ def test_samples_count_rows_bytes_log_and_checkpoints(
     assert last["wal_records"] > first["wal_records"]
     assert last["wal_syncs"] > first["wal_syncs"]
     assert last["wal_sync_ms"] >= first["wal_sync_ms"]
-    assert last["checkpoints"] == first["checkpoints"] + 1
+    assert last["checkpoints"] >= first["checkpoints"] + 1  # one of its own may come between
     assert end["bloat"]["tuple_count"] == ROWS
     assert end["zone"]
 

@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from pytest import approx
+from scipy import special
 
 from restbench.analyse.factorial import Estimate, Factorial, Values, analyse
 from restbench.experiment.design import Design
@@ -145,6 +146,33 @@ def test_jains_text_counts_one_coefficient_more(
     assert (15 - wider * (15 - ours.low), 15 + wider * (ours.high - 15)) == approx(
         expected, abs=5e-5
     )
+
+
+@pytest.mark.parametrize("factors", [2, 3])
+@pytest.mark.parametrize("has_blocks", [True, False])
+def test_least_squares_finds_the_same(factors: int, has_blocks: bool) -> None:
+    """A column for each effect, and for each block but the first: y ~ A*B + C(block)."""
+    rng, runs, cells = np.random.default_rng(factors), 4, 2**factors
+    y = rng.normal(100, 10, (cells, runs)) + rng.normal(0, 20, runs)
+    found = of([*map(tuple, y)], blocks=has_blocks, model="additive")
+    signs = np.array([each.column.signs for each in found.effects], dtype=float)
+    later = range(1, runs if has_blocks else 1)
+    x = np.array(
+        [
+            [1.0, *signs[:, cell], *(float(run == block) for block in later)]
+            for cell in range(cells)
+            for run in range(runs)
+        ]
+    )
+    solved, (sse,), rank, _ = np.linalg.lstsq(x, y.ravel(), rcond=None)
+    free = y.size - int(rank)
+    assert (found.sse, found.degrees_of_freedom) == (approx(sse), free)
+    assert q(found)[1:] == approx([*solved[1:cells]])
+    errors = np.sqrt(sse / free * np.diag(np.linalg.inv(x.T @ x)))[1:cells]
+    half_widths = special.stdtrit(free, 0.975) * errors
+    assert [each.half_width for each in found.effects] == approx([*half_widths])
+    p = 2 * special.stdtr(free, -np.abs(solved[1:cells]) / errors)
+    assert [each.p for each in found.effects] == approx([*p])
 
 
 def test_one_run_a_cell_gives_shares_and_no_significance() -> None:

@@ -205,6 +205,40 @@ def test_repeatable_read_refuses_what_another_took_and_takes_the_second_when_it_
     assert id_of(in_transaction(ours, bench.queue)) == bench.messages[1]
 
 
+def pop_with_key(ours: Session, technique: str, queue: int, word: str) -> Row:
+    asked = {"client": 1, "key": word, "fingerprint": b"of a pop"}
+    if technique == "pgmq":
+        return ours.one("pop-pgmq-with-key", pgmq_queue=f"q{queue}", **asked)
+    name = "pop-function" if technique == "function" else "pop-skip-locked-with-key"
+    return ours.one(name, queue_id=queue, receiver=0, **asked)
+
+
+@pytest.mark.parametrize("technique", sorted({*AT_ONCE} - {"statements"}))
+def test_who_repeats_a_key_waits_for_it_before_any_message_is_passed_over(
+    bench: Bench, technique: str
+) -> None:
+    bench.fill(technique)
+    word = f"{technique} {bench.queue}"
+    with bench.other.connection.transaction():
+        bench.other.all("lock-key", client=1, key=word)
+        repeated = bench.thread.submit(pop_with_key, bench.ours, technique, bench.queue, word)
+        event = wait_event(bench.database, bench.ours.pid, repeated.done)
+        assert event == "Lock/advisory"
+        first = pop_with_key(bench.other, technique, bench.queue, word)
+        assert id_of(first) == bench.messages[0]
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        repeated.result()
+    assert id_of(AT_ONCE[technique](bench.ours, bench.queue)) == bench.messages[1]
+
+
+def test_keys_of_others_do_not_wait(bench: Bench) -> None:
+    bench.fill("skip-locked")
+    with bench.other.connection.transaction():
+        bench.other.all("lock-key", client=1, key="a")
+        for client, word in ((1, "b"), (2, "a")):
+            bench.ours.all("lock-key", client=client, key=word)
+
+
 def test_statements_delete_by_the_number_once_a_pop(bench: Bench) -> None:
     """As the server counts them: a pop of one statement has none of these."""
     counted = (

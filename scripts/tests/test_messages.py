@@ -14,7 +14,7 @@ import pytest
 
 from restbench.deploy.database import Database
 from restbench.drive import messages, pgbench
-from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
+from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG, Mark, Sent
 from restbench.drive.messages import EMPTY, POP, SEND
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import STRATEGIES, TAKING_MESSAGES, Cell
@@ -121,6 +121,22 @@ def test_stages_are_told_by_kind_and_add_up_to_the_latency() -> None:
     assert found["send_database_points"] == pytest.approx(np.exp(0.35))
 
 
+def test_cpu_time_of_the_database_is_over_what_was_answered_while_it_was_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readings = iter([100.0, 160.0])
+    monkeypatch.setattr(pgbench, "database_cpu_ms", lambda _database: next(readings))
+    used = pgbench.CpuTime(cast(Database, None), 0.0)
+    assert used.used_ms() == 60.0
+    records = np.zeros(4, RECORD)
+    records["start_us"], records["elapsed_us"] = [0, 90_000, 150_000, 150_000], 20_000
+    records["outcome"][3] = ERROR
+    begun = Mark(0, 5000, 0, 0, 0, 0)
+    sent = Sent(begun, begun, begun, ("send", "pop"), "", records)
+    assert messages.right_since(sent, 5100.0) == 2
+    assert messages.right_since(sent, 5200.0) == 0
+
+
 def test_a_service_that_tells_no_stages_has_latencies_alone() -> None:
     records = np.zeros(1, RECORD)
     records["elapsed_us"], records["stages_ms"] = 1000, np.nan
@@ -147,7 +163,9 @@ def test_every_technique_has_a_script_whose_parameters_are_all_given(technique: 
 
 def test_techniques_keep_their_round_trips_under_pgbench() -> None:
     (statements,) = pgbench.scripts("statements", HUNDRED, IDS).values()
-    assert statements.count("BEGIN;") == statements.count("COMMIT;") == 1
+    sent, popped = statements.split("BEGIN;\n")[1:]
+    assert sent.startswith("INSERT") and sent.endswith("COMMIT;\n")
+    assert popped.startswith("SELECT") and popped.endswith("COMMIT;\n")
     assert "\\aset popped_" in statements
     assert "id = :popped_id" in statements
     (advisory,) = pgbench.scripts("advisory", HUNDRED, IDS).values()
@@ -169,14 +187,15 @@ tps = 1000.500000 (without initial connection time)
 
 
 def test_a_round_of_pgbench_is_as_many_operations() -> None:
-    found = pgbench._read(WORDS, 2, [100.0, 10.0])
+    connected = WORDS.replace("processed: 500", "processed: 20/20"), [4.0, 2.0]
+    found = pgbench._read(connected, (WORDS, [100.0, 50.0]), 2)
     assert (found.per_s, found.latency_ms) == (2001.0, 2.0)
-    assert (found.database_ms, found.generator_ms, found.failed) == (0.1, 0.01, 3)
+    assert (found.database_ms, found.generator_ms, found.failed) == (0.1, 0.05, 3)
 
 
 def test_what_pgbench_says_without_a_number_is_its_error() -> None:
     with pytest.raises(EnvironmentProblem, match="pgbench says: pgbench: error: no such role"):
-        pgbench._read("pgbench: error: no such role", 2, [0, 0])
+        pgbench._read((WORDS, [0, 0]), ("pgbench: error: no such role", [0, 0]), 2)
 
 
 @pytest.fixture(params=NAMES)

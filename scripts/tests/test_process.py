@@ -85,6 +85,17 @@ def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
         process.stop(started)
 
 
+def test_children_that_have_ended_count_where_they_are_asked_for() -> None:
+    burner = "import time\nwhile time.process_time() < 0.4: pass"
+    before = [process.cpu_ms((os.getpid(),), with_ended_children=each) for each in (False, True)]
+    subprocess.run([sys.executable, "-c", burner], check=True)
+    own, family = (
+        process.cpu_ms((os.getpid(),), with_ended_children=each) - then
+        for each, then in zip((False, True), before, strict=True)
+    )
+    assert family - own >= 300
+
+
 def test_a_process_that_is_gone_has_no_tree_and_no_cpu_time() -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()

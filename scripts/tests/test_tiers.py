@@ -89,12 +89,45 @@ def test_the_sentence_names_the_station_its_parts_and_what_a_core_would_give() -
     )
 
 
+@pytest.mark.parametrize(("per_s", "is_limit"), [(1690.0, False), (1710.0, True)])
+def test_a_core_that_is_busy_85_percent_of_the_time_is_the_limit(
+    per_s: float, is_limit: bool
+) -> None:
+    (found,) = families([level(60, per_s)], TWO, 0)
+    assert ("no station" not in bottleneck.sentence(found)) is is_limit
+    assert bottleneck.summary([found]).startswith("A core limits 1 of 1") is is_limit
+
+
 def test_an_idle_core_is_said_to_be_no_bottleneck() -> None:
     (found,) = families([level(60, 1000.0)], TWO, 0)
     assert bottleneck.sentence(found).endswith(
         "At 1000/s it is busy 50 % of the time: what limits is no station of this model."
     )
     assert bottleneck.summary([found]).startswith("A core limits none of 1 techniques; by the")
+
+
+def test_cores_that_others_keep_busy_are_the_limit_and_it_is_said() -> None:
+    (found,) = families([level(60, 1420.0, machine_cpu_pct=99.0)], TWO, 0)
+    assert found.levels[0].notes == (
+        "+28 points of CPU are of no tier",
+        "contention or group commit: not this model",
+    )
+    assert bottleneck.sentence(found).endswith(
+        "At 1420/s it is busy 71 % of the time with these, and all cores 99 %: the rest is work of "
+        "no tier, which takes from what they could do."
+    )
+    said = bottleneck.summary([found, *families([level(60, 1000.0)], TWO, 0)])
+    assert said.startswith(
+        "A core limits 1 of 2 techniques, 1 of them next to work of no tier; in the others no core"
+    )
+
+
+def test_how_busy_it_is_counts_with_the_cpu_times_of_the_most_users() -> None:
+    few, many = level(1, 500.0), level(60, 1250.0, cpu_ms_per_request=1.3)
+    (found,) = families([few, many], TWO, 0)
+    assert found.levels[1].utilisation_by_law == pytest.approx(0.9375)
+    assert found.busy == pytest.approx(0.9375)
+    assert "no station of this model" not in bottleneck.sentence(found)
 
 
 def test_the_kept_reference_run_tells_what_limits_each_of_its_techniques() -> None:

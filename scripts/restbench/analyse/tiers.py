@@ -21,8 +21,8 @@ from restbench.machine.placement import place
 UTILISATION_TOLERANCE = 0.05
 #: A throughput that the network misses by more is decided by something that is not in it.
 MODEL_TOLERANCE = 0.15
-#: From here on a station is busy all the time.
-SATURATED = 0.9
+#: From here on a station is the limit: what is left is less than the network is trusted to tell.
+SATURATED = 1 - MODEL_TOLERANCE
 DELAY = "one user's wait"
 
 
@@ -56,6 +56,8 @@ class Level:
     predicted: Solution
     """In milliseconds."""
     cores: int
+    stations: tuple[Station, ...]
+    """With its own demands, in milliseconds."""
 
     @property
     def per_s(self) -> float:
@@ -120,6 +122,18 @@ class Family:
     def best(self) -> Level:
         """The level of the highest throughput."""
         return max(self.levels, key=lambda each: each.per_s)
+
+    @property
+    def busy(self) -> float:
+        """The limiting station at the highest throughput, by the CPU times of the tiers there (0 to
+        1)."""
+        there = {each.name: each for each in self.best.stations}
+        return there[self.limiting.name].utilisation(self.best.per_s / 1000)
+
+    @property
+    def has_idle_cores(self) -> bool:
+        """Whether cores are idle there: busy neither with the tiers nor with anything else."""
+        return max(self.busy, self.best.utilisation or 0.0) < SATURATED
 
     @property
     def knee(self) -> float:
@@ -197,5 +211,14 @@ def _family(
         waited = 1000 / (first.value("throughput_per_s") or 1.0) - taken.cpu
         stations = (*stations, Station(DELAY, max(0.0, waited), None))
     solved = solve(stations, known[-1][0].cell.users)
-    levels = tuple(Level(row, its, solved[row.cell.users - 1], len(allowed)) for row, its in known)
+    levels = tuple(
+        Level(
+            row,
+            its,
+            solved[row.cell.users - 1],
+            len(allowed),
+            stations_of(row.cell, its, allowed, own_load_cores),
+        )
+        for row, its in known
+    )
     return Family(cell, stations, levels)

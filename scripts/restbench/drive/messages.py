@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import psycopg
 
-from restbench.drive.generator import CORRECT, STAGES, WRONG
+from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
@@ -209,6 +209,13 @@ def violations(records: Records, filled: int, left: int) -> dict[str, int]:
         "not an answer": int((wrong & ~pops).sum()),
     }
     return {rule: count for rule, count in found.items() if count}
+
+
+def right_since(sent: Sent, epoch_ms: float) -> int:
+    """How many correct answers of a trial came after a moment."""
+    ends_us = sent.records["start_us"] + sent.records["elapsed_us"]
+    is_after = sent.begun.epoch_ms + ends_us / 1000 > epoch_ms
+    return int((is_after & (sent.records["outcome"] == CORRECT)).sum())
 
 
 def means(records: Records, kinds: Mapping[str, int] | None = None) -> dict[str, float]:

@@ -7,11 +7,11 @@ import os
 import re
 import resource
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import psutil
 
 from restbench.deploy.database import Database
 from restbench.deploy.migrations import CONTRACT
@@ -37,7 +37,8 @@ _NAME = re.compile(r"(?<!:):(\w+)")
 
 @dataclass(frozen=True)
 class Load:
-    """What came of one load; CPU times for an operation, which is a send or a pop, milliseconds."""
+    """What came of one load; CPU times for an operation, which is a send or a pop, in milliseconds,
+    without those of connecting."""
 
     per_s: float
     latency_ms: float
@@ -71,7 +72,8 @@ def _pop(technique: Technique) -> str:
 
 
 def _send(technique: Technique) -> str:
-    return f"{statement(f'send-{technique}' if technique in ('function', 'pgmq') else 'send')};\n"
+    text = statement(f"send-{technique}" if technique in ("function", "pgmq") else "send")
+    return f"BEGIN;\n{text};\nCOMMIT;\n" if technique == "statements" else f"{text};\n"
 
 
 def scripts(technique: Technique, load: Messages, ids: Sequence[int]) -> dict[str, str]:
@@ -110,7 +112,6 @@ def load(  # noqa: PLR0913 - the last five are given by name
     folder.mkdir(parents=True, exist_ok=True)
     line = [database.program("pgbench"), "-n", "-M", "prepared", "-r", f"--max-tries={TRIES}"]
     line += ["-c", str(connections), "-j", str(min(connections, len(os.sched_getaffinity(0))))]
-    line += ["-T", str(seconds)]
     texts = scripts(technique, level, ids)
     for name, text in texts.items():
         path = folder / name.partition("@")[0]
@@ -119,33 +120,44 @@ def load(  # noqa: PLR0913 - the last five are given by name
     values = {**_VALUES, "body": filler(seed, level.characters)[: level.characters]}
     line += [part for name, value in values.items() for part in ("-D", f"{name}={value}")]
     line.append(database.url("service"))
-    before = database_cpu_ms(database), _children_ms()
-    done = subprocess.run(
-        process.bound_to_us(line, cores),
-        env={**os.environ, **database.client_environment("service")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    clock.comes_true(lambda: _is_gone(owner), _GONE_S)
-    after = database_cpu_ms(database), _children_ms()
-    (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
-    if done.returncode:
-        said = done.stderr.strip().rpartition("\n")[2]
-        raise EnvironmentProblem(f"pgbench, {technique}: {said or done.returncode}")
-    each = 1 if len(texts) > 1 else level.requests
-    return _read(done.stdout, each, [b - a for a, b in zip(before, after, strict=True)])
+
+    def sent(*length: str) -> tuple[str, list[float]]:
+        """pgbench's own words, and the CPU times of the database and of pgbench."""
+        before = database_cpu_ms(database), _children_ms()
+        done = subprocess.run(
+            process.bound_to_us([line[0], *length, *line[1:]], cores),
+            env={**os.environ, **database.client_environment("service")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        clock.comes_true(lambda: _is_gone(owner), _GONE_S)
+        after = database_cpu_ms(database), _children_ms()
+        (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+        if done.returncode:
+            said = done.stderr.strip().rpartition("\n")[2]
+            raise EnvironmentProblem(f"pgbench, {technique}: {said or done.returncode}")
+        return done.stdout, [b - a for a, b in zip(before, after, strict=True)]
+
+    # A transaction each costs connections, and plans for tables that were just filled.
+    begun, whole = sent("-t", "1"), sent("-T", str(seconds))
+    return _read(begun, whole, 1 if len(texts) > 1 else level.requests)
 
 
-def _read(words: str, each: int, cpu_ms: Sequence[float]) -> Load:
-    """In pgbench's own words; `each` operations are a transaction."""
+def _read(begun: tuple[str, list[float]], whole: tuple[str, list[float]], each: int) -> Load:
+    """In pgbench's own words; `each` operations are a transaction. CPU times are of what the whole
+    load had more than its begin."""
+    words, whole_ms = whole
     per_s = re.search(r"^tps = ([\d.]+)", words, re.MULTILINE)
     latency_ms = re.search(r"^latency average = ([\d.]+) ms", words, re.MULTILINE)
-    count = re.search(r"^number of transactions actually processed: (\d+)", words, re.MULTILINE)
     failed = re.search(r"^number of failed transactions: (\d+)", words, re.MULTILINE)
-    if not (per_s and latency_ms and count and int(count[1])):
+    done = _processed(words)
+    if not (per_s and latency_ms and done):
         raise EnvironmentProblem(f"pgbench says: {words.strip()[:200] or 'nothing'}")
-    database_ms, generator_ms = (cost / (each * int(count[1])) for cost in cpu_ms)
+    more = each * max(1, done - _processed(begun[0]))
+    database_ms, generator_ms = (
+        max(0.0, b - a) / more for a, b in zip(begun[1], whole_ms, strict=True)
+    )
     return Load(
         each * float(per_s[1]),
         float(latency_ms[1]) / each,
@@ -155,16 +167,34 @@ def _read(words: str, each: int, cpu_ms: Sequence[float]) -> Load:
     )
 
 
+def _processed(words: str) -> int:
+    """How many transactions."""
+    found = re.search(r"^number of transactions actually processed: (\d+)", words, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
 def database_cpu_ms(database: Database) -> float:
     """CPU time of the server so far, backends that ended included: who waited for them has it."""
-    found = process.cpu_ms(database.pids())
-    for pid in database.pids():
-        try:
-            used = psutil.Process(pid).cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        found += 1000 * (used.children_user + used.children_system)
-    return found
+    return process.cpu_ms(database.pids(), with_ended_children=True)
+
+
+class CpuTime:
+    """CPU time of a database since a moment of its load. It begins where what is measured does:
+    every connection has first to plan its statements for tables that were just filled."""
+
+    def __init__(self, database: Database, wait_s: float) -> None:
+        """It counts from so many seconds from now on."""
+        self._database = database
+        self._looked = threading.Timer(wait_s, self._begin)
+        self._looked.start()
+
+    def _begin(self) -> None:
+        self._before_ms, self.since_ms = database_cpu_ms(self._database), 1000 * time.time()
+
+    def used_ms(self) -> float:
+        """Until now; `since_ms` is then known, in milliseconds since the epoch."""
+        self._looked.join()
+        return database_cpu_ms(self._database) - self._before_ms
 
 
 def _children_ms() -> float:

@@ -17,6 +17,9 @@ from restbench.machine import watch
 
 STOP_TIMEOUT_S = 15.0
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+#: In `/proc/<pid>/stat`, behind the name: user and system time, then that of ended children that
+#: were waited for.
+_OWN, _FAMILY = slice(11, 13), slice(11, 15)
 
 
 def start(  # noqa: PLR0913 - each is said by its name
@@ -154,12 +157,13 @@ def _family(pid: int) -> list[psutil.Process]:
         return []
 
 
-def cpu_ms(pids: tuple[int, ...]) -> float:
+def cpu_ms(pids: tuple[int, ...], *, with_ended_children: bool = False) -> float:
     """User + system time the processes have used since they started, threads that ended included.
 
     From `/proc/<pid>/stat`, so in steps of one clock tick (10 ms). Gone processes count as 0.
     """
-    ticks = sum(_name_and_ticks(Path(f"/proc/{pid}/stat"))[1] for pid in pids)
+    what = _FAMILY if with_ended_children else _OWN
+    ticks = sum(_name_and_ticks(Path(f"/proc/{pid}/stat"), what)[1] for pid in pids)
     return ticks * 1000 / CLOCK_TICKS_PER_S
 
 
@@ -183,14 +187,13 @@ def off_cores_share(pids: tuple[int, ...], cores: Collection[int]) -> float:
     return ticks[False] / whole if whole else 0.0
 
 
-def _name_and_ticks(stat: Path) -> tuple[str, int]:
+def _name_and_ticks(stat: Path, what: slice = _OWN) -> tuple[str, int]:
     """Of a process or a thread; a name may hold anything, brackets too."""
     try:
         start, _, rest = stat.read_text().rpartition(")")
     except (FileNotFoundError, ProcessLookupError):
         return "", 0
-    fields = rest.split()
-    return start.partition("(")[2], int(fields[11]) + int(fields[12])
+    return start.partition("(")[2], sum(map(int, rest.split()[what]))
 
 
 def resident_mib(pid: int) -> float:

@@ -11,7 +11,7 @@ from functools import partial
 
 from restbench.deploy.database import Database, fresh
 from restbench.drive import messages, monitor, pgbench
-from restbench.drive.generator import CORRECT, Sent
+from restbench.drive.generator import Sent
 from restbench.drive.messages import Connection, InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
@@ -29,7 +29,7 @@ from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
-PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.0
+PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
 
@@ -59,8 +59,10 @@ class MessagesRun(LoadRun):
 
     stores: Mapping[str, Store] = field(kw_only=True)
     """By the settings of PostgreSQL that cells name."""
-    database_ms: float = 0.0
-    """CPU time of the cell's database before the trial that goes on."""
+    opens_after_s: float = 0.0
+    """When what is measured of the next trial begins."""
+    database: pgbench.CpuTime | None = None
+    """Of the trial that goes on."""
 
     def level(self, cell: Cell) -> Messages:
         """What a cell's messages are."""
@@ -100,19 +102,21 @@ class MessagesRun(LoadRun):
         """Each load begins with the same messages in the queues."""
         with spent_on("queues"), self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
-        self.database_ms = pgbench.database_cpu_ms(self.stores[cell.postgres].database)
+        self.database = pgbench.CpuTime(self.stores[cell.postgres].database, self.opens_after_s)
 
     def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
         """CPU time of the database, the stages of sends and pops, and whether what was popped and
         what is left is what was sent."""
-        used_ms = pgbench.database_cpu_ms(self.stores[cell.postgres].database) - self.database_ms
+        if self.database is None:
+            raise TypeError("after() comes after before()")
+        used_ms = self.database.used_ms()
         with self._counted(cell):
             left = self.queues(cell).left()
         broken = messages.violations(sent.records, self.level(cell).filled, left)
         if broken:
             text = ", ".join(f"{rule} {count}" for rule, count in broken.items())
             self.note("wrong", f"{text}; {sent.first_error}".rstrip("; "), cell)
-        right = max(1, int((sent.records["outcome"] == CORRECT).sum()))
+        right = max(1, messages.right_since(sent, self.database.since_ms))
         mean_ms = float(found.elapsed_us.mean()) / 1000 if found.completions else 0.0
         extras = {
             **found.extras,
@@ -164,6 +168,7 @@ class MessagesDriver(ClosedDriver):
         """As of any closed load; none of a load by pgbench, which is a fact of the block. A cell
         whose limit is not found is measured without one."""
         if planned.arm != PGBENCH:
+            self.here.opens_after_s = self.paces[planned.cell].drop_s
             return super().trial(planned)
         self._by_pgbench(planned.cell)
         return None

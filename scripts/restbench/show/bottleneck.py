@@ -45,8 +45,10 @@ def families(run: Exported, rows: Sequence[Row]) -> list[Family]:
 
 def summary(known: Sequence[Family]) -> str:
     """Of how many techniques a station of the model is the limit."""
-    limited = [each for each in known if _busy(each) >= tiers.SATURATED]
+    limited = [each for each in known if not each.has_idle_cores]
     text = f"A core limits {len(limited) or 'none'} of {len(known)} techniques"
+    if with_others := [each for each in limited if each.busy < tiers.SATURATED]:
+        text += f", {len(with_others)} of them next to work of no tier"
     if len(limited) == len(known):
         return f"{text}."
     others = "in the others" if limited else "by the CPU times of their answers"
@@ -61,23 +63,20 @@ def sentence(family: Family) -> str:
     limiting, best, demands = family.limiting, family.best, family.levels[0].demands
     whole_ms = sum(each.demand for each in family.stations)
     parts = ", ".join(f"{name} {readable(value)}" for name, value in demands.parts.items())
-    busy = _busy(family)
     text = (
         f"{name_of(family)}: {limiting.name}: {readable(limiting.demand)} ms of "
         f"{readable(whole_ms)} ms of an operation, of which {parts}"
     )
     text += f"; {_gain(family)}; users wait for each other from {family.knee:.1f} on"
-    if busy < tiers.SATURATED:
+    at_best = f". At {readable(best.per_s)}/s it is busy {_percent(family.busy)} % of the time"
+    if family.has_idle_cores:
+        text += f"{at_best}: what limits is no station of this model"
+    elif family.busy < tiers.SATURATED:
         text += (
-            f". At {readable(best.per_s)}/s it is busy {100 * busy:.0f} % of the time: what limits "
-            "is no station of this model"
+            f"{at_best} with these, and all cores {_percent(best.utilisation)} %: the rest is work "
+            "of no tier, which takes from what they could do"
         )
     return f"{text}."
-
-
-def _busy(family: Family) -> float:
-    """The limiting station at the highest throughput (0 to 1)."""
-    return family.limiting.utilisation(family.best.per_s / 1000)
 
 
 def _gain(family: Family) -> str:

@@ -6,32 +6,37 @@ from itertools import count, islice
 from threading import Lock
 from time import time_ns
 
+from ..workload import InvalidRequestError
 from .database import Session
 from .requests import Message
 from .techniques import Values
 
 Lines = defaultdict[int, deque[Message]]
 """By receiver."""
+_BYTES, _BYTES_PER_CHARACTER, _MEBIBYTE = 300, 4, 1 << 20
+"""Of a message without its characters, and of each of them, at most."""
 
 
 class MemoryMessages:
     """Of all queues, by their ids; one lock for all. Works as a Technique, and asks no database."""
 
-    def __init__(self) -> None:
-        """Nothing is in any queue."""
+    def __init__(self, most_bytes: int) -> None:
+        """Nothing is in any queue. All messages together may have so many bytes."""
         self._guard = Lock()
         self._ids = count(1)
         self._queues: defaultdict[int, Lines] = defaultdict(lambda: defaultdict(deque))
+        self._most_bytes, self._held_bytes = most_bytes, 0
 
     def send_one(self, session: Session, values: Values) -> int:
-        """See Technique."""
+        """See Technique. Raises InvalidRequestError 010 where there is no room."""
         return self.broadcast(session, values, [values["queue_id"]])[0]
 
     def broadcast(self, _session: Session, values: Values, queue_ids: list[int]) -> list[int]:
-        """See Technique."""
+        """See Technique. Raises InvalidRequestError 010 where there is no room for all."""
         with self._guard:
             sender, body, sent_at = values["sender"], values["body"], time_ns() // 1000
             messages = [Message(next(self._ids), sender, body, sent_at) for _ in queue_ids]
+            self._hold(sum(map(_size, messages)))
             for queue, message in zip(queue_ids, messages, strict=True):
                 self._queues[queue][values["receiver"]].append(message)
         return [message.id for message in messages]
@@ -42,7 +47,7 @@ class MemoryMessages:
         """See Technique."""
         with self._guard:
             line = self._queues[values["queue_id"]][values["receiver"]]
-            return line.popleft() if line else None
+            return self._gone(line.popleft()) if line else None
 
     def peek(self, _session: Session, values: Values) -> list[Message]:
         """See Technique."""
@@ -61,11 +66,29 @@ class MemoryMessages:
             for line in self._queues[values["queue_id"]].values():
                 for message in line:
                     if message.id == values["id"]:
-                        line.remove(message)
+                        line.remove(self._gone(message))
                         return True
         return False
 
     def drop(self, queue: int) -> None:
         """The queue is no more."""
         with self._guard:
-            self._queues.pop(queue, None)
+            for line in self._queues.pop(queue, Lines()).values():
+                for message in line:
+                    self._gone(message)
+
+    def _hold(self, size_bytes: int) -> None:
+        held_bytes = self._held_bytes + size_bytes
+        if held_bytes > self._most_bytes:
+            needed, most = -(-held_bytes // _MEBIBYTE), self._most_bytes // _MEBIBYTE
+            text = f"the request needs {needed} MiB of memory, the limit is {most} MiB"
+            raise InvalidRequestError("010", text)
+        self._held_bytes = held_bytes
+
+    def _gone(self, message: Message) -> Message:
+        self._held_bytes -= _size(message)
+        return message
+
+
+def _size(message: Message) -> int:
+    return _BYTES + _BYTES_PER_CHARACTER * len(message.body)

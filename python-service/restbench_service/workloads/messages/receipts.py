@@ -18,50 +18,27 @@ def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any,
     """What the act gives, or has given before, and whether it was before.
 
     A receipt is looked for only where the act was refused, or found nothing: as a rule there is
-    none. Should it be purged in between, the request is not done.
+    none. A request in flight with the same key was waited for by then, as each technique locks its
+    key, or what it takes. Should a receipt be purged in between, the request is not done.
     """
     if request.key is None:
         return act(), False
     failure: InvalidRequestError | None = None
     try:
-        result = act()
+        if (result := act()) is not None:
+            return result, False
     except StatementError as error:
         if error.sqlstate not in (ALREADY_THERE, DISK_FULL):
             raise
+        failure = not_done()
     except InvalidRequestError as error:
         if error.code not in ("012", "013"):
             raise
         failure = error
-    else:
-        if result is not None or _is_free(session, request):
-            return result, False
     earlier = _read(session, request)
-    if earlier is None:
-        raise failure or not_done()
-    return earlier, True
-
-
-def _is_free(session: Session, request: Keyed) -> bool:
-    """Whether the key was never used, and is not being used now.
-
-    A pop that finds nothing may be the repetition of one that is about to commit: its message is
-    held, and passed over, and its receipt is not to be seen yet. Who keeps one, too, waits for it.
-    """
-    values = {"client": request.client, "key": request.key, "fingerprint": request.fingerprint}
-    try:
-        with session.transaction(b"BEGIN"):
-            session.do("keep-receipt", {**values, "answer": "{}"})
-            raise _UndoneError
-    except _UndoneError:
-        return True
-    except StatementError as error:
-        if error.sqlstate != ALREADY_THERE:
-            raise
-        return False
-
-
-class _UndoneError(Exception):
-    """Rolls a transaction back."""
+    if failure and earlier is None:
+        raise failure
+    return earlier, earlier is not None
 
 
 def _read(session: Session, request: Keyed) -> Any:

@@ -155,9 +155,3 @@ class Outcome:
 
 def _fingerprint(operation: str, queues: str, receiver: int, body: str) -> bytes:
     return hashlib.sha256(f"{operation}\n{queues}\n{receiver}\n{body}".encode()).digest()
-
-
-def key_lock(client: int, key: str) -> int:
-    """The number of a key's lock, also in the other service: negative, those of queues are not."""
-    start = hashlib.sha256(f"{client}\n{key}".encode()).digest()[:8]
-    return int.from_bytes(start, "big") % 2**63 - 2**63

@@ -8,7 +8,7 @@ from time import sleep
 from typing import Any, Literal
 
 from .database import Session, StatementError, not_done
-from .requests import MEMORY, Message, key_lock
+from .requests import MEMORY, Message
 
 SERIALIZATION_FAILURE = "40001"
 MOST_PAUSE_SECONDS = 0.002
@@ -81,9 +81,7 @@ class Technique:
             if self.locks:
                 session.do("lock-queue", values)
             elif values["key"] and self.key == "statement":
-                # Else another request with the key passes over the message that is held here, whose
-                # receipt is kept some round trips later.
-                session.do("lock-queue", {"queue_id": key_lock(values["client"], values["key"])})
+                session.do("lock-key", values)
             rows = session.do(self._form(self.pop, values), values).fetchall()
             if not rows:
                 return None

@@ -60,7 +60,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         """`count_path` is where another process counts with this one."""
         self._settings, self._count_path = settings, count_path
         self._database = Database(settings)
-        self._memory = MemoryMessages()
+        self._memory = MemoryMessages(settings.queue_bytes)
         self._space = FreeSpace(settings.free_path, settings.min_free_bytes)
         self._queues: dict[str, Queue] = {}
         self._retries: SharedCount | None = None
@@ -115,7 +115,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         return output.parts_ns
 
     def compute(self, value: Request, loop: ParallelLoop) -> Outcome:  # noqa: ARG002 - one operation
-        """See Workload. Raises InvalidRequestError 003, 012, 013, 014, 015."""
+        """See Workload. Raises InvalidRequestError 003, 010, 012, 013, 014, 015."""
         with Session(self._database) as session:
             try:
                 act = partial(_ACTIONS[type(value)], self, session, value)

@@ -76,6 +76,10 @@ class MessagesContractTest {
 
     private static List<String> techniques(ContractExample example) {
         List<String> only = example.texts("techniques");
+        boolean hasQueue = !List.of("database", "database-down").contains(example.given());
+        if (only.isEmpty() && !hasQueue && !example.content().toString().contains("{technique}")) {
+            return TECHNIQUES.subList(0, 1); // it is the same with each
+        }
         return only.isEmpty() ? TECHNIQUES : only;
     }
 

@@ -99,6 +99,11 @@ final class PostgresServer {
         return owner.getConnection();
     }
 
+    /** A queue's number. */
+    String id(String queue) {
+        return query("SELECT id FROM messages.queue WHERE name = '" + queue + "'").get(0);
+    }
+
     /** The first column of what a query finds. */
     List<String> query(String sql) {
         try (Connection connection = connect();

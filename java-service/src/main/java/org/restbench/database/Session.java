@@ -93,9 +93,18 @@ public final class Session implements AutoCloseable {
             database.succeeded();
             return result;
         } catch (SQLException failed) {
-            throw DatabaseFailure.of(failed, decides);
+            throw DatabaseFailure.of(failed, decides, isOpen());
         } finally {
             databaseNanos += System.nanoTime() - start;
+        }
+    }
+
+    /** By the driver's word: the pool's is about what it gave. */
+    private boolean isOpen() {
+        try {
+            return !connection.unwrap(Connection.class).isClosed();
+        } catch (SQLException broken) {
+            return false;
         }
     }
 
@@ -107,7 +116,7 @@ public final class Session implements AutoCloseable {
         try {
             connection = database.connect();
         } catch (SQLException none) {
-            throw DatabaseFailure.of(none, false);
+            throw DatabaseFailure.of(none, false, false);
         } finally {
             connectionNanos += System.nanoTime() - start;
         }
@@ -119,24 +128,11 @@ public final class Session implements AutoCloseable {
      * @param setting a statement that comes first, null for none; never a text of a request
      */
     public <T> T transaction(String setting, Supplier<T> work) {
-        return transaction(setting, work, true);
-    }
-
-    /** Does some work in a transaction, and undoes it. */
-    public <T> T undone(Supplier<T> work) {
-        return transaction(null, work, false);
-    }
-
-    private <T> T transaction(String setting, Supplier<T> work, boolean lasting) {
         try {
             begin(setting);
             T result = work.get();
-            timed(lasting, () -> {
-                if (lasting) {
-                    connection.commit();
-                } else {
-                    connection.rollback();
-                }
+            timed(true, () -> {
+                connection.commit();
                 inTransaction = false;
                 return null;
             });

@@ -9,21 +9,17 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.client.Ways.Way;
-import org.restbench.client.strategy.Strategies;
 
 /** What holds of every strategy, for random numbers of calls, threads, places and queues. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -329,97 +325,5 @@ class StrategiesTest {
         int team =
                 way.name().startsWith("pipeline") ? way.teams().get(way.teams().size() - 1) : 1;
         assertThat(most.get()).isLessThanOrEqualTo(team);
-    }
-
-    @ParameterizedTest
-    @MethodSource("fifty")
-    void threadsAreThoseThatThePlanNames(Way way) throws InterruptedException {
-        Map<String, Integer> expected = switch (way.name()) {
-            case "task-pool" -> Map.of("call-pool", way.threads());
-            case "async", "adaptive" -> Map.of("call-cpu", way.threads());
-            case "pipeline" ->
-                Map.of(
-                        "call-S",
-                        way.teams().get(0),
-                        "call-C",
-                        way.teams().get(1),
-                        "call-D",
-                        way.teams().get(2),
-                        "call-P",
-                        way.teams().get(3));
-            case "pipeline-async" ->
-                Map.of(
-                        "call-S",
-                        way.teams().get(0),
-                        "call-D",
-                        way.teams().get(1),
-                        "call-P",
-                        way.teams().get(2));
-            default -> Map.of();
-        };
-        FakeExchange service = new FakeExchange(exchange -> {});
-        try (CallingStrategy strategy = way.strategy();
-                Calls<Integer> calls = way.start(strategy, service, (index, input, output) -> output)) {
-            until(() -> seen().equals(new TreeMap<>(expected)), expected + ", but " + seen());
-            if (!expected.isEmpty()) {
-                assertThat(calls.totals().peakThreads()).isEqualTo(expected);
-            }
-        }
-    }
-
-    private static Map<String, Integer> seen() {
-        Map<String, Integer> seen = new TreeMap<>();
-        Ways.namesInProc().forEach(name -> seen.merge(name.replaceAll("-[0-9]+$", ""), 1, Integer::sum));
-        return seen;
-    }
-
-    @Test
-    void wrongNumbersAreRefusedWithNameAndRange() {
-        assertThatThrownBy(() -> Strategies.of("task-pool", 0, Loop.IN_ORDER))
-                .hasMessage("threads: must be from 1 to 1024, is 0");
-        assertThatThrownBy(() -> Strategies.of("pipeline", 3, null, Map.of(), Loop.IN_ORDER))
-                .hasMessageContaining("threads: must be from 4 to 1024 for pipeline, is 3");
-        assertThatThrownBy(() -> Limits.DEFAULT.withInFlight(0)).hasMessageContaining("inFlight: must be from 1 to");
-        assertThatThrownBy(() -> Strategies.of("guess", 1, null, Map.of(), Loop.IN_ORDER))
-                .isInstanceOf(IllegalArgumentException.class);
-    }
-
-    @Test
-    void theAsyncPipelineGivesFurtherThreadsWhereTheTimeGoes() throws InterruptedException {
-        Map<Stage, Double> cpu = Map.of(Stage.S, 1.0, Stage.D, 3.0);
-        try (CallingStrategy strategy = Strategies.of("pipeline-async", 7, null, cpu, Loop.IN_ORDER);
-                Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 9).iterator(),
-                        new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
-                        Limits.DEFAULT)) {
-            calls.all();
-            assertThat(calls.totals().threadsMade()).isEqualTo(7);
-        }
-    }
-
-    @Test
-    void aThreadThatIgnoresItsInterruptIsNamed() throws InterruptedException {
-        FakeExchange service = FakeExchange.echo();
-        CompletableFuture<Void> gate = new CompletableFuture<>();
-        CallingStrategy strategy = Strategies.of("task-pool", 2, Loop.IN_ORDER);
-        AtomicInteger inside = new AtomicInteger();
-        Calls<Integer> calls = strategy.start(
-                IntStream.range(0, 9).iterator(),
-                new Job<>(new Ways.Numbers(), service, (index, input, output) -> {
-                    inside.incrementAndGet();
-                    return gate.isDone() ? output : stubborn(gate, output);
-                }),
-                Limits.DEFAULT);
-        until(() -> inside.get() > 0, "P");
-        assertThatThrownBy(calls::close).hasMessageMatching("ignored an interrupt for 1 s: call-pool-[12]");
-        gate.complete(null);
-        calls.close();
-    }
-
-    private static int stubborn(CompletableFuture<Void> gate, int output) {
-        while (!gate.isDone()) {
-            Thread.onSpinWait();
-        }
-        return output;
     }
 }

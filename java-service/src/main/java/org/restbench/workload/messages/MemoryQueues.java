@@ -24,8 +24,8 @@ final class MemoryQueues {
         memory = budget.hold(0);
     }
 
-    private static long bytes(Message message) {
-        return BYTES_OF_A_MESSAGE + (long) Character.BYTES * message.body().length();
+    private static long bytes(String body) {
+        return BYTES_OF_A_MESSAGE + (long) Character.BYTES * body.length();
     }
 
     private Deque<Message> messages(long queue, long receiver) {
@@ -33,19 +33,22 @@ final class MemoryQueues {
     }
 
     /**
-     * The message's id.
+     * A message in each queue, or in none; their ids in the order of the queues.
      *
-     * @throws org.restbench.memory.MemoryRefused where there is no room for it
+     * @throws org.restbench.memory.MemoryRefused where there is no room for all
      */
-    synchronized long send(long queue, long sender, long receiver, String body) {
+    synchronized List<Long> send(List<Long> to, long sender, long receiver, String body) {
+        memory.grow(to.size() * bytes(body));
         long sentAt = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
-        Message message = new Message(lastId + 1, sender, receiver == 0 ? null : receiver, body, sentAt);
-        memory.grow(bytes(message));
-        lastId++;
-        queues.computeIfAbsent(queue, id -> new TreeMap<>())
-                .computeIfAbsent(receiver, id -> new ArrayDeque<>())
-                .add(message);
-        return message.id();
+        return to.stream()
+                .map(queue -> {
+                    Message message = new Message(++lastId, sender, receiver == 0 ? null : receiver, body, sentAt);
+                    queues.computeIfAbsent(queue, id -> new TreeMap<>())
+                            .computeIfAbsent(receiver, id -> new ArrayDeque<>())
+                            .add(message);
+                    return message.id();
+                })
+                .toList();
     }
 
     /** Null where there is none. */
@@ -53,7 +56,7 @@ final class MemoryQueues {
         Deque<Message> messages = messages(queue, receiver);
         Message message = messages.poll();
         if (message != null) {
-            memory.shrink(bytes(message));
+            memory.shrink(bytes(message.body()));
             if (messages.isEmpty()) {
                 queues.get(queue).remove(receiver);
             }
@@ -77,7 +80,7 @@ final class MemoryQueues {
     }
 
     private boolean gone(Message message) {
-        memory.shrink(bytes(message));
+        memory.shrink(bytes(message.body()));
         return true;
     }
 

@@ -1,6 +1,5 @@
 package org.restbench.workload.messages;
 
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -42,12 +41,6 @@ record Receipts(Session session) {
         }
     }
 
-    /** The number of a key's lock, in every service. It is negative, those of queues are not. */
-    static long lock(Repeatable request) {
-        byte[] hash = fingerprint(List.of(request.owner(), request.key()));
-        return ByteBuffer.wrap(hash).getLong() | Long.MIN_VALUE;
-    }
-
     /** What the statements for requests with a key ask for, nulls where the request has none. */
     static Map<String, Object> parameters(Repeatable request) {
         Map<String, Object> parameters = new HashMap<>();
@@ -58,7 +51,8 @@ record Receipts(Session session) {
     }
 
     /**
-     * Does what is asked for, or finds that it is done.
+     * Does what is asked for, or finds that it is done. A request in flight with the same key was waited for by then, as
+     * each technique locks its key, or what it takes.
      *
      * @param attempt keeps a receipt in one transaction with what it does; gives the answer's members
      * @param answer gives them from a receipt, which has the columns of a first request's row
@@ -68,13 +62,13 @@ record Receipts(Session session) {
         if (request.key() == null) {
             return new MessagesAnswer(attempt.get());
         }
-        RuntimeException instead;
+        Object members = null;
+        RuntimeException instead = null;
         try {
-            Object members = attempt.get();
-            if (members instanceof Nothing) {
-                awaitOthers(request);
+            members = attempt.get();
+            if (!(members instanceof Nothing)) {
+                return new MessagesAnswer(members);
             }
-            return new MessagesAnswer(members);
         } catch (DatabaseFailure failed) {
             if (!failed.isOneOf(MAY_BE_DONE)) {
                 throw failed;
@@ -85,23 +79,16 @@ record Receipts(Session session) {
         }
         List<Receipt> found = session.write(
                 "read-receipt", parameters(request), row -> new Receipt(row.getBytes("fingerprint"), answer.read(row)));
-        if (found.isEmpty()) {
+        if (found.isEmpty() && instead != null) {
             throw instead;
+        }
+        if (found.isEmpty()) {
+            return new MessagesAnswer(members);
         }
         if (!Arrays.equals(found.get(0).fingerprint, fingerprint(request.identity()))) {
             throw new InvalidRequest("013", "key: was used before for another request", request.id());
         }
         return new MessagesAnswer(found.get(0).answer).asReplay();
-    }
-
-    /**
-     * Waits for a request in flight with the same key: it may hold the message that was not found here, and nobody sees
-     * its receipt yet. Keeps nothing.
-     *
-     * @throws DatabaseFailure that it exists, where there is a receipt then
-     */
-    private void awaitOthers(Repeatable request) {
-        session.undone(() -> keep(request, Map.of()));
     }
 
     /** In a transaction. */

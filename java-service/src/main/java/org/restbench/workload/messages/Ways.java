@@ -32,7 +32,9 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         parameters.put("sender", request.sender());
         parameters.put("body", request.body());
         return switch (queue.technique()) {
-            case MEMORY -> memory.send(queue.id(), request.sender(), request.receiver(), request.body());
+            case MEMORY ->
+                memory.send(List.of(queue.id()), request.sender(), request.receiver(), request.body())
+                        .get(0);
             case STATEMENTS ->
                 session.transaction(null, () -> {
                     long id = sent("send", parameters);
@@ -57,10 +59,7 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         parameters.put("sender", request.sender());
         parameters.put("body", request.body());
         return switch (technique) {
-            case MEMORY ->
-                queues.stream()
-                        .map(each -> memory.send(each.id(), request.sender(), 0, request.body()))
-                        .toList();
+            case MEMORY -> memory.send(asked, request.sender(), 0, request.body());
             case STATEMENTS -> session.transaction(null, () -> kept(request, broadcast("broadcast", parameters)));
             case PGMQ -> session.transaction(null, () -> kept(request, sendEach(queues, parameters)));
             default -> broadcast(request.key() == null ? "broadcast" : "broadcast-with-key", parameters);
@@ -113,13 +112,9 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         return found.isEmpty() ? null : found.get(0);
     }
 
-    /**
-     * With a key its lock is taken first: another request with the key would pass over the message that is held here,
-     * and whose receipt is kept some round trips later.
-     */
     private Message popInSteps(Pop request, Map<String, Object> parameters) {
         if (request.key() != null) {
-            lock(Receipts.lock(request));
+            session.read("lock-key", parameters, row -> true);
         }
         Message oldest = popped(QueueTechnique.STATEMENTS.pop(), parameters, request);
         if (oldest != null) {

@@ -1,0 +1,1 @@
+SELECT messages.lock_key(:client, :key)

@@ -1,0 +1,189 @@
+package org.restbench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.restbench.QueueCalls.isReplay;
+import static org.restbench.QueueCalls.json;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.restbench.BreakingProxy.Moment;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import tools.jackson.databind.JsonNode;
+
+/** What is answered, and what is done, when connections break or there is no room; and what another service knows. */
+@Timeout(300)
+@ExtendWith(OutputCaptureExtension.class)
+class MessagesOutcomeTest {
+    private final PostgresServer database = PostgresServer.running();
+    private RunningService service;
+    private QueueCalls calls;
+
+    @BeforeEach
+    void start() {
+        service = RunningService.under("tomcat", database.environment());
+        calls = QueueCalls.fresh(service);
+    }
+
+    @AfterEach
+    void stop() {
+        service.close();
+    }
+
+    @Test
+    void a_retry_may_go_to_another_service() {
+        calls.create("skip-locked");
+        try (RunningService other = RunningService.under("tomcat", database.environment())) {
+            QueueCalls elsewhere = calls.by(other);
+            JsonNode id = json(calls.send("one", calls.queue())).get("id");
+            HttpResponse<String> replay = elsewhere.send("one", calls.queue());
+            assertThat(isReplay(replay)).isTrue();
+            assertThat(json(replay).get("id")).isEqualTo(id);
+            assertThat(elsewhere.send("two", calls.queue()).body()).contains("\"013\"");
+            elsewhere.delete();
+            assertThat(calls.pop(null).body()).as("its cache is asked again").contains("\"012\"");
+            calls.create("pgmq");
+            assertThat(json(elsewhere.send("three", null)).get("id").isNumber()).isTrue();
+            assertThat(calls.popped()).isEqualTo("three");
+        }
+    }
+
+    @Test
+    void without_room_a_send_is_refused_and_what_was_sent_before_is_answered_once_more() {
+        calls.create("skip-locked");
+        JsonNode id = json(calls.send("one", calls.queue())).get("id");
+        try (RunningService full = RunningService.under("tomcat", database.environmentWithoutRoom())) {
+            QueueCalls there = calls.by(full);
+            requireBroken(there.send("two", null), true);
+            requireBroken(there.send("two", calls.queue() + "two"), true);
+            HttpResponse<String> replay = there.send("one", calls.queue());
+            assertThat(isReplay(replay)).isTrue();
+            assertThat(json(replay).get("id")).isEqualTo(id);
+            assertThat(there.send("other", calls.queue()).body()).contains("\"013\"");
+            assertThat(calls.count()).isEqualTo(1);
+            assertThat(json(there.pop(null)).get("id")).isEqualTo(id);
+        }
+    }
+
+    @Test
+    void an_outcome_is_unknown_only_after_what_decides_was_sent() throws IOException {
+        try (BreakingProxy proxy = new BreakingProxy(database.port);
+                RunningService through =
+                        RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+            List<String> techniques = MessagesContractTest.TECHNIQUES.stream()
+                    .filter(technique -> !technique.equals("memory"))
+                    .toList();
+            for (String technique : techniques) {
+                for (Moment moment : Moment.values()) {
+                    breakAndAskAgain(technique, proxy, moment, through);
+                }
+            }
+        }
+    }
+
+    private void breakAndAskAgain(String technique, BreakingProxy proxy, Moment moment, RunningService through) {
+        QueueCalls direct = QueueCalls.fresh(service);
+        QueueCalls broken = direct.by(through);
+        direct.create(technique);
+        String key = technique + moment + direct.queue();
+        boolean isTransaction = technique.equals("statements");
+        MessagesContractTest.reconnect(proxy, through);
+        proxy.breakNext(moment);
+        requireBroken(broken.send("one", key), moment == Moment.BEFORE && isTransaction);
+        assertThat(direct.count()).as(key).isEqualTo(moment == Moment.AFTER ? 1 : 0);
+        MessagesContractTest.awaitDatabase(through);
+        assertThat(isReplay(broken.send("one", key))).isEqualTo(moment == Moment.AFTER);
+        assertThat(direct.count()).as(key).isEqualTo(1);
+
+        isTransaction |= technique.equals("advisory") || technique.equals("repeatable-read");
+        MessagesContractTest.reconnect(proxy, through);
+        proxy.breakNext(moment);
+        requireBroken(broken.pop(key + "p"), moment == Moment.BEFORE && isTransaction);
+        assertThat(direct.count()).as(key).isEqualTo(moment == Moment.AFTER ? 0 : 1);
+        MessagesContractTest.awaitDatabase(through);
+        HttpResponse<String> again = broken.pop(key + "p");
+        assertThat(json(again).get("body").asString()).isEqualTo("one");
+        assertThat(isReplay(again)).isEqualTo(moment == Moment.AFTER);
+        assertThat(direct.count()).as(key).isZero();
+    }
+
+    @Test
+    void a_database_that_falls_silent_leaves_it_unknown_and_a_key_tells() throws IOException {
+        calls.create("skip-locked");
+        try (BreakingProxy proxy = new BreakingProxy(database.port);
+                RunningService through =
+                        RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+            QueueCalls silenced = calls.by(through);
+            MessagesContractTest.reconnect(proxy, through);
+            proxy.silenceNext();
+            requireBroken(silenced.send("one", calls.queue()), false);
+            MessagesContractTest.awaitDatabase(through);
+            assertThat(isReplay(silenced.send("one", calls.queue()))).isTrue();
+            assertThat(calls.count()).isEqualTo(1);
+        }
+    }
+
+    private static void requireBroken(HttpResponse<String> answer, boolean isNotDone) {
+        assertThat(answer.statusCode()).isEqualTo(503);
+        assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
+        assertThat(answer.body()).contains(isNotDone ? "\"014\"" : "\"015\"");
+    }
+
+    @Test
+    void a_server_that_is_shutting_down_has_maybe_done_it_and_one_that_refuses_has_not() throws Exception {
+        calls.create("blocking");
+        json(calls.send("one", null));
+        try (Connection other = database.connect();
+                Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute(
+                    "SELECT 1 FROM messages.message WHERE queue_id = " + database.id(calls.queue()) + " FOR UPDATE");
+            Future<HttpResponse<String>> waiting =
+                    Executors.newSingleThreadExecutor().submit(() -> calls.pop(null));
+            List<String> blocked;
+            do {
+                blocked = database.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'restbench-java'"
+                        + " AND wait_event_type = 'Lock' AND wait_event IN ('transactionid', 'tuple')");
+            } while (blocked.isEmpty());
+            database.query("SELECT pg_terminate_backend(" + blocked.get(0) + ")");
+            requireBroken(waiting.get(), false); // 57P01 is FATAL
+            requireBroken(calls.pop(null), true); // the other's lock outlasts the statement's five seconds: an ERROR
+        }
+        assertThat(calls.popped()).isEqualTo("one");
+    }
+
+    @Test
+    void no_text_of_a_request_becomes_sql_and_none_is_in_the_log(CapturedOutput log) {
+        String sql = "'; DROP TABLE messages.message; --";
+        calls.create("skip-locked");
+        for (String body : List.of(sql, "' OR 1=1 --", ":queue_id", "$1 ?")) {
+            json(calls.send(body, null));
+            assertThat(calls.popped()).isEqualTo(body);
+        }
+        for (String member : List.of("queue", "technique", "key", "sender", "receiver", "client")) {
+            calls.ask(
+                    "POST",
+                    "serial/queues/" + calls.queue() + "/messages",
+                    "{\"requestId\":1,\"sender\":3,\"body\":\"x\",\"" + member + "\":\"" + sql + "\"}");
+        }
+        assertThat(database.query("SELECT count(*) FROM messages.message")).isNotEmpty();
+        calls.create("blocking"); // refused, and what breaks is logged
+        database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                + " WHERE application_name = 'restbench-java'");
+        while (calls.send("SECRET", null).statusCode() != 200) {
+            Thread.onSpinWait();
+        }
+        assertThat(log.getAll())
+                .doesNotContain("DROP TABLE", "SECRET", "terminating", "messages.message", "org.postgresql");
+    }
+}

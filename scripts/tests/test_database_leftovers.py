@@ -1,0 +1,114 @@
+"""What is left of the harness' PostgreSQL when a harness, its guardian or a set-up ended early."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from waiting import await_true
+
+from restbench.deploy.database import Database
+from restbench.failures import EnvironmentProblem
+
+pytestmark = pytest.mark.live
+
+Harness: TypeAlias = Callable[[str], tuple[subprocess.Popen[str], int]]
+
+HARNESS = """
+import signal, sys, threading, time
+from pathlib import Path
+from restbench.deploy.database import Database
+from restbench.machine import watch
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+database = Database(Path(sys.argv[1]), overrides={"shared_buffers": "16MB"})
+if sys.argv[2] == "thread":
+    starting = threading.Thread(target=database.start)
+    starting.start()
+    starting.join()
+else:
+    database.start()
+database.migrate()
+(its_watch,) = watch._watches.values()
+print(database.port, its_watch.process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[Harness]:
+    """Another process that has a database in `cluster`; it, and its guardian's number."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(where: str) -> tuple[subprocess.Popen[str], int]:
+        line = [sys.executable, "-c", HARNESS, str(tmp_path / "cluster"), where]
+        running = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        started.append(running)
+        assert running.stdout is not None
+        _port, guardian = map(int, running.stdout.readline().split())
+        return running, guardian
+
+    yield start
+    for each in started:
+        each.kill()
+        each.wait()
+    Database(tmp_path / "cluster").stop()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("where", ["main", "thread"])
+def test_nothing_is_left_of_it_when_its_harness_ends(
+    tmp_path: Path, harness: Harness, how: signal.Signals, where: str
+) -> None:
+    running, _guardian = harness(where)
+    server = Database(tmp_path / "cluster").server
+    assert server.pids()
+    running.send_signal(how)
+    running.wait()
+    assert await_true(lambda: not server.pids()), "processes are left"
+    assert await_true(lambda: not server.data.exists()), "data is left"
+
+
+def test_what_a_killed_harness_and_its_killed_guardian_left_is_stopped_by_the_next(
+    tmp_path: Path, harness: Harness
+) -> None:
+    running, guardian = harness("thread")  # of its main thread's the kernel would end it
+    left = Database(tmp_path / "cluster").server.postmaster()
+    os.kill(guardian, signal.SIGKILL)
+    running.kill()
+    running.wait()
+    assert left is not None
+    assert Database(tmp_path / "cluster").server.postmaster() == left
+    anew = Database(tmp_path / "cluster", overrides={"shared_buffers": "16MB"})
+    anew.start()
+    try:
+        assert left.pid not in anew.pids()
+        assert anew.migrate() == []
+    finally:
+        anew.stop()
+
+
+def test_one_of_a_harness_that_lives_is_left_alone(tmp_path: Path, harness: Harness) -> None:
+    harness("main")
+    other = Database(tmp_path / "cluster")
+    before = other.server.postmaster()
+    with pytest.raises(EnvironmentProblem, match="a database runs in"):
+        other.start()
+    assert before is not None
+    assert other.server.postmaster() == before
+
+
+def test_a_cluster_that_was_only_half_made_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "data.new").mkdir()
+    (tmp_path / "data.new" / "PG_VERSION").write_text("18")
+    made = Database(tmp_path, overrides={"shared_buffers": "16MB"})
+    made.start()
+    made.stop()
+    assert not (tmp_path / "data.new").exists()
+    assert not list(tmp_path.glob("*.word"))
