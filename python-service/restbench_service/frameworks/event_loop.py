@@ -19,21 +19,34 @@ from ..serving import Serving
 from ..settings import Settings
 from . import server_of
 
+WATCHED_AFTER_S = 0.05
+"""Until then a client counts as here: to watch it costs as much as many a request."""
+
 
 class Client:
     """Whether the sender of a request still waits for its answer."""
 
     def __init__(self, leaves: Callable[[], Awaitable[object]]) -> None:
-        """`leaves`, called once the body is there, returns when the client has gone."""
+        """`leaves`, called once the body is there, returns when the client has gone, be it before
+        the call."""
         self._leaves = leaves
         self._is_here = True
+        self._watching: asyncio.Task[None] | None = None
 
     def waits(self) -> bool:
         """Asked from any thread."""
         return self._is_here
 
-    async def watch(self) -> None:
-        """To be cancelled when the request is answered."""
+    def watch(self) -> None:
+        """From now on."""
+        self._watching = asyncio.create_task(self._wait())
+
+    def watch_no_more(self) -> None:
+        """The request is answered."""
+        if self._watching is not None:
+            self._watching.cancel()
+
+    async def _wait(self) -> None:
         await self._leaves()
         self._is_here = False
 
@@ -57,7 +70,8 @@ class Requests:
     ) -> Reply:
         """From the head to the reply, whose `sent` the framework calls.
 
-        `client` is watched while the request runs in a thread; None where a flag is enough.
+        `client` is watched while the request runs in a thread, unless that is soon over; None where
+        a flag is enough.
         """
         opened = self._core.open(head)
         if not isinstance(opened, Exchange):
@@ -67,11 +81,12 @@ class Requests:
             return refused
         if self._threads is None or client is None:
             return await self._waited_and_ran(opened)
-        watching = asyncio.ensure_future(client.watch())
+        later = asyncio.get_running_loop().call_later(WATCHED_AFTER_S, client.watch)
         try:
             return await self._waited_and_ran(opened)
         finally:
-            watching.cancel()
+            later.cancel()
+            client.watch_no_more()
 
     async def _received(
         self, exchange: Exchange, pieces: AsyncIterable[bytes], declared_bytes: int
