@@ -128,24 +128,27 @@ class Requests:
         )
         if isinstance(begun, Reply):
             return begun
-        loop = asyncio.get_running_loop()
-        replied: asyncio.Future[Reply] = loop.create_future()
-
-        def deliver(reply: Reply) -> None:
-            if replied.done():
-                reply.sent()
-            else:
-                replied.set_result(reply)
-
-        def hand_back(answered: Reply | Future[Any]) -> None:
-            if isinstance(answered, Future):  # of a reply, or of such a future
-                answered.add_done_callback(lambda done: hand_back(done.result()))
-                return
-            with suppress(RuntimeError):  # the loop is closed: the stop has cut this request off
-                loop.call_soon_threadsafe(deliver, answered)
-
-        hand_back(begun)
+        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        _hand_back(begun, replied)
         return await replied
+
+
+def _hand_back(answered: Reply | Future[Any], replied: asyncio.Future[Reply]) -> None:
+    """From any thread to the loop. No closure that knows itself: it and the reply would be kept
+    until the garbage collector comes.
+    """
+    if isinstance(answered, Future):  # of a reply, or of such a future
+        answered.add_done_callback(lambda done: _hand_back(done.result(), replied))
+        return
+    with suppress(RuntimeError):  # the loop is closed: the stop has cut this request off
+        replied.get_loop().call_soon_threadsafe(_deliver, answered, replied)
+
+
+def _deliver(reply: Reply, replied: asyncio.Future[Reply]) -> None:
+    if replied.done():
+        reply.sent()
+    else:
+        replied.set_result(reply)
 
 
 @contextmanager
