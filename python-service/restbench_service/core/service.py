@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import VERSION
 from ..affinity import allowed_cores
@@ -53,8 +53,7 @@ UNKNOWN = -1
 """The declared length of a body that comes in chunks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """What is known of a request before its body comes; path and query as they were sent."""
 
     method: str

@@ -16,9 +16,12 @@ class StageClock:
         self.elapsed_ns = dict.fromkeys(STAGES, 0)
         self._current, self._since_ns = "queue", perf_counter_ns()
 
-    def stage(self, name: str) -> "Stage":
-        """Count the time of the with-block for the stage of this name."""
-        return Stage(self, name)
+    def switch(self, name: str) -> None:
+        """Count for this stage from now on. What has ended a stage switches to queue; where an
+        error has, the times are not asked for."""
+        now_ns = perf_counter_ns()
+        self.elapsed_ns[self._current] += now_ns - self._since_ns
+        self._current, self._since_ns = name, now_ns
 
     def add(self, elsewhere_ns: Mapping[str, int]) -> None:
         """Take over what another process measured while it was queue here."""
@@ -37,28 +40,4 @@ class StageClock:
 
     def server_timing(self) -> str:
         """The header's value: each stage in milliseconds, then the parts of stages."""
-        return ", ".join(f"{name};dur={ns / 1e6:.3f}" for name, ns in self.elapsed_ns.items())
-
-    def switch(self, name: str) -> None:
-        """Count for this stage from now on."""
-        now_ns = perf_counter_ns()
-        self.elapsed_ns[self._current] += now_ns - self._since_ns
-        self._current, self._since_ns = name, now_ns
-
-
-class Stage:
-    """A with-block that counts: a class, because each request enters several."""
-
-    __slots__ = ("_clock", "_name")
-
-    def __init__(self, clock: StageClock, name: str) -> None:
-        """Made by StageClock.stage."""
-        self._clock, self._name = clock, name
-
-    def __enter__(self) -> None:
-        """From here."""
-        self._clock.switch(self._name)
-
-    def __exit__(self, *_: object) -> None:
-        """To here."""
-        self._clock.switch("queue")
+        return ", ".join([f"{name};dur={ns / 1e6:.3f}" for name, ns in self.elapsed_ns.items()])

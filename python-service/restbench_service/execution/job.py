@@ -91,25 +91,29 @@ class Job:
         """
         value, self._decoded = self._decoded, None
         if value is None:
-            with self.clock.stage("parse"):
-                value = self.codec.decode(self.body, self.query)
-                self._admit(value)
+            self.clock.switch("parse")
+            value = self.codec.decode(self.body, self.query)
+            self._admit(value)
+            self.clock.switch("queue")
         return value
 
     def compute(self, value: Any, loop: ParallelLoop) -> Any:
         """The output. Raises InvalidRequestError where there is none."""
-        with self.clock.stage("compute"):
-            try:
-                output = self.workload.compute(value, loop)
-            except InvalidRequestError as error:
-                raise InvalidRequestError(error.code, error.message, value.request_id) from None
+        self.clock.switch("compute")
+        try:
+            output = self.workload.compute(value, loop)
+        except InvalidRequestError as error:
+            raise InvalidRequestError(error.code, error.message, value.request_id) from None
+        self.clock.switch("queue")
         self.clock.add_parts(self.workload.parts_ns(output))
         return output
 
     def encode(self, output: Any) -> bytes:
         """The response body."""
-        with self.clock.stage("serialize"):
-            return self.codec.encode(output)
+        self.clock.switch("serialize")
+        body = self.codec.encode(output)
+        self.clock.switch("queue")
+        return body
 
     def accept(self, value: Any) -> None:
         """Go on with an input that was decoded elsewhere, or ahead of its turn."""

@@ -19,21 +19,34 @@ from ..serving import Serving
 from ..settings import Settings
 from . import server_of
 
+WATCHED_AFTER_S = 0.05
+"""Until then a client counts as here: to watch it costs as much as many a request."""
+
 
 class Client:
     """Whether the sender of a request still waits for its answer."""
 
     def __init__(self, leaves: Callable[[], Awaitable[object]]) -> None:
-        """`leaves`, called once the body is there, returns when the client has gone."""
+        """`leaves`, called once the body is there, returns when the client has gone, be it before
+        the call."""
         self._leaves = leaves
         self._is_here = True
+        self._watching: asyncio.Task[None] | None = None
 
     def waits(self) -> bool:
         """Asked from any thread."""
         return self._is_here
 
-    async def watch(self) -> None:
-        """To be cancelled when the request is answered."""
+    def watch(self) -> None:
+        """From now on."""
+        self._watching = asyncio.create_task(self._wait())
+
+    def watch_no_more(self) -> None:
+        """The request is answered."""
+        if self._watching is not None:
+            self._watching.cancel()
+
+    async def _wait(self) -> None:
         await self._leaves()
         self._is_here = False
 
@@ -57,7 +70,8 @@ class Requests:
     ) -> Reply:
         """From the head to the reply, whose `sent` the framework calls.
 
-        `client` is watched while the request runs in a thread; None where a flag is enough.
+        `client` is watched while the request runs in a thread, unless that is soon over; None where
+        a flag is enough.
         """
         opened = self._core.open(head)
         if not isinstance(opened, Exchange):
@@ -67,11 +81,12 @@ class Requests:
             return refused
         if self._threads is None or client is None:
             return await self._waited_and_ran(opened)
-        watching = asyncio.ensure_future(client.watch())
+        later = asyncio.get_running_loop().call_later(WATCHED_AFTER_S, client.watch)
         try:
             return await self._waited_and_ran(opened)
         finally:
-            watching.cancel()
+            later.cancel()
+            client.watch_no_more()
 
     async def _received(
         self, exchange: Exchange, pieces: AsyncIterable[bytes], declared_bytes: int
@@ -113,24 +128,27 @@ class Requests:
         )
         if isinstance(begun, Reply):
             return begun
-        loop = asyncio.get_running_loop()
-        replied: asyncio.Future[Reply] = loop.create_future()
-
-        def deliver(reply: Reply) -> None:
-            if replied.done():
-                reply.sent()
-            else:
-                replied.set_result(reply)
-
-        def hand_back(answered: Reply | Future[Any]) -> None:
-            if isinstance(answered, Future):  # of a reply, or of such a future
-                answered.add_done_callback(lambda done: hand_back(done.result()))
-                return
-            with suppress(RuntimeError):  # the loop is closed: the stop has cut this request off
-                loop.call_soon_threadsafe(deliver, answered)
-
-        hand_back(begun)
+        replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        _hand_back(begun, replied)
         return await replied
+
+
+def _hand_back(answered: Reply | Future[Any], replied: asyncio.Future[Reply]) -> None:
+    """From any thread to the loop. No closure that knows itself: it and the reply would be kept
+    until the garbage collector comes.
+    """
+    if isinstance(answered, Future):  # of a reply, or of such a future
+        answered.add_done_callback(lambda done: _hand_back(done.result(), replied))
+        return
+    with suppress(RuntimeError):  # the loop is closed: the stop has cut this request off
+        replied.get_loop().call_soon_threadsafe(_deliver, answered, replied)
+
+
+def _deliver(reply: Reply, replied: asyncio.Future[Reply]) -> None:
+    if replied.done():
+        reply.sent()
+    else:
+        replied.set_result(reply)
 
 
 @contextmanager

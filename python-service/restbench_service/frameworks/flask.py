@@ -54,12 +54,13 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     app.url_map.strict_slashes = False  # or a target without a path is redirected to one
 
     seconds = core.settings.receive_timeout_seconds
+    silence = struct.pack("ll", seconds, 0)
 
     def handle(**_: str) -> Response:
         environ = request.environ
         connection = environ.get("gunicorn.socket")
         if connection is not None:  # gunicorn waits without end
-            _bound_silence(connection, seconds)
+            _bound_silence(connection, silence)
         reply = _reply(core, environ, connection)
         if connection is not None and len(reply.body) > SENT_AT_ONCE_BYTES:
             connection.settimeout(seconds)  # for all of it, not for each part
@@ -93,12 +94,12 @@ def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None
     return opened.answer()
 
 
-def _bound_silence(connection: socket.socket, seconds: int) -> None:
-    """As the kernel does it: under a timeout of Python's own each receive and each send is two
-    system calls, and with each of them the interpreter lock may go to another thread.
+def _bound_silence(connection: socket.socket, silence: bytes) -> None:
+    """A struct timeval, for the kernel: under a timeout of Python's own each receive and each send
+    is two system calls, and with each of them the interpreter lock may go to another thread.
     """
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-        connection.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
+        connection.setsockopt(socket.SOL_SOCKET, option, silence)
 
 
 def _head(environ: dict[str, Any], connection: socket.socket | None) -> Head:

@@ -14,6 +14,11 @@ from . import NAMELESS
 from .event_loop import Client, serving
 from .granian_server import begin_worker, on_ending, serve
 
+SHORT_BYTES = 256 * 1024
+"""Of a body that is taken in one piece: each await of a piece is a way through three threads of
+Granian, which itself keeps up to 400 KiB of a body. One in chunks is taken so whatever its length:
+its pieces end alike whether or not it was cut off."""
+
 
 class Handler:
     """The application as RSGI has it."""
@@ -33,8 +38,8 @@ class Handler:
         """From the head to the reply."""
         client = Client(protocol.client_disconnect)
         head = _head(scope, client)
-        # Of a body in chunks the pieces end alike whether or not it was cut off.
-        pieces = _whole(protocol) if head.declared_bytes == UNKNOWN else protocol
+        is_short = head.declared_bytes <= SHORT_BYTES  # as UNKNOWN is
+        pieces = _whole(protocol) if is_short else protocol
         reply = await self._requests.answer(head, pieces, client)
         try:
             headers = [*reply.headers.items(), *NAMELESS.items()]
