@@ -27,8 +27,9 @@ PLACES: dict[ServiceName, list[tuple[Framework, Front, str, Link]]] = {
         ("tomcat", "haproxy", "", "tcp"),
         ("servlet", "none", "", "tcp"),
         ("jetty", "none", "", "tcp"),
-        ("reactor-netty", "none", "", "tcp"),
-        ("vertx", "none", "", "tcp"),
+        ("reactor-netty", "none", "thread", "tcp"),
+        ("vertx", "none", "thread", "tcp"),
+        ("vertx", "none", "loop", "tcp"),
         ("helidon", "none", "", "tcp"),
     ],
     "python": [
