@@ -54,8 +54,9 @@ PLACES: dict[ServiceName, list[Place]] = {
         Place("tomcat", "haproxy"),
         Place("servlet"),
         Place("jetty"),
-        Place("reactor-netty"),
-        Place("vertx"),
+        Place("reactor-netty", handoff="thread"),
+        Place("vertx", handoff="thread"),
+        Place("vertx", handoff="loop"),
         Place("helidon"),
     ],
     "python": [

@@ -66,6 +66,14 @@ def test_under_helidon_the_requests_own_thread_is_a_virtual_one_on_a_carrier() -
     assert not does("java", "serial", seen_of("java", alone, framework="jetty"))
 
 
+def test_with_the_handoff_loop_the_requests_own_thread_is_the_event_loop() -> None:
+    alone = observation((1, 2, "vert.x-eventloo", 20))
+    handed_on = observation((1, 2, "vert.x-eventloo", 2), (1, 3, "http-vertx-1", 20))
+    assert does("java", "serial", seen_of("java", alone, framework="vertx/loop"))
+    assert not does("java", "serial", seen_of("java", handed_on, framework="vertx/loop"))
+    assert not does("java", "serial", seen_of("java", alone, framework="vertx"))
+
+
 def test_a_thread_pool_is_several_new_threads_in_each_request() -> None:
     good = seen_of("java", pool(range(10, 50), 40), pool(range(60, 99), 39))
     one_at_a_time = seen_of("java", pool(range(10, 50), 1), pool(range(60, 99), 1))

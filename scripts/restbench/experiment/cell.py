@@ -83,7 +83,9 @@ FRAMEWORKS: dict[ServiceName, tuple[Framework, ...]] = {
     "python": get_args(OfPython),
 }
 #: Those of an event loop whose requests can be run in it.
-ASYNCHRONOUS = frozenset[Framework]({"fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"})
+ASYNCHRONOUS = frozenset[Framework](
+    {"reactor-netty", "vertx", "fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"}
+)
 DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWORKS.items()}
 
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.

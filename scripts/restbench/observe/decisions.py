@@ -24,8 +24,12 @@ PLACES: dict[str, Places] = {
     "python": {CALLER: WEB, "process": "PR-", "low-priority": "F1-"},
 }
 #: By the framework, what a caller is named where it is not the service's usual: Helidon's are
-#: virtual threads, so that what the kernel sees is their carriers.
-CALLERS: dict[str, Prefix] = {"helidon": "ForkJoi"}
+#: virtual threads, so that what the kernel sees is their carriers, and an event loop may run them.
+CALLERS: dict[str, Prefix] = {
+    "helidon": "ForkJoi",
+    "reactor-netty/loop": "reactor-loop",
+    "vertx/loop": "vert.x-event",
+}
 #: Where large ones of many go.
 OF_MANY = {"java": ("low-priority",), "python": ("process", "low-priority")}
 #: So many that what they take together is seen.

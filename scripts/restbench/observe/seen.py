@@ -45,14 +45,17 @@ class Seen:
     batches: Batches | None = None
     """Of the strategy that chooses."""
     framework: str = ""
-    """As /health names it; empty: one whose threads are named as usual."""
+    """As /health names it, with its handoff where that is the loop, `vertx/loop`; empty: one whose
+    threads are named as usual."""
     processes: int | None = None
     """In each pool of Python's, as /health says; None: one a core."""
 
     @property
     def workers(self) -> tuple[str, ...]:
         """The families that can do a request's work in this service."""
-        return WORKERS[self.service]
+        known = WORKERS[self.service]
+        is_loop = isinstance(self.caller, str) and self.caller not in known
+        return (*known, self.caller) if is_loop else known
 
     @property
     def pool_size(self) -> int:

@@ -95,6 +95,7 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
     observed = partial(_observed, service, strategy, payload)
     observed()  # the first request pays for class loading and lazily made pools
     health = service.health()
+    in_loop = "/loop" if health.get("handoff") == "loop" else ""
     return Seen(
         single=[observed() for _ in range(REQUESTS)],
         double=observed(requests=2, at_once=2),
@@ -102,7 +103,7 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
         cores=cores,
         shape=shape,
         batches=_batches(service, len(cores)) if strategy == decisions.STRATEGY else None,
-        framework=health.get("framework", ""),
+        framework=health.get("framework", "") + in_loop,
         processes=health["settings"].get("processes"),
     )
 

@@ -138,12 +138,14 @@ public class Wiring {
             Metrics metrics)
             throws IOException {
         Build build = Build.read();
+        String handoff = framework.handoff(settings.handoff());
         Map<String, Object> shown = settings.shown(cores);
         Optional<MessagesWorkload> messages = messagesOf(workloads);
         messages.ifPresent(it -> metrics.countRetries(it.retries()));
         Supplier<Health> health = () -> Health.of(
                 framework.name(),
                 framework.server(),
+                handoff,
                 build.version(),
                 affinity.coresOfProcess(),
                 shown,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,6 +46,34 @@ class FrameworksTest {
         try (RunningService service = RunningService.under(framework, Map.of())) {
             assertThat(service.bean(ServletWebServerFactory.class)).isInstanceOf(expected);
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "vertx,thread,http-vertx-",
+        "vertx,loop,vert.x-eventloop-thread-",
+        "reactor-netty,thread,http-reactor-",
+        "reactor-netty,loop,reactor-loop-"
+    })
+    void an_event_loop_runs_requests_only_where_it_is_told_to(String framework, String handoff, String thread) {
+        Map<String, String> settings = Map.of("RESTBENCH_HANDOFF", handoff);
+        try (RunningService service = RunningService.under(framework, settings, TestWorkloads.Watched.class)) {
+            assertThat(service.get("/health").body()).contains("\"handoff\":\"" + handoff + "\"");
+            for (String path : List.of("serial", "serial?delay=1", "pinned", "worker-pool?delay=1")) {
+                assertThat(service.multiply("/matrix/" + path).body()).isEqualTo(RunningService.PRODUCT);
+                assertThat(TestWorkloads.Watched.THREAD.getAndSet(""))
+                        .startsWith(path.startsWith("serial") ? thread : path.substring(0, 6));
+            }
+        }
+    }
+
+    @Test
+    void where_each_request_has_a_thread_there_is_no_choice_of_one() {
+        assertThat(Frameworks.named("tomcat").handoff(null)).isNull();
+        assertThat(Frameworks.named("vertx").handoff(null)).isEqualTo("thread");
+        assertThatThrownBy(() -> RunningService.under("tomcat", Map.of("RESTBENCH_HANDOFF", "loop")))
+                .hasRootCauseInstanceOf(InvalidSetting.class)
+                .hasRootCauseMessage("RESTBENCH_HANDOFF=loop: must be left out: tomcat has no event loop");
     }
 
     @Test

@@ -80,6 +80,18 @@ final class TestWorkloads {
         }
     }
 
+    /** Compute tells the thread that it is on. */
+    @Configuration(proxyBeanMethods = false)
+    static class Watched {
+        static final AtomicReference<String> THREAD = new AtomicReference<>();
+
+        @Bean
+        @Primary
+        Workloads watched() {
+            return before(() -> THREAD.set(Thread.currentThread().getName()));
+        }
+    }
+
     /** Compute waits until it is let through. */
     @Configuration(proxyBeanMethods = false)
     static class Gated {

@@ -85,10 +85,10 @@ final class Elements {
      * Adds the elements of the string that a reader is at. Nearly always they stand in the body as they are; a string
      * with escapes is unescaped first.
      *
+     * @param from offset of its text, behind the quote
      * @return whether each is a 64-bit integer; those before the first that is none have been added
      */
-    boolean addString(JsonReader json) {
-        int from = json.offset() + 1;
+    boolean addString(JsonReader json, int from) {
         int before = size();
         if (addList(json.body(), from)) {
             return true;

@@ -1,5 +1,6 @@
 package org.restbench.codec;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
@@ -8,24 +9,23 @@ import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
 import org.restbench.workload.matrix.MatrixRequest;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
-import tools.jackson.core.json.JsonWriteFeature;
+import tools.jackson.core.io.NumberOutput;
 import tools.jackson.core.util.ByteArrayBuilder;
 
 /** The matrix workload's JSON. */
 public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
     static final String KERNEL_RULE = "kernel: must be given at most once, as loops or native";
 
-    private static final JsonFactory WRITER = JsonFactory.builder()
-            .disable(JsonWriteFeature.WRITE_HEX_UPPER_CASE) // as JSON.stringify
-            .build();
-
     private static final int HEAD_BYTES = 200;
 
     /** Of an element of the study's products with its comma, about: what is made room for beforehand. */
     private static final int USUAL_BYTES = 8;
+
+    /** Written at once to what grows. */
+    private static final int PIECE_BYTES = 2048;
+
+    /** At most, of a number with what stands before it and behind it. */
+    private static final int NUMBER_BYTES = 32;
 
     private final int mostElements;
 
@@ -92,17 +92,28 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
     @Override
     public byte[] encode(MatrixProduct product) {
         Matrix rows = product.product();
+        String head = "{\"requestId\":" + RequestIds.asString(product.id()) + ",\"rows\":";
         ByteArrayBuilder text = new ByteArrayBuilder(HEAD_BYTES + USUAL_BYTES * rows.size());
-        try (JsonGenerator json = WRITER.createGenerator(ObjectWriteContext.empty(), text)) {
-            json.writeStartObject();
-            json.writeStringProperty("requestId", product.id().text());
-            json.writeArrayPropertyStart("rows");
-            for (int row = 0; row < rows.rows(); row++) {
-                json.writeArray(rows.values(), row * rows.columns(), rows.columns());
+        text.write(head.getBytes(StandardCharsets.UTF_8));
+        byte[] piece = new byte[PIECE_BYTES];
+        int length = 0;
+        for (int row = 0; row < rows.rows(); row++) {
+            piece[length++] = (byte) (row == 0 ? '[' : ',');
+            byte before = '[';
+            for (int i = row * rows.columns(); i < (row + 1) * rows.columns(); i++) {
+                piece[length++] = before;
+                length = NumberOutput.outputLong(rows.values()[i], piece, length);
+                before = ',';
+                if (length > PIECE_BYTES - NUMBER_BYTES) {
+                    text.write(piece, 0, length);
+                    length = 0;
+                }
             }
-            json.writeEndArray();
-            json.writeEndObject();
+            piece[length++] = ']';
         }
+        piece[length++] = ']';
+        piece[length++] = '}';
+        text.write(piece, 0, length);
         return text.toByteArray();
     }
 

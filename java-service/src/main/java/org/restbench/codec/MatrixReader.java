@@ -75,7 +75,7 @@ final class MatrixReader {
         }
         elements = matrix.begin(memory);
         while (json.next() != JsonToken.END_ARRAY) {
-            int from = json.offset();
+            int from = matrix.rows() == 0 ? json.offset() : 0; // only of the first: to ask makes an object
             int before = elements.size();
             readRow();
             matrix.endRow(elements.size() - before);
@@ -118,10 +118,11 @@ final class MatrixReader {
         int before = elements.size();
         switch (json.next()) {
             case VALUE_STRING:
-                if (json.body()[json.offset() + 1] == '"') {
+                int text = json.offset() + 1;
+                if (json.body()[text] == '"') {
                     return false;
                 }
-                if (!elements.addString(json)) {
+                if (!elements.addString(json, text)) {
                     matrix.noteElement(elements.size() - before);
                 }
                 return true;

@@ -3,41 +3,52 @@ package org.restbench.codec;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 
 /**
  * A query string's parameters. A broken escape stands for itself: a parameter nobody asks for does no harm.
  *
- * @param raw as it was sent, null where the request has none
+ * @param parameters all values of each, in order
  * @param maxDelayMillis the longest delay that a request may ask for
  * @param path the segments of the path that its operation leaves open, as they were sent
  */
-public record Query(String raw, int maxDelayMillis, List<String> path) {
+public record Query(Map<String, List<String>> parameters, int maxDelayMillis, List<String> path) {
     /** No parameters. */
     public static final Query NONE = new Query(null, 0);
+
+    private static final String DELAY = "delay";
+    private static final String MILLIS = "[0-9]{1,6}";
+
+    /** @param raw as it was sent, null where the request has none */
+    public Query(String raw, int maxDelayMillis, List<String> path) {
+        this(parsed(raw), maxDelayMillis, path);
+    }
 
     /** Of a path that leaves nothing open. */
     public Query(String raw, int maxDelayMillis) {
         this(raw, maxDelayMillis, List.of());
     }
 
-    private static final String DELAY = "delay";
-    private static final String MILLIS = "[0-9]{1,6}";
+    private static Map<String, List<String>> parsed(String raw) {
+        if (raw == null) {
+            return Map.of();
+        }
+        Map<String, List<String>> parameters = new HashMap<>();
+        for (String pair : raw.split("&")) {
+            int equals = pair.indexOf('=');
+            String name = decode(equals < 0 ? pair : pair.substring(0, equals));
+            String value = decode(pair.substring(equals < 0 ? pair.length() : equals + 1));
+            parameters.computeIfAbsent(name, first -> new ArrayList<>(1)).add(value);
+        }
+        return parameters;
+    }
 
     /** All values of a parameter, in order. */
     public List<String> values(String name) {
-        List<String> values = new ArrayList<>(1);
-        if (raw == null) {
-            return values;
-        }
-        for (String pair : raw.split("&")) {
-            int equals = pair.indexOf('=');
-            if (decode(equals < 0 ? pair : pair.substring(0, equals)).equals(name)) {
-                values.add(decode(pair.substring(equals < 0 ? pair.length() : equals + 1)));
-            }
-        }
-        return values;
+        return parameters.getOrDefault(name, List.of());
     }
 
     /** Milliseconds that the request asks to wait before it is worked on; empty where it does not, or wrongly. */

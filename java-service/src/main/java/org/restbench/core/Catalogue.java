@@ -12,6 +12,7 @@ import org.restbench.execution.Technique;
 /** Every workload under every strategy that takes it, and the list of them that clients read. */
 public final class Catalogue {
     private final Place root = new Place();
+    private final Map<String, Found> exact = new HashMap<>(); // of the paths that leave nothing open
     private final List<Protocol> protocols;
     private final Offers offers;
 
@@ -114,7 +115,11 @@ public final class Catalogue {
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
-                    root.add(path).routes.put(protocol.method(), new Route(protocol, technique, metrics));
+                    Place place = root.add(path);
+                    place.routes.put(protocol.method(), new Route(protocol, technique, metrics));
+                    if (!path.contains("{")) {
+                        exact.put(path, new Found(place.routes, List.of()));
+                    }
                 }
             }
         }
@@ -130,6 +135,10 @@ public final class Catalogue {
 
     /** Null where there is none. A path is exact: an escaped or a parametrised one is another. */
     Found find(String rawPath) {
+        Found known = exact.get(rawPath);
+        if (known != null) {
+            return known;
+        }
         List<String> open = new ArrayList<>(2);
         Place place = root.find(rawPath, open);
         return place == null || place.routes.isEmpty() ? null : new Found(place.routes, open);

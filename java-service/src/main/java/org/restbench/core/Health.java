@@ -13,7 +13,7 @@ import java.util.Map;
  * @param framework the name it was chosen by
  * @param server name and version of what parses HTTP
  * @param workers processes that serve
- * @param handoff null: no framework here runs requests in its event loop
+ * @param handoff where a framework of an event loop runs requests, else null
  * @param runtime the JVM's name and version
  * @param collectors the JVM's garbage collectors, e.g. {@code G1 Young Generation}
  * @param cores that the process may run on
@@ -38,6 +38,7 @@ public record Health(
     public static Health of(
             String framework,
             String server,
+            String handoff,
             String version,
             BitSet cores,
             Map<String, Object> settings,
@@ -49,7 +50,7 @@ public record Health(
                 framework,
                 server,
                 1,
-                null,
+                handoff,
                 version,
                 System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"),
                 ManagementFactory.getGarbageCollectorMXBeans().stream()

@@ -34,7 +34,7 @@ public final class Reply implements Opened {
         headers.put("Cache-Control", "no-store");
         headers.put("Content-Security-Policy", policy);
         headers.put("Referrer-Policy", "no-referrer");
-        return Collections.unmodifiableMap(headers);
+        return headers;
     }
 
     /** @param policy what a browser may do with it, as in Content-Security-Policy */
@@ -56,7 +56,7 @@ public final class Reply implements Opened {
      * @param more headers beside those of its media type
      */
     public static Reply of(int status, String contentType, Map<String, String> more, byte[] body) {
-        Map<String, String> headers = new LinkedHashMap<>(headers(contentType, DATA));
+        Map<String, String> headers = headers(contentType, DATA);
         headers.putAll(more);
         return new Reply(status, headers, body);
     }
@@ -79,7 +79,7 @@ public final class Reply implements Opened {
 
     /** All but Date, Connection and Content-Length. */
     public Map<String, String> headers() {
-        return headers;
+        return Collections.unmodifiableMap(headers);
     }
 
     /** Never empty. */

@@ -45,22 +45,23 @@ public final class StageClock {
         return computeNanos;
     }
 
+    /** As the header has it, without parts of compute. */
+    public String serverTiming() {
+        return serverTiming(Map.of());
+    }
+
     /**
      * As the header has it; {@code queue} is from its start to the end of the last stage, without the stages: waiting
      * for whatever runs a stage.
+     *
+     * @param partNanos what parts of compute took, behind the stages, in order
      */
-    public String serverTiming() {
+    public String serverTiming(Map<String, Long> partNanos) {
         StringBuilder header = new StringBuilder(96);
         append(header, "queue", serializedNanos - startedNanos - parseNanos - computeNanos - serializeNanos);
         append(header.append(", "), "parse", parseNanos);
         append(header.append(", "), "compute", computeNanos);
         append(header.append(", "), "serialize", serializeNanos);
-        return header.toString();
-    }
-
-    /** With what parts of compute took, behind the stages, in order. */
-    public String serverTiming(Map<String, Long> partNanos) {
-        StringBuilder header = new StringBuilder(serverTiming());
         partNanos.forEach((name, nanos) -> append(header.append(", "), name, nanos));
         return header.toString();
     }

@@ -1,8 +1,8 @@
 package org.restbench.framework;
 
-import java.time.ZoneOffset;
-import java.time.ZonedDateTime;
-import java.time.format.DateTimeFormatter;
+import io.netty.handler.codec.DateFormatter;
+import java.util.Date;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
@@ -16,25 +16,31 @@ import org.restbench.core.Reply;
 /**
  * The body of one request, which an event loop hands over as it comes. The first of three ends decides: the core
  * refuses a piece, the body is whole, or it is cut off. All happens on the event loop but the run of the request, which
- * may take long or wait. The delay that a request asks for comes before and holds no thread.
+ * may take long or wait and has threads unless told otherwise. The delay that a request asks for comes before and holds
+ * no thread.
  */
 final class EventLoopExchange {
-    /** An answer of so many bytes is handed to the kernel in one piece, which takes it at once. */
-    static final int SENT_AT_ONCE_BYTES = 16 << 10;
-
     private static final int IDLE_THREAD_SECONDS = 60;
 
+    private static volatile Second now = new Second(-1, "");
+
     private final Exchange exchange;
+    private final Executor loop;
     private final Executor threads;
     private final Consumer<Reply> answer;
     private boolean over;
 
+    /** A second of the clock, as the header Date has it: made once a second, not for each answer. */
+    private record Second(long number, String date) {}
+
     /**
-     * @param threads where the request runs
-     * @param answer is given the reply once, on any thread
+     * @param loop runs what it is given on the event loop, later
+     * @param threads where the request runs, null: on the event loop, where all else waits meanwhile
+     * @param answer is given the reply once, on the event loop
      */
-    EventLoopExchange(Exchange exchange, Executor threads, Consumer<Reply> answer) {
+    EventLoopExchange(Exchange exchange, Executor loop, Executor threads, Consumer<Reply> answer) {
         this.exchange = exchange;
+        this.loop = loop;
         this.threads = threads;
         this.answer = answer;
     }
@@ -45,7 +51,7 @@ final class EventLoopExchange {
             Reply refused = exchange.take(piece, 0, piece.length);
             over = refused != null;
             if (over) {
-                answer.accept(refused);
+                answerLater(refused);
             }
         }
     }
@@ -54,7 +60,21 @@ final class EventLoopExchange {
     void end() {
         if (!over) {
             over = true;
-            exchange.delayed().thenRunAsync(() -> exchange.run().thenAccept(answer), threads);
+            CompletableFuture<Void> delay = exchange.delayed();
+            if (threads == null && delay.isDone()) {
+                run();
+            } else {
+                delay.thenRunAsync(this::run, threads == null ? loop : threads);
+            }
+        }
+    }
+
+    private void run() {
+        CompletableFuture<Reply> reply = exchange.run().toCompletableFuture();
+        if (threads == null && reply.isDone()) {
+            answer.accept(reply.join());
+        } else {
+            reply.thenAccept(this::answerLater);
         }
     }
 
@@ -62,8 +82,12 @@ final class EventLoopExchange {
     void cutOff() {
         if (!over) {
             over = true;
-            answer.accept(exchange.cutOff());
+            answerLater(exchange.cutOff());
         }
+    }
+
+    private void answerLater(Reply reply) {
+        loop.execute(() -> answer.accept(reply));
     }
 
     /** Of a body, as {@link org.restbench.core.Head} has it; the server has checked both headers. */
@@ -88,6 +112,12 @@ final class EventLoopExchange {
 
     /** For the header Date, which these servers do not send by themselves. */
     static String date() {
-        return DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC));
+        long number = System.currentTimeMillis() / 1000;
+        Second second = now;
+        if (second.number != number) {
+            second = new Second(number, DateFormatter.format(new Date(number * 1000)));
+            now = second;
+        }
+        return second.date;
     }
 }

@@ -1,5 +1,6 @@
 package org.restbench.framework;
 
+import org.restbench.settings.InvalidSetting;
 import org.springframework.boot.WebApplicationType;
 
 /**
@@ -9,13 +10,32 @@ import org.springframework.boot.WebApplicationType;
  * @param server name and version of what parses HTTP
  * @param kind how Spring starts it
  * @param configuration its beans, a {@link Listener} among them
+ * @param hasEventLoop whether all connections share a thread, so that requests need others or share it too
  */
-public record Framework(String name, String server, WebApplicationType kind, Class<?> configuration) {
+public record Framework(
+        String name, String server, WebApplicationType kind, Class<?> configuration, boolean hasEventLoop) {
     /** Connections that wait in the kernel to be accepted: as many under every framework. */
     static final int BACKLOG = 1024;
 
     /** Largest head of a request where application.yml does not say it. */
     static final int MAX_HEADER_BYTES = 16 << 10;
+
+    /** An answer of so many bytes is handed to the kernel in one piece, which takes it at once: nobody waits for it. */
+    static final int SENT_AT_ONCE_BYTES = 16 << 10;
+
+    /**
+     * Where requests run, for {@code /health}.
+     *
+     * @param asked as in the settings
+     * @return null: each on the thread that has received it
+     * @throws InvalidSetting where there is no choice
+     */
+    public String handoff(String asked) {
+        if (asked != null && !hasEventLoop) {
+            throw new InvalidSetting("RESTBENCH_HANDOFF", asked, "left out: " + name + " has no event loop");
+        }
+        return hasEventLoop && asked == null ? "thread" : asked;
+    }
 
     /** The server, once it serves. */
     public interface Listener {

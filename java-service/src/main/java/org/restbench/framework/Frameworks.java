@@ -25,8 +25,8 @@ public final class Frameworks {
                     servlet("tomcat", TOMCAT, TomcatFramework.class),
                     servlet("servlet", TOMCAT, ServletFramework.class),
                     servlet("jetty", "Jetty " + Jetty.VERSION, JettyFramework.class),
-                    other("reactor-netty", "Reactor Netty " + versionOf(HttpServer.class), ReactorNettyFramework.class),
-                    other("vertx", "Vert.x " + vertxVersion(), VertxFramework.class),
+                    eventLoop("reactor-netty", "Reactor Netty " + versionOf(HttpServer.class), ReactorNettyFramework.class),
+                    eventLoop("vertx", "Vert.x " + vertxVersion(), VertxFramework.class),
                     onJava21(NEEDS_JAVA_21, "Helidon ", "io.helidon.webserver.WebServer", "HelidonFramework"))
             .flatMap(Optional::stream)
             .toList();
@@ -44,11 +44,11 @@ public final class Frameworks {
     }
 
     private static Optional<Framework> servlet(String name, String server, Class<?> configuration) {
-        return Optional.of(new Framework(name, server, WebApplicationType.SERVLET, configuration));
+        return Optional.of(new Framework(name, server, WebApplicationType.SERVLET, configuration, false));
     }
 
-    private static Optional<Framework> other(String name, String server, Class<?> configuration) {
-        return Optional.of(new Framework(name, server, WebApplicationType.NONE, configuration));
+    private static Optional<Framework> eventLoop(String name, String server, Class<?> configuration) {
+        return Optional.of(new Framework(name, server, WebApplicationType.NONE, configuration, true));
     }
 
     /** By names: its classes are missing where the service was built by an older JDK, and an older Java loads none. */
@@ -56,7 +56,8 @@ public final class Frameworks {
         try {
             String version = versionOf(Class.forName(library));
             String ours = Frameworks.class.getPackageName() + "." + configuration;
-            return other(name, server + version, Class.forName(ours));
+            return Optional.of(
+                    new Framework(name, server + version, WebApplicationType.NONE, Class.forName(ours), false));
         } catch (ClassNotFoundException | UnsupportedClassVersionError olderJava) {
             return Optional.empty();
         }

@@ -31,7 +31,10 @@ import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
-/** Reactor Netty's server, which Spring WebFlux stands on: one event loop, and threads for what it must not do. */
+/**
+ * Reactor Netty's server, which Spring WebFlux stands on: one event loop, and threads for the requests unless it runs
+ * them too.
+ */
 @Configuration(proxyBeanMethods = false)
 class ReactorNettyFramework {
     @Bean
@@ -48,6 +51,7 @@ class ReactorNettyFramework {
         private final Core core;
         private final Settings settings;
         private final ExecutorService threads = EventLoopExchange.threads("reactor");
+        private final Executor handoff;
 
         private LoopResources loop;
         private DisposableServer server;
@@ -55,6 +59,7 @@ class ReactorNettyFramework {
         Server(Core core, Settings settings) {
             this.core = core;
             this.settings = settings;
+            this.handoff = settings.runsInLoop() ? null : threads;
         }
 
         @Override
@@ -70,7 +75,7 @@ class ReactorNettyFramework {
                     .idleTimeout(Duration.ofSeconds(settings.keepAliveSeconds()))
                     .readTimeout(Duration.ofSeconds(settings.receiveSeconds()))
                     .httpRequestDecoder(decoder -> decoder.maxHeaderSize(Framework.MAX_HEADER_BYTES))
-                    .handle((request, response) -> new HttpExchange(request, response, threads).handle(core));
+                    .handle((request, response) -> new HttpExchange(request, response, handoff).handle(core));
             try {
                 server = options.bindNow();
             } catch (RuntimeException failed) {
@@ -100,14 +105,14 @@ class ReactorNettyFramework {
     private static final class HttpExchange {
         private final HttpServerRequest request;
         private final HttpServerResponse response;
-        private final Executor threads;
+        private final Executor handoff;
         private final Sinks.One<Reply> answer = Sinks.one();
         private Channel channel;
 
-        HttpExchange(HttpServerRequest request, HttpServerResponse response, Executor threads) {
+        HttpExchange(HttpServerRequest request, HttpServerResponse response, Executor handoff) {
             this.request = request;
             this.response = response;
-            this.threads = threads;
+            this.handoff = handoff;
             request.withConnection(connection -> channel = connection.channel());
         }
 
@@ -133,19 +138,17 @@ class ReactorNettyFramework {
         }
 
         private void receive(Exchange opened) {
-            EventLoopExchange exchange = new EventLoopExchange(opened, threads, this::sendOnEventLoop);
+            EventLoopExchange exchange = new EventLoopExchange(opened, channel.eventLoop(), handoff, this::emit);
             request.receive().asByteArray().subscribe(exchange::take, gone -> exchange.cutOff(), exchange::end);
         }
 
-        /** There a connection is closed, too: one that is open now stays so until the reply is on its way. */
-        private void sendOnEventLoop(Reply reply) {
-            channel.eventLoop().execute(() -> {
-                if (channel.isActive()) {
-                    answer.tryEmitValue(reply).orThrow();
-                } else {
-                    reply.sent(); // nobody to tell
-                }
-            });
+        /** Where a connection is closed, too: one that is open now stays so until the reply is on its way. */
+        private void emit(Reply reply) {
+            if (channel.isActive()) {
+                answer.tryEmitValue(reply).orThrow();
+            } else {
+                reply.sent(); // nobody to tell
+            }
         }
 
         private Mono<Void> send(Reply reply) {
@@ -155,7 +158,7 @@ class ReactorNettyFramework {
             response.header(HttpHeaderNames.DATE, EventLoopExchange.date());
             response.header(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length));
             Mono<Void> sending;
-            if (body.length <= EventLoopExchange.SENT_AT_ONCE_BYTES) {
+            if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
                 reply.sent();
                 sending = response.sendByteArray(Mono.just(body)).then();
             } else {

@@ -33,12 +33,6 @@ final class ServletExchange {
 
     private static final int PIECE_BYTES = 16 << 10;
 
-    /**
-     * An answer of so many bytes is sent by the thread that has computed it: the kernel takes it at once. For a larger
-     * one, that thread of a strategy would wait for the client.
-     */
-    private static final int SENT_AT_ONCE_BYTES = 16 << 10;
-
     private final HttpServletRequest request;
     private final HttpServletResponse response;
 
@@ -145,9 +139,9 @@ final class ServletExchange {
 
     private void sendLater(CompletableFuture<Reply> answer, AsyncContext later) {
         answer.thenAccept(reply -> {
-            if (reply.body().length <= SENT_AT_ONCE_BYTES) {
+            if (reply.body().length <= Framework.SENT_AT_ONCE_BYTES) {
                 sendAndComplete(reply, later);
-            } else {
+            } else { // the strategy's thread, which has computed it, would wait for the client
                 later.start(() -> sendAndComplete(reply, later));
             }
         });

@@ -26,7 +26,7 @@ import org.restbench.settings.Settings;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The core of Vert.x, which Quarkus stands on: one event loop, and threads for what it must not do. */
+/** The core of Vert.x, which Quarkus stands on: one event loop, and threads for the requests unless it runs them too. */
 @Configuration(proxyBeanMethods = false)
 class VertxFramework {
     @Bean
@@ -39,6 +39,7 @@ class VertxFramework {
         private final Core core;
         private final Settings settings;
         private final ExecutorService threads = EventLoopExchange.threads("vertx");
+        private final Executor handoff;
 
         private Vertx vertx;
         private HttpServer server;
@@ -46,6 +47,7 @@ class VertxFramework {
         Server(Core core, Settings settings) {
             this.core = core;
             this.settings = settings;
+            this.handoff = settings.runsInLoop() ? null : threads;
         }
 
         @Override
@@ -63,8 +65,8 @@ class VertxFramework {
                     .setHttp2ClearTextEnabled(false)
                     .setHandle100ContinueAutomatically(true);
             server = vertx.createHttpServer(options)
-                    .requestHandler(request -> new HttpExchange(request, threads).handle(core))
-                    .invalidRequestHandler(request -> new HttpExchange(request, threads).refuse(core));
+                    .requestHandler(request -> new HttpExchange(request, handoff).handle(core))
+                    .invalidRequestHandler(request -> new HttpExchange(request, handoff).refuse(core));
             try {
                 await(server.listen());
             } catch (CompletionException failed) {
@@ -94,14 +96,14 @@ class VertxFramework {
     private static final class HttpExchange {
         private final HttpServerRequest request;
         private final HttpServerResponse response;
-        private final Executor threads;
+        private final Executor handoff;
         private final Context eventLoop = Vertx.currentContext();
         private volatile boolean closed;
 
-        HttpExchange(HttpServerRequest request, Executor threads) {
+        HttpExchange(HttpServerRequest request, Executor handoff) {
             this.request = request;
             this.response = request.response();
-            this.threads = threads;
+            this.handoff = handoff;
         }
 
         /** Answers it, now or later. */
@@ -124,14 +126,14 @@ class VertxFramework {
         }
 
         private void receive(Exchange opened) {
-            EventLoopExchange exchange = new EventLoopExchange(opened, threads, this::sendOnEventLoop);
+            EventLoopExchange exchange = new EventLoopExchange(opened, this::onEventLoop, handoff, this::send);
             request.handler(piece -> exchange.take(piece.getBytes()));
             request.endHandler(whole -> exchange.end());
             request.exceptionHandler(gone -> exchange.cutOff());
         }
 
-        private void sendOnEventLoop(Reply reply) {
-            eventLoop.runOnContext(now -> send(reply));
+        private void onEventLoop(Runnable task) {
+            eventLoop.runOnContext(now -> task.run());
         }
 
         private void send(Reply reply) {
@@ -144,7 +146,7 @@ class VertxFramework {
             reply.headers().forEach(response::putHeader);
             response.putHeader(HttpHeaders.DATE, EventLoopExchange.date());
             response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(body.length));
-            if (body.length <= EventLoopExchange.SENT_AT_ONCE_BYTES) {
+            if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
                 reply.sent();
                 response.end(Buffer.buffer(body));
             } else {

@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
  * @param host address to listen on
  * @param port to listen on, 0 for any free one
  * @param framework name of what serves HTTP
+ * @param handoff where a framework of an event loop runs requests, thread or loop; null where nothing is asked for
  * @param maxBodyBytes largest request body
  * @param maxInFlight most requests worked on at once (four times the study's 60 users, and few enough that the last of
  *     them is not answered long after its client has given up)
@@ -44,6 +45,7 @@ public record Settings(
         String host,
         int port,
         String framework,
+        String handoff,
         int maxBodyBytes,
         int maxInFlight,
         int maxDelayMillis,
@@ -71,6 +73,7 @@ public record Settings(
     /** Of a connection in the middle of its header, measured: buffers to read, to write, and of that header. */
     private static final long CONNECTION_BYTES = 137 << 10;
 
+    private static final String LOOP = "loop";
     private static final int MOST_CONNECTIONS = 2000;
     private static final int HOUR_SECONDS = 3600;
 
@@ -87,6 +90,7 @@ public record Settings(
                 read.host("RESTBENCH_HOST", "127.0.0.1"),
                 read.integer("RESTBENCH_PORT", 8080, 0, 65_535),
                 variables.getOrDefault("RESTBENCH_FRAMEWORK", "tomcat"),
+                read.handoff("RESTBENCH_HANDOFF"),
                 read.integer("RESTBENCH_MAX_BODY_BYTES", 64 << 20, 1, LARGEST_BODY_LIMIT),
                 read.integer("RESTBENCH_MAX_IN_FLIGHT", 256, 1, 4096),
                 read.integer("RESTBENCH_MAX_DELAY_MILLIS", 10_000, 0, 60_000),
@@ -142,6 +146,14 @@ public record Settings(
             throw new InvalidSetting(variable, value, allowed);
         }
 
+        String handoff(String variable) {
+            String value = variables.get(variable);
+            if (value == null || value.equals("thread") || value.equals(LOOP)) {
+                return value;
+            }
+            throw new InvalidSetting(variable, value, "thread or loop");
+        }
+
         int integer(String variable, int unset, int lowest, int highest) {
             return (int) number(variable, unset, lowest, highest);
         }
@@ -168,6 +180,11 @@ public record Settings(
      */
     public int mostProductElements() {
         return Math.max(1, maxBodyBytes / 2);
+    }
+
+    /** Whether an event loop runs requests, and all else waits meanwhile. */
+    public boolean runsInLoop() {
+        return LOOP.equals(handoff);
     }
 
     /** For {@code /health}: what the service was started with. */

@@ -24,6 +24,7 @@ class SettingsTest {
                         "127.0.0.1",
                         8080,
                         "tomcat",
+                        null,
                         67_108_864,
                         256,
                         10_000,
@@ -48,6 +49,7 @@ class SettingsTest {
                 "RESTBENCH_HOST", "0.0.0.0",
                 "RESTBENCH_PORT", "18081",
                 "RESTBENCH_FRAMEWORK", "vertx",
+                "RESTBENCH_HANDOFF", "loop",
                 "RESTBENCH_MAX_BODY_BYTES", "1000",
                 "RESTBENCH_MAX_IN_FLIGHT", "5",
                 "RESTBENCH_MEMORY_BUDGET_BYTES", "2000000",
@@ -76,7 +78,7 @@ class SettingsTest {
         DatabaseSettings database = new DatabaseSettings(url, Path.of("/dev/null"), 16, 17, 18, Path.of("/proc"), 19);
         assertThat(Settings.from(environment))
                 .isEqualTo(new Settings(
-                        "0.0.0.0", 18_081, "vertx", 1000, 5, 6, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3, 15,
+                        "0.0.0.0", 18_081, "vertx", "loop", 1000, 5, 6, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3, 15,
                         database));
     }
 
@@ -85,6 +87,7 @@ class SettingsTest {
         "RESTBENCH_PORT,abc,0 to 65535",
         "RESTBENCH_PORT,65536,0 to 65535",
         "RESTBENCH_PORT,'',0 to 65535",
+        "RESTBENCH_HANDOFF,fork,thread or loop",
         "RESTBENCH_MAX_BODY_BYTES,0,1 to 201326592",
         "RESTBENCH_MAX_BODY_BYTES,64MB,1 to 201326592",
         "RESTBENCH_MAX_IN_FLIGHT,-1,1 to 4096",
