@@ -165,7 +165,7 @@ def test_the_script_makes_a_cluster_once_and_then_starts_it(tmp_path: Path) -> N
             assert len(migrated(theirs, running)) == applied
             with theirs.connect() as session:
                 shown = session.execute("SHOW max_connections").fetchall()
-                assert shown == [("320",)]
+                assert shown == [("500",)]
         finally:
             running.send_signal(signal.SIGINT)
             assert running.wait(30) == 0

@@ -199,7 +199,7 @@ def test_its_version_and_settings_are_told(own: Database) -> None:
     told = own.described()
     assert told["version"].startswith("PostgreSQL ")
     assert told["settings"]["shared_buffers"] == "16MB"
-    assert told["settings"]["max_connections"] == "320"
+    assert told["settings"]["max_connections"] == "500"
     assert told["settings"]["track_functions"] == "pl"
     assert "port" not in told["settings"]
     assert own.durable

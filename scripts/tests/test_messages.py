@@ -26,7 +26,7 @@ from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
 from restbench.schedule.messages import PGBENCH, MessagesDriver, MessagesRun, Store
-from restbench.schedule.pace import Pace, TrialGroup
+from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
 USER = 1_000_000_000
@@ -282,6 +282,32 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> Non
     assert sorted(limits) == sorted(set(proofs.CLAIMS) - {"memory"})
     assert {each.cell for each in planned if each.arm != PGBENCH} == set(cells)
     assert here.progress.planned == len(planned)
+
+
+def test_a_limit_that_is_not_found_costs_no_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise EnvironmentProblem("pgbench, function: too many clients")
+
+    monkeypatch.setattr(pgbench, "load", refused)
+    cell = Cell(
+        service="java", strategy="worker-pool", complexity="200", users=1, technique="function"
+    )
+    queues = SimpleNamespace(fill=lambda *_: None, ids=IDS)
+    store = SimpleNamespace(of=lambda _: queues, database=None, owner=None)
+    notes: list[tuple[object, ...]] = []
+    here = SimpleNamespace(
+        order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
+        run=SimpleNamespace(load_cores=lambda: None),
+        stores={"": store},
+        level=lambda _: HUNDRED,
+        load=SimpleNamespace(folder=tmp_path),
+        note=lambda *said: notes.append(said),
+    )
+    limit = Planned(PGBENCH, 1, cell, PGBENCH)
+    assert MessagesDriver(cast(MessagesRun, here)).trial(limit) is None
+    assert notes == [("no-limit", "pgbench, function: too many clients", cell)]
 
 
 def test_ids_of_a_techniques_queues_have_no_gaps_whatever_is_filled_first() -> None:

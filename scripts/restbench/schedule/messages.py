@@ -17,7 +17,7 @@ from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
 from restbench.experiment.order import Order
-from restbench.failures import WrongAnswers
+from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.prove import messages as proofs
@@ -162,7 +162,8 @@ class MessagesDriver(ClosedDriver):
         yield from plan
 
     def trial(self, planned: Planned) -> Trial | None:
-        """As of any closed load; none of a load by pgbench, which is a fact of the block."""
+        """As of any closed load; none of a load by pgbench, which is a fact of the block. A cell
+        whose limit is not found is measured without one."""
         if planned.arm != PGBENCH:
             return super().trial(planned)
         self._by_pgbench(planned.cell)
@@ -173,18 +174,22 @@ class MessagesDriver(ClosedDriver):
         store, level = here.stores[cell.postgres], here.level(cell)
         queues = store.of(cell)
         queues.fill(level, here.order.experiment.seed)
-        found = pgbench.load(
-            store.database,
-            store.owner,
-            cell.technique,
-            level,
-            queues.ids,
-            seed=here.order.experiment.seed,
-            connections=cell.users,
-            seconds=PGBENCH_S,
-            cores=None if cores.shared else core_list(cores.load),
-            folder=here.load.folder / f"pgbench-{_limit(cell)}",
-        )
+        try:
+            found = pgbench.load(
+                store.database,
+                store.owner,
+                cell.technique,
+                level,
+                queues.ids,
+                seed=here.order.experiment.seed,
+                connections=cell.users,
+                seconds=PGBENCH_S,
+                cores=None if cores.shared else core_list(cores.load),
+                folder=here.load.folder / f"pgbench-{_limit(cell)}",
+            )
+        except EnvironmentProblem as error:
+            here.note("no-limit", str(error), cell)
+            return
         extras = {
             "pgbench_per_s": found.per_s,
             "pgbench_mean_ms": found.latency_ms,
