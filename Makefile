@@ -94,7 +94,7 @@ test-java:
 test-python:
 	$(call PYTEST,python-service,../$(BIN)/python)
 test-waiting:
-	$(call PYTEST,scripts,../$(BIN)/python,-m live -o cache_dir=.pytest_cache_live)
+	$(call PYTEST,scripts,../$(BIN)/python,-m live -n 2 --dist loadfile -o cache_dir=.pytest_cache_live)
 test-beside:
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q contract/tests)
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q jmeter-plans/tests)

@@ -4,7 +4,9 @@ decided, the figures, and everything else folded away. The same sections make `r
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -107,6 +109,17 @@ def _subtitle(found: Findings) -> str:
 
 
 def _spec(figure: Figure) -> Markup:
-    """A chart's definition as it stands in a `<script>` element: no end tag inside."""
-    text = json.dumps(theme.spec(figure.chart), separators=(",", ":"), allow_nan=False)
+    """A chart's definition as it stands in a `<script>` element, with no end tag inside."""
+    described = theme.spec(figure.chart)
+    packed = {name: _packed(rows) for name, rows in described["datasets"].items()}
+    text = json.dumps({**described, "datasets": packed}, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("</", "<\\/").replace("<!--", "<\\u0021--"))  # noqa: S704
+
+
+def _packed(rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+    """Records with the same fields as a row of names and a row of values each: two thirds of the
+    size. `report.js` makes records of them again."""
+    names = [*rows[0]] if rows else []
+    if any([*row] != names for row in rows):
+        return rows
+    return [names, *([*row.values()] for row in rows)]

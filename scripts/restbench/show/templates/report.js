@@ -9,13 +9,22 @@ function reveal() {
 addEventListener("hashchange", reveal);
 reveal();
 
+// A chart's definition; of records with the same fields it has the names once, in a row before the values.
+function definition(chart) {
+  const found = JSON.parse(chart.querySelector("script").textContent);
+  for (const [name, [names, ...rows]] of Object.entries(found.datasets)) {
+    if (Array.isArray(names)) found.datasets[name] = rows.map((row) => Object.fromEntries(row.map((value, n) => [names[n], value])));
+  }
+  return found;
+}
+
 // A chart is drawn when it comes near the window: what is folded away costs nothing until it is opened.
 const charts = [...document.querySelectorAll("figure.chart")];
 const near = new IntersectionObserver((seen) => {
   for (const { target, isIntersecting } of seen) {
     if (!isIntersecting) continue;
     near.unobserve(target);
-    window.drawChart(target.querySelector(".drawn"), JSON.parse(target.querySelector("script").textContent));
+    window.drawChart(target.querySelector(".drawn"), definition(target));
   }
 }, { rootMargin: "600px" });
 for (const chart of charts) near.observe(chart);
