@@ -79,9 +79,7 @@ def test_every_view_fits_its_text_stands_out_and_its_charts_are_drawn(
         assert page.evaluate("document.documentElement.scrollWidth") == view[0], selection
         assert page.evaluate(TOO_FAINT) == [], selection
         found = Axe().run(page, options={"preload": False}).response["violations"]
-        assert [each for each in found if each["impact"] in SERIOUS] == [], (
-            selection
-        )
+        assert [each for each in found if each["impact"] in SERIOUS] == [], selection
         page.screenshot(path=tmp_path / f"{selection[6:] or 'runs'}.png", full_page=True)
 
 

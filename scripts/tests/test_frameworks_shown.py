@@ -158,7 +158,9 @@ def test_the_page_has_the_ratios_the_threshold_and_the_framework_that_is_gone(ru
     assert "japronto" in part
     assert "not measured: no release since 2018; rsgi is the nearest living kind" in part
     assert "not for exposure" in part and "contract/deviations.toml" in part
-    assert "In Python with 30 users a low request costs 2.00 times as much CPU time in flask" in page
+    assert (
+        "In Python with 30 users a low request costs 2.00 times as much CPU time in flask" in page
+    )
     assert picture_of(page) == "frameworks-python-30"
 
 

@@ -225,7 +225,9 @@ def _lines(
             points = (_point(row, calls.speed_ups(row, rows, column)) for row in own)
             found.append(Line(strategy, style, tuple(points), is_limit=is_limit))
     if gain := PUBLISHED.get(delay):
-        mark = Point(_STUDY_THREADS, _STUDY_THREADS * gain, name=f"study: +{100 * (gain - 1):.0f} %")
+        mark = Point(
+            _STUDY_THREADS, _STUDY_THREADS * gain, name=f"study: +{100 * (gain - 1):.0f} %"
+        )
         found.append(Line(_STUDY, len(theme.PALETTE) - 1, (mark,)))
     return found
 
