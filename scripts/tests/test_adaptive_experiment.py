@@ -58,7 +58,7 @@ def test_the_mix_is_of_the_smallest_and_the_largest(adaptive: Experiment) -> Non
 
 def test_its_claims_name_its_cells(adaptive: Experiment) -> None:
     claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
-    claim_file.checked_text(EXPERIMENTS / "claims" / "adaptive.toml", adaptive.levels)
+    claim_file.check_complexities(claims, adaptive.levels, "claims/adaptive.toml")
     known = set(adaptive.all_cells())
     assert {
         each.id for claim in claims.claims for each in claim.cells if each not in known

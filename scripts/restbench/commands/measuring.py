@@ -31,8 +31,9 @@ from restbench.commands.options import (
 from restbench.commands.results import with_raw_data
 from restbench.deploy import programs
 from restbench.drive import dashboards
-from restbench.experiment import claim_file, experiment
+from restbench.experiment import experiment, toml_file
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, STRATEGIES, ServiceName
+from restbench.experiment.claim_file import Claims, check_complexities
 from restbench.experiment.order import Order, parse_filter, plan
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where
@@ -137,10 +138,11 @@ def order_for(
     if loaded.claims is not None:
         # As the file is now: a run is held against what was fixed before it. That it is wrong is
         # better known now than after the run.
-        claims = path.parent / loaded.claims
-        if not claims.exists():
+        file = path.parent / loaded.claims
+        if not file.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which is not there")
-        claims_text = claim_file.checked_text(claims, loaded.levels)
+        claims, claims_text = toml_file.read_with_text(file, Claims)
+        check_complexities(claims, loaded.levels, str(file))
     selection = parse_filter(cells, loaded)
     chosen = loaded.profile(profile)
     if minutes:
@@ -251,7 +253,9 @@ def measured(order: Order, begun: Run | None) -> Presented:
         except Failure as error:
             failure = error
             note(f"no dashboards: {error}")
-        return Presented(results.present(run, note_time), failure)
+        rows, told = results.analyse(run, note_time)
+        results.show(run, told)
+    return Presented(rows, failure)
 
 
 def _cost(order: Order) -> str:

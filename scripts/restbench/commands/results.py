@@ -24,7 +24,7 @@ from restbench.store.microbench_records import Microbench
 def build_report(name: RunArgument = "latest") -> None:
     """Make tables, figures and page again."""
     run = store.open_run(name)
-    present(run)
+    show(run, analyse(run)[1] if run.has_raw_data else exported.read(run.exported_file))
 
 
 def show_bottleneck(name: RunArgument = "latest") -> None:
@@ -123,17 +123,20 @@ def browse_runs(
         webbrowser.open(page.as_uri())
 
 
-def present(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
-    """Tables, figures and page; the page last, and its place where it is seen first. All is made of
-    `run.json`: of what the run measured, once `before_page` was called, where that lies here."""
-    if run.has_raw_data:
-        with phases.spent_on("tables and figures"):
-            known = rows(run)
-            machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
-        before_page()
-        told = export.write(run, known, note)
-    else:
-        told = exported.read(run.exported_file)
+def analyse(
+    run: store.Run, before_page: Callable[[], None] = lambda: None
+) -> tuple[Sequence[Row], exported.Exported]:
+    """What the run measured, and its `run.json` made of it once `before_page` was called."""
+    with phases.spent_on("tables and figures"):
+        known = rows(run)
+        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
+    before_page()
+    return known, export.write(run, known, note)
+
+
+def show(run: store.Run, told: exported.Exported) -> None:
+    """Tables, figures and page, all of `run.json`; the page last, and its place where it is seen
+    first."""
     found = views.drawn(told, run)
     with phases.spent_on("tables and figures"):
         drawn = files.write_figures(found)
@@ -149,4 +152,3 @@ def present(run: store.Run, before_page: Callable[[], None] = lambda: None) -> S
         console.print(f"dashboards  {run.dashboards}", soft_wrap=True)
     console.print(f"data        {run.exported_file}", soft_wrap=True)
     console.print(f"page        {run.report}", soft_wrap=True)
-    return found.rows

@@ -40,15 +40,13 @@ def parse(content: bytes, source: str) -> Claims:
     return toml_file.parse(content, Claims, source)
 
 
-def checked_text(path: Path, defined: Collection[str]) -> str:
-    """The text of a file whose claims are on these levels of complexity; else BadConfiguration: a
-    claim on another would be "not measured" in every run, as if by bad luck."""
-    content = toml_file.content(path)
-    for claim in toml_file.parse(content, Claims, path).claims:
+def check_complexities(claims: Claims, defined: Collection[str], source: str) -> None:
+    """Refuse a claim on a complexity that the experiment does not define: it would be "not
+    measured" in every run, as if by bad luck."""
+    for claim in claims.claims:
         for cell in claim.cells:
             if cell.complexity not in defined:
                 raise BadConfiguration(
-                    f"{path}: claims.{claim.id}: complexity: '{cell.complexity}' is not one of "
+                    f"{source}: claims.{claim.id}: complexity: '{cell.complexity}' is not one of "
                     f"the experiment's: {', '.join(defined)}"
                 )
-    return content.decode("utf-8")

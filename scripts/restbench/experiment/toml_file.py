@@ -28,6 +28,12 @@ def read(path: Path, kind: type[M]) -> M:
     return parse(content(path), kind, path)
 
 
+def read_with_text(path: Path, kind: type[M]) -> tuple[M, str]:
+    """The model of a file, and the text that it is of."""
+    text = content(path)
+    return parse(text, kind, path), text.decode("utf-8")
+
+
 def parse(text: bytes, kind: type[M], source: object) -> M:
     """The model of a file's text; BadConfiguration names `source`, the key and what is allowed."""
     given: Any = None

@@ -50,7 +50,8 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             seconds = block_seconds(order, run, number, windows_s)
             has_intervals = len(finished) >= measures.FEWEST_BLOCKS
             needed = needed_cells(waiting) if has_intervals else frozenset()
-            _measure(order, run, Wanted(number, groups_of(order), seconds, needed), view)
+            wanted = Wanted(number, groups_of(order), seconds, needed)
+            _measure(order, run, wanted, view)
             finished.add(to_come.pop(0))
         windows.take(order, run, view.note)
     except BaseException:
