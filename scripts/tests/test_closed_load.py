@@ -257,9 +257,7 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     assert other not in driver.here.loads, "so it need not be warmed up either"  # type: ignore[attr-defined]
 
 
-def finds(
-    patch: pytest.MonkeyPatch, here: Block, sent: Any, found: Trial, **service: Any
-) -> None:
+def finds(patch: pytest.MonkeyPatch, here: Block, sent: Any, found: Trial, **service: Any) -> None:
     """Let the next trials of a block find this, on a service like that."""
     patch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
     patch.setattr(closed_load, "reduced", lambda *_given: found)

@@ -111,7 +111,9 @@ def has_thread(pid: int, prefix: str) -> bool:
     return any(name.startswith(prefix) for name in names)
 
 
-def started_at(place: Place, name: ServiceName, folder: Path, database: Mapping[str, str]) -> Service:
+def started_at(
+    place: Place, name: ServiceName, folder: Path, database: Mapping[str, str]
+) -> Service:
     """A service in its framework, and its front; without the database where it has one."""
     settings = {"RESTBENCH_HANDOFF": place.handoff} if place.handoff else {}
     return service.start(
