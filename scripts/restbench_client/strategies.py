@@ -135,9 +135,7 @@ def _one_more(batch: Batch[R], places: AbstractContextManager[Any]) -> bool:
     return True
 
 
-def _done(
-    call: Call[R], wanted: Send | Wait, places: AbstractContextManager[Any]
-) -> Answer | None:
+def _done(call: Call[R], wanted: Send | Wait, places: AbstractContextManager[Any]) -> Answer | None:
     batch = call.batch
     if isinstance(wanted, Wait):
         batch.cancellation.wait(wanted.seconds)
