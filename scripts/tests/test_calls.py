@@ -48,6 +48,7 @@ def row(
     elapsed_s: list[float],
     limit_s: float,
     events: tuple[str, ...] = (),
+    *,
     more: Mapping[str, float] | None = None,
 ) -> Row:
     of = cell(level, threads)
