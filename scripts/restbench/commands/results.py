@@ -138,6 +138,7 @@ def present(run: store.Run, before_page: Callable[[], None] = lambda: None) -> S
     with phases.spent_on("tables and figures"):
         drawn = files.write_figures(found)
         files.write_tables(found)
+        report.write_markdown(found)
     with phases.spent_on("page"):
         report.write(found)
     console.print(terminal.render(found))
