@@ -88,7 +88,7 @@ def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:
         factorial.of_run(experiment.load(lacking.experiment_file), measures.rows(lacking))
     assert "no block has all 4 cells" in part_of(page_of(lacking), "factorial")
     files.write_tables(findings(lacking))
-    assert lacking.report_markdown.exists() and not lacking.factorial_json.exists()
+    assert lacking.test_matrix_csv.exists() and not lacking.factorial_json.exists()
 
 
 @pytest.mark.parametrize(

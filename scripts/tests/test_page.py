@@ -221,7 +221,7 @@ def test_a_run_without_proofs_and_machine_still_has_a_page(tmp_path: Path) -> No
 
 def test_the_markdown_has_the_pages_sections_and_whole_tables(run: Run) -> None:
     found = findings(run)
-    files.write_tables(found)
+    report.write_markdown(found)
     text = run.report_markdown.read_text()
     for section in report.sections(found):
         if section.id == "cells":

@@ -11,7 +11,7 @@ from shown_run import findings
 from restbench.analyse import measures
 from restbench.experiment import columns
 from restbench.judge import study
-from restbench.show import files
+from restbench.show import files, report
 from restbench.store.store import Run
 
 LOAD = steady_load(users=10, elapsed_ms=50)  # 400 completions in 2 s: 200/s
@@ -68,7 +68,7 @@ def test_several_blocks_show_their_half_width(tmp_path: Path) -> None:
     serial = cell("java serial low 10")
     blocks = [Made(serial, LOAD), Made(serial, steady_load(10, 40), block=2)]
     run = build(tmp_path / "run", blocks)
-    files.write_tables(findings(run))
+    report.write_markdown(findings(run))
     # 200/s and 250/s: 225 with 12.7062 x 25 = 317.7.
     assert "| 225 ± 318 |" in run.report_markdown.read_text()
     assert "2; ± is the 95 % t interval over them" in run.report_markdown.read_text()

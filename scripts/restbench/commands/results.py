@@ -141,6 +141,7 @@ def show(run: store.Run, told: exported.Exported) -> None:
     with phases.spent_on("tables and figures"):
         drawn = files.write_figures(found)
         files.write_tables(found)
+        report.write_markdown(found)
     with phases.spent_on("page"):
         report.write(found)
     console.print(terminal.render(found))

@@ -19,14 +19,13 @@ from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
 _DECIMALS = 3
-#: Charts that its page draws as well as any other, and whose files would be a tenth of the copy.
-DETAILS = ("stages-shares", "series-course")
+#: Charts that a kept copy has as files, by the beginnings of their names: its page draws all.
+KEPT_FIGURES = ("overview", "figure-")
 
 
 def write_tables(found: Findings) -> None:
-    """Write `report.md`, and to `tables/` the test matrix and what else the run is about."""
+    """Write to `tables/` the test matrix and what else the run is about."""
     write_text(found.folder.test_matrix_csv, matrix_csv(found.rows))
-    report.write_markdown(found)
     if (effects := factorial.of_findings(found)) is not None:
         write_json(found.folder.factorial_json, effects.to_json())
     for view in views.of(found):
@@ -35,13 +34,13 @@ def write_tables(found: Findings) -> None:
                 write_text(path, as_csv(records))
 
 
-def write_figures(found: Findings, left_out: Sequence[str] = ()) -> list[Path]:
-    """Write every chart that the run has a point for, but those that are named, as an SVG file;
-    returns the files."""
+def write_figures(found: Findings, names: tuple[str, ...] = ("",)) -> list[Path]:
+    """Write every chart that the run has a point for and whose name begins like that as an SVG
+    file; returns the files."""
     written = {
         found.folder.named_figure(name): chart
         for name, chart in found.charts.items()
-        if name not in left_out
+        if name.startswith(names)
     }
     for path, chart in written.items():
         write_text(path, theme.svg(chart))
@@ -91,7 +90,7 @@ def show_kept(kept: Run, library: Path) -> None:
     for folder in (kept.figures, kept.test_matrix_csv.parent):
         shutil.rmtree(folder, ignore_errors=True)
     found = views.drawn(exported.read(kept.exported_file), kept)
-    write_figures(found, left_out=DETAILS)
+    write_figures(found, KEPT_FIGURES)
     write_tables(found)
     report.write(found, Path(os.path.relpath(library, kept.path)).as_posix())
 
