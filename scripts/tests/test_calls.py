@@ -307,8 +307,8 @@ def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
     ]
     assert shown.sentence(ROWS) == (
         "Calls at once are up to 79.2 times as fast as one after the other (Java async over REST, "
-        "8 threads, 1000 ms); the median batch takes 1.16 times the least possible time, the slowest "
-        "1.48 times (Python async over REST, 1 thread, 1000 ms)."
+        "8 threads, 1000 ms); the median batch takes 1.16 times the least possible time, the "
+        "slowest 1.48 times (Python async over REST, 1 thread, 1000 ms)."
     )
 
 

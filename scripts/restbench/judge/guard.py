@@ -63,7 +63,8 @@ def unmeasurable(
         return ""
     return (
         f"the load generator took up to {100 * max(shares):.0f} % of the CPU time; without it the "
-        f"ratio is {ratio_text(alone)}: {said(other)} (CPU time per request tells the service's own)"
+        f"ratio is {ratio_text(alone)}: {said(other)} (CPU time per request tells the "
+        "service's own)"
     )
 
 
