@@ -25,7 +25,10 @@ public final class Frameworks {
                     servlet("tomcat", TOMCAT, TomcatFramework.class),
                     servlet("servlet", TOMCAT, ServletFramework.class),
                     servlet("jetty", "Jetty " + Jetty.VERSION, JettyFramework.class),
-                    eventLoop("reactor-netty", "Reactor Netty " + versionOf(HttpServer.class), ReactorNettyFramework.class),
+                    eventLoop(
+                            "reactor-netty",
+                            "Reactor Netty " + versionOf(HttpServer.class),
+                            ReactorNettyFramework.class),
                     eventLoop("vertx", "Vert.x " + vertxVersion(), VertxFramework.class),
                     onJava21(NEEDS_JAVA_21, "Helidon ", "io.helidon.webserver.WebServer", "HelidonFramework"))
             .flatMap(Optional::stream)

@@ -26,7 +26,9 @@ import org.restbench.settings.Settings;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The core of Vert.x, which Quarkus stands on: one event loop, and threads for the requests unless it runs them too. */
+/**
+ * The core of Vert.x, which Quarkus stands on: one event loop, and threads for the requests unless it runs them too.
+ */
 @Configuration(proxyBeanMethods = false)
 class VertxFramework {
     @Bean

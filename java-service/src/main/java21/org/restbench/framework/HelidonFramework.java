@@ -47,9 +47,6 @@ class HelidonFramework {
     private static final class Server implements ServerLifecycle.Server {
         private static final int PIECE_BYTES = 16 << 10;
 
-        /** Of a connection in the kernel: bodies and answers of the study's 1000 rows fit. Helidon's 32 KiB stay so. */
-        private static final int SOCKET_BUFFER_BYTES = 256 << 10;
-
         private final Core core;
         private final Settings settings;
         private WebServer server;
@@ -72,17 +69,12 @@ class HelidonFramework {
                     .shutdownGracePeriod(Duration.ofSeconds(settings.stopSeconds()))
                     .idleConnectionTimeout(keepAlive)
                     .idleConnectionPeriod(keepAlive.dividedBy(10))
-                    .connectionOptions(socket -> socket.tcpNoDelay(true)
-                            .readTimeout(keepAlive)
-                            .socketReceiveBufferSize(SOCKET_BUFFER_BYTES)
-                            .socketSendBufferSize(SOCKET_BUFFER_BYTES))
+                    .connectionOptions(socket -> socket.tcpNoDelay(true).readTimeout(keepAlive))
                     .contentEncoding(new AsSent())
                     .directHandlers(refusals())
                     .protocolsDiscoverServices(false)
                     .addProtocol(Http1Config.builder()
                             .maxHeadersSize(Framework.MAX_HEADER_BYTES)
-                            .receiveLog(false)
-                            .sendLog(false)
                             .validatePath(false) // any path is answered by the core, compared as sent
                             .validatePrologue(false)
                             .build())
@@ -140,7 +132,9 @@ class HelidonFramework {
                     request.headers().first(HeaderNames.CONTENT_TYPE).orElse(null),
                     declaredBytes,
                     Head.ALWAYS_WANTED));
-            send(opened instanceof Exchange exchange ? answer(exchange, request, declaredBytes) : (Reply) opened, response);
+            send(
+                    opened instanceof Exchange exchange ? answer(exchange, request, declaredBytes) : (Reply) opened,
+                    response);
         }
 
         private static Reply answer(Exchange exchange, ServerRequest request, long declaredBytes) {

@@ -78,8 +78,8 @@ class SettingsTest {
         DatabaseSettings database = new DatabaseSettings(url, Path.of("/dev/null"), 16, 17, 18, Path.of("/proc"), 19);
         assertThat(Settings.from(environment))
                 .isEqualTo(new Settings(
-                        "0.0.0.0", 18_081, "vertx", "loop", 1000, 5, 6, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3, 15,
-                        database));
+                        "0.0.0.0", 18_081, "vertx", "loop", 1000, 5, 6, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3,
+                        15, database));
     }
 
     @ParameterizedTest
