@@ -206,9 +206,7 @@ class SoapTest {
     @ValueSource(strings = {"a\"><b", "a&b", "a_b"})
     void the_wsdl_repeats_no_host_that_is_none(String host) throws IOException {
         String head = "GET /soap/matrix?wsdl HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
-        assertThat(RawHttp.all(service, head))
-                .matches("(?s)HTTP/1.1 [24]00 .*")
-                .doesNotContain(host);
+        assertThat(RawHttp.all(service, head)).matches("(?s)HTTP/1.1 [24]00 .*").doesNotContain(host);
     }
 
     static Stream<String> withoutSoap() {
