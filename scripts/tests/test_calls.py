@@ -42,7 +42,7 @@ def cell(level: str, threads: int) -> Cell:
     )
 
 
-def row(
+def row(  # noqa: PLR0917 - what a batch is made of
     level: str,
     threads: int,
     elapsed_s: list[float],
@@ -305,9 +305,9 @@ def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
         "Python client, rest, 1000 ms",
     ]
     assert shown.sentence(ROWS) == (
-        "Calls at once are up to 79.2 times as fast as one after the other (Java async over REST, 8 "
-        "threads, 1000 ms); the median batch takes 1.16 times the least possible time, the slowest "
-        "1.48 times (Python async over REST, 1 thread, 1000 ms)."
+        "Calls at once are up to 79.2 times as fast as one after the other (Java async over REST, "
+        "8 threads, 1000 ms); the median batch takes 1.16 times the least possible time, the "
+        "slowest 1.48 times (Python async over REST, 1 thread, 1000 ms)."
     )
 
 

@@ -211,7 +211,7 @@ def test_a_number_may_be_one_of_cores(
     monkeypatch.setattr(selection, "allowed_cores", lambda: (0, 1))
     given = MINIMAL.replace("users = [1, 2]", f'users = "{text}"')
     assert {each.users for each in loaded(tmp_path, given).all_cells()} == {count}
-    with pytest.raises(BadConfiguration, match="users.0: Input should be a valid integer"):
+    with pytest.raises(BadConfiguration, match=r"users\.0: Input should be a valid integer"):
         loaded(tmp_path, given.replace(text, f"{text}*3"))
 
 

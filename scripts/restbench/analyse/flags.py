@@ -51,7 +51,8 @@ FLAGS: dict[str, str] = {
     ),
     "retried": "The first attempt failed: this is the second, on a fresh service.",
     "ports-awaited": (
-        "New connections left so many ports waiting that the run waited before a trial of this cell."
+        "New connections left so many ports waiting that the run waited before a trial of this "
+        "cell."
     ),
     "limit-mismeasured": (
         "The batch was sooner than the least time that it can take, by more than 3 %: what a call "

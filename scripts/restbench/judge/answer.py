@@ -226,7 +226,8 @@ def _statistics(groups: Sequence[Leader]) -> str:
     blocks = most if fewest == most else f"{fewest} to {most}"
     return (
         f"A fastest technique is shown in {best} of {len(groups)} combinations, with 95 % "
-        f"confidence over {blocks} blocks of fresh services; under {100 * MARGIN:.0f} % is no difference."
+        f"confidence over {blocks} blocks of fresh services; under {100 * MARGIN:.0f} % is no "
+        "difference."
     )
 
 

@@ -62,8 +62,9 @@ def unmeasurable(
     if moved <= math.log1p(found.margin) or other == verdict:
         return ""
     return (
-        f"the load generator took up to {100 * max(shares):.0f} % of the CPU time; without it the ratio is "
-        f"{ratio_text(alone)}: {said(other)} (CPU time per request tells the service's own)"
+        f"the load generator took up to {100 * max(shares):.0f} % of the CPU time; without it "
+        f"the ratio is {ratio_text(alone)}: {said(other)} (CPU time per request tells the "
+        "service's own)"
     )
 
 

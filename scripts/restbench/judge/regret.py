@@ -226,7 +226,8 @@ def _mix(cell: Cell, duels: Sequence[Share]) -> str:
     )
     return (
         f"{cell.service.capitalize()}, {cell.complexity} with {users_text(cell.users)}: throughput "
-        f"above {better} of {len(duels)} fixed strategies by more than {100 * TOLERANCE:.0f} % ({found})."
+        f"above {better} of {len(duels)} fixed strategies by more than "
+        f"{100 * TOLERANCE:.0f} % ({found})."
     )
 
 

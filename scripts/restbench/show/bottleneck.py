@@ -30,8 +30,8 @@ HOW_TO_READ = (
     f"(U = X D/m); a gap of more than {100 * tiers.UTILISATION_TOLERANCE:.0f} points is noted. "
     "Predicted: the exact solution of a closed network (mean value analysis) with the demands of "
     "the fewest users; what one user waits beyond its CPU time is a delay, which nobody queues "
-    f"for. Where it is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} % something decides that is no "
-    "queue for a core: locks, one permit, commits that share a flush of the log."
+    f"for. Where it is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} % something decides that "
+    "is no queue for a core: locks, one permit, commits that share a flush of the log."
 )
 
 
@@ -53,8 +53,8 @@ def summary(known: Sequence[Family]) -> str:
         return f"{text}."
     others = "in the others" if limited else "by the CPU times of their answers"
     return (
-        f"{text}; {others} no core is busy {100 * tiers.SATURATED:.0f} % of the time: what limits them "
-        "is no station of this model."
+        f"{text}; {others} no core is busy {100 * tiers.SATURATED:.0f} % of the time: what limits "
+        "them is no station of this model."
     )
 
 
@@ -163,8 +163,8 @@ def charts(known: Sequence[Family]) -> list[Chart | None]:
     panels = wording.grouped(several, _panel_name)
     caption = (
         "Solid: measured, with 95 % intervals over blocks; hollow: the network misses it by more "
-        f"than {100 * tiers.MODEL_TOLERANCE:.0f} %. Dashed: predicted from the CPU times of the fewest "
-        "users."
+        f"than {100 * tiers.MODEL_TOLERANCE:.0f} %. Dashed: predicted from the CPU times of the "
+        "fewest users."
     )
     return [
         lines.chart(

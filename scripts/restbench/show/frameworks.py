@@ -20,10 +20,10 @@ HOW_TO_READ = (
     "wrk costs less than JMeter, keeps its connections, sends one body again and again, and looks "
     "at an answer's status alone. The cheapest, and what cannot be told "
     "from it (paired t, Holm), is marked ≈. A p99 needs 10 000 responses. A size's work is its CPU "
-    f"time a request in the cheapest framework; a framework does not matter where all lie within "
-    f"{100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals. Services are "
-    "measured without a front: for measuring, not for exposure. How each server differs with slow, "
-    "broken or hostile requests stands in contract/deviations.toml."
+    "time a request in the cheapest framework; a framework does not matter where all lie within "
+    f"{100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals. Services "
+    "are measured without a front: for measuring, not for exposure. How each server differs with "
+    "slow, broken or hostile requests stands in contract/deviations.toml."
 )
 
 

@@ -117,8 +117,8 @@ def page(found: Findings) -> doc.Section | None:
         "limits",
         f"The highest rate with {load.objective}",
         doc.Text(
-            f"At most {100 * load.objective.unsent_max_share:.1f} % of the arrivals unsent, no errors; "
-            f"arrivals: {load.arrivals}."
+            f"At most {100 * load.objective.unsent_max_share:.1f} % of the arrivals unsent, no "
+            f"errors; arrivals: {load.arrivals}."
         ),
         *found.figures("open-load"),
         _summaries("The highest rate of each technique", known, load),

@@ -41,7 +41,8 @@ def _costs(load: costs.Load) -> Chart | None:
     return forest.chart(
         f"frameworks-{load.cell.service}-{load.cell.users}",
         f"CPU time a request over that in the cheapest framework: {frameworks.name(load)}",
-        f"{frameworks.outcome(load)} Filled: shown to lie within {100 * MARGIN:.0f} % of the cheapest.",
+        f"{frameworks.outcome(load)} Filled: shown to lie within {100 * MARGIN:.0f} % of the "
+        "cheapest.",
         panels,
         {"framework": 0},
     )

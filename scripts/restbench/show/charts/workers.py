@@ -23,8 +23,8 @@ def chart(grid: Grid) -> Chart:
     """A panel a metric; the line of 2·cores + 1 workers is framed."""
     cell = grid.cell
     caption = (
-        f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the darkest. ±: "
-        f"95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
+        f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the "
+        f"darkest. ±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
     return Chart(
         name=f"workers-{cell.framework}-{cell.complexity}-{cell.connection}",
