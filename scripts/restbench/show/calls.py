@@ -127,7 +127,7 @@ def study(rows: Sequence[Row]) -> doc.Table | None:
     columns: list[doc.Column[tuple[Row, Row]]] = [
         doc.Column("Client", lambda pair: " ".join(work(pair[0]).program)),
         doc.number("Response time ms", lambda pair: work(pair[0]).delay_ms),
-        doc.number("T", lambda pair: pair[0].cell.users),
+        doc.number("Threads", lambda pair: pair[0].cell.users),
         doc.number("The study", lambda pair: PUBLISHED.get(work(pair[0]).delay_ms)),
         doc.number("By the limits", lambda pair: calls.gain(*pair, "limit_s")),
         doc.number("Here", lambda pair: calls.gain(*pair)),
