@@ -42,7 +42,7 @@ def cell(level: str, threads: int) -> Cell:
     )
 
 
-def row(  # noqa: PLR0917 - what a batch is made of
+def row(
     level: str,
     threads: int,
     elapsed_s: list[float],
