@@ -294,8 +294,8 @@ def test_the_page_has_heat_maps_the_set_and_the_published_ratios(tmp_path: Path)
     said = "whatever the number of users (10): flask, low, connections each: 2, 3, 5."
     assert said in part_of(page, "answer")
     assert picture_of(page) == "workers-flask-low-each"
-    assert re.search(r"^ +3  ≈ 120 ± \d", text, re.MULTILINE), text
-    assert re.search(r"^ +1  100 ± \d", text, re.MULTILINE), text
+    assert re.search(r"^ +3 +≈ 120 ± \d", text, re.MULTILINE), text
+    assert re.search(r"^ +1 +100 ± \d", text, re.MULTILINE), text
     part = part_of(page, "workers")
     assert "flask, low, connections each: workers that cannot be told from the best" in part
     assert "2·cores +1" in part
