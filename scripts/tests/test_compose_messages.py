@@ -158,7 +158,7 @@ def test_the_script_makes_a_cluster_once_and_then_starts_it(tmp_path: Path) -> N
     user = [] if os.geteuid() else ["unshare", "--user", "--"]
     owner = f"postgresql://restbench_owner@127.0.0.1:{environment['DATABASE_PORT']}/restbench"
     theirs = Database(tmp_path, own_url=owner)
-    for applied in (3, 0):
+    for applied in (4, 0):
         line = process.bound_to_us([*user, "sh", str(FOLDER / "start.sh")])
         running = process.start(line, tmp_path / "start.log", environment)
         try:

@@ -16,7 +16,7 @@ from restbench.deploy.database import Database
 from restbench.failures import EnvironmentProblem
 
 pytestmark = pytest.mark.live
-FILES = ["V1__messages.sql", "V2__pgmq.sql", "V3__rights.sql"]
+FILES = ["V1__messages.sql", "V2__pgmq.sql", "V3__rights.sql", "V4__keys.sql"]
 
 
 @pytest.fixture

@@ -62,13 +62,6 @@ BEGIN
   RETURN gone.id IS NOT NULL;
 END $$;
 
--- Who pops with a key locks it before any message. Else a request that repeats it would pass over the message that the first
--- one holds, whose receipt nobody sees yet, and find nothing. The number is negative, those of queues are not.
-CREATE FUNCTION messages.lock_key(of_client bigint, request_key text) RETURNS void
-LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
-  SELECT pg_advisory_xact_lock(hashtextextended(of_client || ' ' || request_key, 0) | CAST('-9223372036854775808' AS bigint));
-$$;
-
 -- The technique `function`: the study's way. A key that was used before raises 23505, which undoes the whole statement.
 CREATE FUNCTION messages.send(
   to_queue bigint, to_receiver bigint, from_sender bigint, text_body text, request_key text, request_fingerprint bytea)
@@ -93,9 +86,6 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   taken record;
 BEGIN
-  IF request_key IS NOT NULL THEN
-    PERFORM messages.lock_key(by_client, request_key);
-  END IF;
   DELETE FROM messages.message m WHERE m.queue_id = from_queue AND m.receiver = of_receiver AND m.id = (
       SELECT o.id FROM messages.message o WHERE o.queue_id = from_queue AND o.receiver = of_receiver
       ORDER BY o.id LIMIT 1 FOR UPDATE SKIP LOCKED)
