@@ -79,21 +79,8 @@ class Cancellation:
             raise Stopped
 
 
-@dataclass(frozen=True)
-class Send:
-    """A call asks for C."""
-
-    request: bytes
-
-
-@dataclass(frozen=True)
-class Wait:
-    """A call asks for time until its next attempt."""
-
-    seconds: float
-
-
-Steps: TypeAlias = Generator[Send | Wait, Answer | None, Outcome[R]]
+#: What a call asks for: a message to be sent, whose answer is sent into it, or seconds to wait.
+Steps: TypeAlias = Generator[bytes | float, Answer | None, Outcome[R]]
 
 
 class Batch(Generic[R]):
@@ -326,7 +313,7 @@ class Call(Generic[R]):
     answer: Answer | None = None
 
     def steps(self) -> Steps[R]:
-        """S, C with its retries, D and P. What is thrown into it at `Send` is C's failure."""
+        """S, C with its retries, D and P. What is thrown into it at a message is C's failure."""
         batch = self.batch
         job, stage = batch.job, _S
         try:
@@ -337,7 +324,7 @@ class Call(Generic[R]):
                 self._require_going()
                 self.answer = None
                 try:
-                    self.answer = yield Send(request)
+                    self.answer = yield request
                     stage = _D
                     output = self._timed(_D, job.codec.decode, self.answer)
                     break
@@ -346,7 +333,7 @@ class Call(Generic[R]):
                     wait_s = batch.retry_s(failure, self.attempts, after)
                     if wait_s is None:
                         raise
-                yield Wait(wait_s)
+                yield wait_s
             stage = _P
             while not batch.processing.acquire(timeout=LOOKS_EVERY_S):
                 self._require_going()

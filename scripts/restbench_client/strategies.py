@@ -14,7 +14,7 @@ from contextlib import (
 )
 from typing import Any, Protocol, cast
 
-from restbench_client.batch import Batch, Call, Cancellation, Send, Wait
+from restbench_client.batch import Batch, Call, Cancellation
 from restbench_client.model import Answer, AsyncSend, Job, Limits, R, Stopped, within
 
 MOST_THREADS = 1024
@@ -135,10 +135,12 @@ def _one_more(batch: Batch[R], places: AbstractContextManager[Any]) -> bool:
     return True
 
 
-def _done(call: Call[R], wanted: Send | Wait, places: AbstractContextManager[Any]) -> Answer | None:
+def _done(
+    call: Call[R], wanted: bytes | float, places: AbstractContextManager[Any]
+) -> Answer | None:
     batch = call.batch
-    if isinstance(wanted, Wait):
-        batch.cancellation.wait(wanted.seconds)
+    if isinstance(wanted, float):
+        batch.cancellation.wait(wanted)
         return None
     with places:
         cpu = time.thread_time()
@@ -146,7 +148,7 @@ def _done(call: Call[R], wanted: Send | Wait, places: AbstractContextManager[Any
         try:
             exchange = cast(Exchange, batch.job.exchange)
             most = batch.limits.max_answer_bytes
-            return exchange.send(wanted.request, deadline, most, batch.cancellation)
+            return exchange.send(wanted, deadline, most, batch.cancellation)
         finally:
             call.end_send(time.thread_time() - cpu)
 
@@ -224,14 +226,14 @@ async def _to_its_end(call: Call[R], send: AsyncSend, places: asyncio.Semaphore)
 
 
 async def _asked(
-    call: Call[R], wanted: Send | Wait, send: AsyncSend, places: asyncio.Semaphore
+    call: Call[R], wanted: bytes | float, send: AsyncSend, places: asyncio.Semaphore
 ) -> Answer | None:
-    if isinstance(wanted, Wait):
-        await asyncio.sleep(wanted.seconds)
+    if isinstance(wanted, float):
+        await asyncio.sleep(wanted)
         return None
     async with places:
         deadline = call.begin_send()
         try:
-            return await send(wanted.request, deadline, call.batch.limits.max_answer_bytes)
+            return await send(wanted, deadline, call.batch.limits.max_answer_bytes)
         finally:
             call.end_send()
