@@ -53,9 +53,8 @@ class Seen:
     @property
     def workers(self) -> tuple[str, ...]:
         """The families that can do a request's work in this service."""
-        known = WORKERS[self.service]
-        is_loop = isinstance(self.caller, str) and self.caller not in known
-        return (*known, self.caller) if is_loop else known
+        known, caller = WORKERS[self.service], self.caller
+        return (*known, caller) if isinstance(caller, str) and caller not in known else known
 
     @property
     def pool_size(self) -> int:
