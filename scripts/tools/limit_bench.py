@@ -19,6 +19,7 @@ BARS: Mapping[str, Mapping[str, float]] = {
     "servlet": {"low": 2.3, "medium": 1.1, "high": 1.2},
     "tomcat": {"low": 3.2, "medium": 1.2, "high": 1.2},
     "vertx": {"low": 1.6},
+    "vertx/loop": {"low": 1.6},
     "helidon": {"low": 1.6},
     "flask": {"low": 16.0, "medium": 2.0, "high": 2.0},
     "rsgi/thread": {"low": 6.5},
