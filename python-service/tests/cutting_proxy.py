@@ -124,8 +124,11 @@ class Ending:
     def forward_answers(self) -> None:
         with suppress(OSError):
             while data := self._server.recv(65536):
-                if not self._is_held or self._is_answered:
+                is_held = (
+                    self._is_held
+                )  # before it is passed on: the next statement may come at once
+                if not is_held or self._is_answered:
                     self._client.sendall(data)
-                if self._is_held:
+                if is_held:
                     self._answered.release()
                     return

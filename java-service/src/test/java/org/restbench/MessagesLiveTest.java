@@ -202,8 +202,8 @@ class MessagesLiveTest {
         json(calls.send("one", calls.queue() + "new"));
         try (Connection owner = database.connect();
                 Statement statement = owner.createStatement()) {
-            statement.execute("UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = '" + calls.queue()
-                    + "old'");
+            statement.execute(
+                    "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = '" + calls.queue() + "old'");
         }
         ((MessagesWorkload)
                         service.bean(Workloads.class).byName().get("messages").workload())
@@ -238,8 +238,8 @@ class MessagesLiveTest {
     @Test
     void the_service_has_the_rights_of_its_role_alone() {
         assertThat(json(calls.create("skip-locked")).get("created").asBoolean()).isTrue();
-        assertThat(database.query("SELECT DISTINCT usename FROM pg_stat_activity"
-                        + " WHERE application_name = 'restbench-java'"))
+        assertThat(database.query(
+                        "SELECT DISTINCT usename FROM pg_stat_activity" + " WHERE application_name = 'restbench-java'"))
                 .containsExactly("restbench_service");
     }
 }

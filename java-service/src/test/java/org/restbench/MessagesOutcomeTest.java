@@ -78,8 +78,7 @@ class MessagesOutcomeTest {
     @Test
     void an_outcome_is_unknown_only_after_what_decides_was_sent() throws IOException {
         try (BreakingProxy proxy = new BreakingProxy(database.port);
-                RunningService through =
-                        RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
             List<String> techniques = MessagesContractTest.TECHNIQUES.stream()
                     .filter(technique -> !technique.equals("memory"))
                     .toList();
@@ -121,8 +120,7 @@ class MessagesOutcomeTest {
     void a_database_that_falls_silent_leaves_it_unknown_and_a_key_tells() throws IOException {
         calls.create("skip-locked");
         try (BreakingProxy proxy = new BreakingProxy(database.port);
-                RunningService through =
-                        RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
             QueueCalls silenced = calls.by(through);
             MessagesContractTest.reconnect(proxy, through);
             proxy.silenceNext();

@@ -101,7 +101,8 @@ final class PostgresServer {
 
     /** A queue's number. */
     String id(String queue) {
-        return query("SELECT id FROM messages.queue WHERE name = '" + queue + "'").get(0);
+        return query("SELECT id FROM messages.queue WHERE name = '" + queue + "'")
+                .get(0);
     }
 
     /** The first column of what a query finds. */

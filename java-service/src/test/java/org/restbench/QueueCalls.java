@@ -45,8 +45,7 @@ record QueueCalls(RunningService service, String queue) {
 
     /** @param key null for none */
     HttpResponse<String> pop(String key) {
-        return ask(
-                "POST", "worker-pool/queues/" + queue + "/pop", "{\"requestId\":1,\"client\":3" + member(key) + "}");
+        return ask("POST", "worker-pool/queues/" + queue + "/pop", "{\"requestId\":1,\"client\":3" + member(key) + "}");
     }
 
     private static String member(String key) {

@@ -51,8 +51,8 @@ record Receipts(Session session) {
     }
 
     /**
-     * Does what is asked for, or finds that it is done. A request in flight with the same key was waited for by then, as
-     * each technique locks its key, or what it takes.
+     * Does what is asked for, or finds that it is done. A request in flight with the same key was waited for by then,
+     * as each technique locks its key, or what it takes.
      *
      * @param attempt keeps a receipt in one transaction with what it does; gives the answer's members
      * @param answer gives them from a receipt, which has the columns of a first request's row
