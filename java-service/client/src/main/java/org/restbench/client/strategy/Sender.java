@@ -102,7 +102,7 @@ final class Sender<I, O, R> {
     void widen() {
         batch.locking(() -> {
             int forCpu = buffers.size(Stage.D) + buffers.size(Stage.P);
-            batch.window.widen(batch.holds(Stage.C), buffers.size(Stage.C), forCpu, batch.now());
+            batch.window.widen(batch.holds(Stage.C), buffers.size(Stage.C), forCpu);
             if (!batch.isSettled()) {
                 plan.clock().after(Window.TICK_NANOS, this::widen);
             }

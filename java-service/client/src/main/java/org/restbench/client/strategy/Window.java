@@ -6,7 +6,6 @@ final class Window {
     static final long TICK_NANOS = 2_000_000;
 
     private static final int CAP = 128;
-    private static final long CALM_NANOS = 1_000_000_000;
     private static final long BETWEEN_CUTS_NANOS = 100_000_000;
 
     private final int fewest;
@@ -16,7 +15,6 @@ final class Window {
     private int answers;
     private boolean wasCut;
     private long cutAt;
-    private long lastRefusal;
 
     private Window(int begin, int fewest, int most, int cores) {
         calls = begin;
@@ -29,7 +27,9 @@ final class Window {
         return new Window(calls, calls, calls, 1);
     }
 
-    /** Begins at two a core; doubles while the cores have nothing to do, halves where the service is at its limit. */
+    /**
+     * Begins at two a core and doubles while the cores have nothing to do; halves where the service is at its limit.
+     */
     static Window adaptive(int limit, int cores) {
         int most = Math.min(limit, CAP);
         return new Window(Math.min(2 * cores, most), 1, most, cores);
@@ -55,13 +55,11 @@ final class Window {
             wasCut = true;
             cutAt = nanos;
         }
-        lastRefusal = nanos;
     }
 
-    /** Every 2 ms: with no idle call, more to send, and idle cores, it doubles. */
-    void widen(int inFlight, int ready, int forCpu, long nanos) {
-        boolean isCalm = !wasCut || nanos - lastRefusal >= CALM_NANOS;
-        if (inFlight >= calls && ready > 0 && forCpu < cores && isCalm) {
+    /** Every 2 ms: with no idle call, more to send, and idle cores, it doubles, until it is cut the first time. */
+    void widen(int inFlight, int ready, int forCpu) {
+        if (!wasCut && inFlight >= calls && ready > 0 && forCpu < cores) {
             calls = Math.min(2 * calls, most);
         }
     }
