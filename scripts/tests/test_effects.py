@@ -85,7 +85,7 @@ def test_a_response_that_does_not_vary_is_said() -> None:
 def test_the_tables_have_every_number() -> None:
     table = shown.effect_table(of(STUDY, blocks=True))
     heads = [each.heading for each in table.columns]
-    assert heads == ["", "Effect", "q", "95 % interval", "Share %", "p (Holm)"]
+    assert heads == ["Sign", "Effect", "q", "95 % interval", "Share %", "p (Holm)"]
     assert table.rows == (
         ("I", "mean", "579", "", "", ""),
         ("A", "instances", "-3.07", "-7.88 … 1.74", "13.2", "0.203"),

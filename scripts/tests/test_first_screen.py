@@ -104,6 +104,7 @@ def test_a_kept_copy_is_made_again_of_its_run_json_to_the_byte(kept: Run) -> Non
     stale = json.loads(kept.exported_file.read_text(encoding="utf-8"))
     stale["answer"]["sentence"] = "An older sentence."
     kept.exported_file.write_text(json.dumps(stale), encoding="utf-8")
+    kept.figures.mkdir(exist_ok=True)
     (kept.figures / "figure-of-old.svg").write_text("<svg/>", encoding="utf-8")
     kept.report.write_text("an older page", encoding="utf-8")
     keep_run(str(kept.path))

@@ -318,7 +318,7 @@ def test_a_limit_that_is_not_found_costs_no_cell(
     notes: list[tuple[object, ...]] = []
     here = SimpleNamespace(
         order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
-        run=SimpleNamespace(load_cores=lambda: None),
+        run=SimpleNamespace(cores=lambda: SimpleNamespace(shared=True)),
         stores={"": store},
         level=lambda _: HUNDRED,
         load=SimpleNamespace(folder=tmp_path),

@@ -145,7 +145,7 @@ def effect_table(found: Factorial) -> doc.Table:
     is_ratio = found.model == "multiplicative"
     percent = f"{100 * found.confidence:.0f} %"
     size = "High / low" if is_ratio else "q"
-    head = ("", "Effect", size, f"{percent} interval", "Share %", "p (Holm)")
+    head = ("Sign", "Effect", size, f"{percent} interval", "Share %", "p (Holm)")
     mean = math.exp(found.q0) if is_ratio else found.q0
     rows: list[tuple[str, ...]] = [("I", "mean", readable(mean), "", "", "")]
     rows += [_effect(each, is_ratio=is_ratio) for each in found.effects]
