@@ -5,6 +5,7 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
   SELECT pg_advisory_xact_lock(hashtextextended(of_client || ' ' || request_key, 0) | CAST('-9223372036854775808' AS bigint));
 $$;
 
+REVOKE ALL ON FUNCTION messages.lock_key(bigint, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION messages.lock_key(bigint, text) TO restbench_service;
 
 CREATE OR REPLACE FUNCTION messages.pop(
