@@ -69,7 +69,9 @@ def test_every_call_of_both_clients_is_right_and_audited(tmp_path: Path) -> None
     for level, row in rows.items():
         assert row.measured, (level, row.flags, bench.events("failed"))
         assert row.value("wrong_answers") == 0
-        assert all(calls.median(row, each) for each in calls.COLUMNS if each != "service_cpu_ms")
+        # The kernel counts a process's CPU time in steps of 10 ms: of so few calls it may be none.
+        counted = [each for each in calls.COLUMNS if not each.endswith("_cpu_ms")]
+        assert all(calls.median(row, each) for each in counted)
     assert calls.median(rows[LEVELS[0]], "made") == 10
     assert (calls.median(rows[LEVELS[0]], "elapsed_s") or 0) >= 20 * 0.05
     assert (calls.median(rows[LEVELS[1]], "c_ms") or 0) >= 50
