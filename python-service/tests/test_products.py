@@ -142,21 +142,3 @@ def test_what_the_fast_reader_accepts_the_slow_one_accepts_as_the_same(
 )
 def test_the_usual_request_takes_the_fast_reader(text: str) -> None:
     assert fast(text) is not None
-
-
-@pytest.mark.parametrize("columns", ['"columnCount":1,', '"columnCount":1,' * 3])
-@pytest.mark.parametrize("rows", ['[{"value":"1;2"}]', '[{"value":"1"},{"value":"2;3"}]'])
-def test_a_semicolon_in_a_row_is_no_end_of_it(columns: str, rows: str) -> None:
-    """Not even where the names that it seems to leave out are there twice."""
-    two = '{"columnCount":1,"rows":[{"value":"3"}]}'
-    one = f'{{{columns}"rows":{rows}}}'
-    assert fast(f'{{"requestId":1,"matrixOne":{one},"matrixTwo":{two}}}') is None
-
-
-def test_of_rows_that_are_written_as_usual_no_objects_are_made(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(codec, "_ROWS", None)
-    assert fast(GOOD) is not None
-    with pytest.raises(AttributeError):
-        fast(GOOD_ARRAYS)

@@ -27,24 +27,18 @@ def matrix_of(rows: list[str], columns: int) -> tuple[Matrix, int] | None:
     And an absolute value that none of them exceeds.
     """
     try:
-        text = ";".join(rows).encode("ascii")
+        fenced = f";{';'.join(rows)};".encode("ascii")
     except UnicodeEncodeError:
         return None
-    return matrix_in(text, len(rows), columns)
-
-
-def matrix_in(text: bytes, rows: int, columns: int) -> tuple[Matrix, int] | None:
-    """The same of one text, with a semicolon between rows."""
-    elements = rows * columns
-    if elements > len(text):  # the client may announce any number of columns
+    elements = len(rows) * columns
+    if elements >= len(fenced):  # the client may announce any number of columns
         return None
-    fenced = b";%b;" % text
-    fences = b";" + (b"," * (columns - 1) + b";") * rows
+    fences = b";" + (b"," * (columns - 1) + b";") * len(rows)
     found = None
     if elements > FEW_ELEMENTS and b"-" not in fenced:
         found = _all_at_once(fenced, fences)
     found = found or _one_by_one(fenced, fences)
-    return None if found is None else (found[0].reshape(rows, columns), found[1])
+    return None if found is None else (found[0].reshape(len(rows), columns), found[1])
 
 
 def _one_by_one(fenced: bytes, fences: bytes) -> tuple[Elements, int] | None:

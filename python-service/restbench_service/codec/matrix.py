@@ -39,7 +39,7 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 class _Matrix(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     columnCount: int  # noqa: N815 - the contract's spelling
-    rows: msgspec.Raw
+    rows: list[_Row]
 
 
 class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -48,20 +48,16 @@ class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     matrixTwo: _Matrix  # noqa: N815
 
 
-class _Operand(NamedTuple):
-    """A matrix, and what reading it has shown."""
+class _Rows(NamedTuple):
+    """A matrix's rows, all strings or all arrays, and the JSON strings in them, names too."""
 
-    matrix: Matrix
-    at_most: int | None
-    """No absolute value is larger; None where that was not seen."""
+    values: list[Any]
+    columns: int
+    is_text: bool
     strings: int
-    """JSON strings in its rows, names too."""
 
 
 _DECODER = msgspec.json.Decoder(_Request)
-_ROWS = msgspec.json.Decoder(list[_Row])
-_FIRST, _BETWEEN, _LAST = b'[{"value":"', b'"},{"value":"', b'"}]'
-"""Around and between the elements of rows that are written as usual: no row is made an object."""
 
 
 @dataclass(frozen=True)
@@ -112,20 +108,19 @@ def _read_usual(body: bytes, kernel: str) -> MatrixRequest | None:
         return None
     try:
         request = _DECODER.decode(body)
-        left, right = _operand(request.matrixOne), _operand(request.matrixTwo)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    if left is None or right is None or not _is_right_id(request.requestId):
+    one, two = _rows_of(request.matrixOne), _rows_of(request.matrixTwo)
+    if one is None or two is None or not _is_right_id(request.requestId):
         return None
-    strings = _MEMBER_NAMES + isinstance(request.requestId, str) + left.strings + right.strings
+    strings = _MEMBER_NAMES + isinstance(request.requestId, str) + one.strings + two.strings
     quotes = np.count_nonzero(np.frombuffer(body, np.uint8) == _QUOTE)
     if quotes != 2 * strings:  # msgspec keeps a duplicate's last value in silence
         return None
-    if left.matrix.shape[1] != right.matrix.shape[0]:
+    left, right = _matrix(one), _matrix(two)
+    if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
         return None
-    return MatrixRequest(
-        request.requestId, kernel, left.matrix, right.matrix, left.at_most, right.at_most
-    )
+    return MatrixRequest(request.requestId, kernel, left[0], right[0], left[1], right[1])
 
 
 def _is_right_id(request_id: str | int) -> bool:
@@ -134,34 +129,25 @@ def _is_right_id(request_id: str | int) -> bool:
     return INT64_MIN <= request_id <= INT64_MAX
 
 
-def _operand(given: _Matrix) -> _Operand | None:
-    """Raises what msgspec does where a row is wrong."""
-    columns, text = given.columnCount, bytes(given.rows)
-    if columns < 1:
-        return None
-    if text.startswith(_FIRST) and text.endswith(_LAST):
-        rows = text.count(_BETWEEN) + 1
-        text = text[len(_FIRST) : -len(_LAST)].replace(_BETWEEN, b";")
-        read = digits.matrix_in(text, rows, columns)
-        if read is not None:
-            return _Operand(*read, 2 * rows)
-    return _operand_by_rows([row.value for row in _ROWS.decode(given.rows)], columns)
-
-
-def _operand_by_rows(values: list[Any], columns: int) -> _Operand | None:
+def _rows_of(matrix: _Matrix) -> _Rows | None:
+    values = [row.value for row in matrix.rows]
     kinds = set(map(type, values))
-    if kinds == {str}:
-        text = digits.matrix_of(values, columns)
-        return text and _Operand(*text, 2 * len(values))
-    if kinds == {list}:
-        return _from_arrays(values, columns)
-    return None
+    if len(kinds) != 1 or matrix.columnCount < 1:
+        return None
+    is_text = str in kinds
+    return _Rows(values, matrix.columnCount, is_text, len(values) * (1 + is_text))
 
 
-def _from_arrays(values: list[list[int]], columns: int) -> _Operand | None:
+def _matrix(rows: _Rows) -> tuple[Matrix, int | None] | None:
+    """With the largest absolute value that may be in it, where reading has shown one."""
+    read = digits.matrix_of if rows.is_text else _from_arrays
+    return read(rows.values, rows.columns)
+
+
+def _from_arrays(values: list[list[int]], columns: int) -> tuple[Matrix, None] | None:
     if {len(value) for value in values} != {columns}:
         return None
     try:
-        return _Operand(np.array(values, dtype=np.int64), None, len(values))
+        return np.array(values, dtype=np.int64), None
     except OverflowError:
         return None
