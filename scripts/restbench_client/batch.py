@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from operator import add
-from time import perf_counter, thread_time
+from time import monotonic, perf_counter, thread_time
 from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias
 
@@ -274,10 +273,10 @@ class Batch(Generic[R]):
     def close(self) -> None:
         """Cancel, and wait for the threads; RuntimeError names one that user code holds."""
         self.cancel()
-        ends = time.monotonic() + ENDS_WITHIN_S
+        ends = monotonic() + ENDS_WITHIN_S
         for each in self.workers:
             if each is not threading.current_thread():
-                each.join(max(0.0, ends - time.monotonic()))
+                each.join(max(0.0, ends - monotonic()))
         alive = [each.name for each in self.workers if each.is_alive()]
         if held := [name for name in alive if name != threading.current_thread().name]:
             raise RuntimeError(f"still running after {ENDS_WITHIN_S:g} s: {', '.join(held)}")
@@ -361,7 +360,7 @@ class Call(Generic[R]):
         self.attempts += 1
         self.sent_at, self.answered_at = self._now(), None
         self.batch.sent()
-        return time.monotonic() + self.batch.limits.per_call_s
+        return monotonic() + self.batch.limits.per_call_s
 
     def end_send(self, cpu_s: float = 0.0) -> None:
         """C is over, one way or the other."""
