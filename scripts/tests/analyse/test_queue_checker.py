@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
+from histories import left, naive, pop, send
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.histories import left, naive, pop, send
 
 from restbench.analyse import queue_checker
 from restbench.analyse.queue_checker import RULES, Report, check, count_gap
