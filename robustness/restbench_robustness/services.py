@@ -1,4 +1,4 @@
-"""The services that are fuzzed, with a database of theirs; and what they have not let go of."""
+"""The services that are tried, with a database of theirs; and what they have not let go of."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from unittest.mock import patch
 
 from restbench.deploy import service
 from restbench.deploy.database import Database
@@ -22,6 +21,7 @@ from .oracle.message_answers import EMPTY, FULL
 
 BODY_LIMIT_BYTES = 8 * 1024 * 1024
 """Low enough that 007 is reached often, high enough for numbers of several megabytes."""
+SETTINGS = {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES)}
 IDLE_S = 120.0
 """After the last answer; a request whose client went away may take a moment to end, and a busy
 machine a moment to say so."""
@@ -30,33 +30,32 @@ IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULT
 
 
 @contextmanager
-def running_services(folder: Path) -> Iterator[list[service.Service]]:
+def running_services(
+    folder: Path, settings: Mapping[str, str] = SETTINGS
+) -> Iterator[list[service.Service]]:
     """Both services, on JAVA_PORT and PYTHON_PORT or on free ports, and a database of theirs; logs
     go to `folder`."""
-    variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
-    chosen = {it: os.environ.get(it, str(ports.free())) for it in variables}
     with ExitStack() as stack:
-        stack.enter_context(
-            patch.dict(os.environ, RESTBENCH_MAX_BODY_BYTES=str(BODY_LIMIT_BYTES), **chosen)
-        )
         database = Database(folder / "database")
         stack.callback(database.stop)
         database.start()
         database.migrate()
+        all_settings = {**settings, **database.environment()}
         started = []
         for name in SERVICES:
-            settings = database.environment()
-            started.append(service.start(name, "none", None, folder / name, settings=settings))
+            port = ports.port(name) if ports.PORT_VARIABLES[name] in os.environ else ports.free()
+            started.append(
+                service.start(name, "none", None, folder / name, settings=all_settings, port=port)
+            )
             stack.callback(started[-1].stop)
         yield started
 
 
-def target(of: service.Service, workload: str = "matrix") -> Target:
+def target(of: service.Service, workload: str) -> Target:
     """Where a running service is, and the strategies that it lists for the workload."""
-    host, port = of.address
     listed = of.get("/strategies").json()["strategies"]
     names = tuple(it["name"] for it in listed if workload in it["workloads"])
-    return Target(of.name, host, port, names)
+    return Target(of.name, *of.address, names)
 
 
 def make_queues(of: service.Service) -> None:
