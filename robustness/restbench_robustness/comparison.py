@@ -21,23 +21,16 @@ Unlike = Callable[[Message, Verdict | None, Reply], list[str]]
 
 def unlike_verdict(message: Message, verdict: Verdict | None, reply: Reply) -> list[str]:
     """Everything in which a reply is not what the contract asks for (`Unlike`)."""
-    if not message.is_http:
-        return _unlike_refusal(reply)
     if isinstance(reply, NoAnswer):
-        return [f"no answer: {reply.reason}"]
+        return [f"no answer: {reply.reason}"] if message.is_http or reply.hang else []
+    if not message.is_http:  # it is refused or the connection closed: no product, no fault
+        refused = 400 <= reply.status < 500 or reply.status in {501, 505}
+        return [] if refused else [f"status {reply.status} for what HTTP has refused"]
     if verdict is None:
         return [] if reply.status < 400 else [f"status {reply.status}, not 2xx or 3xx"]
     found = _unlike(message, verdict, reply)
     others = (_unlike(message, other, reply) for other in verdict.or_else)
     return [] if not found or any(not it for it in others) else found
-
-
-def _unlike_refusal(reply: Reply) -> list[str]:
-    """What is not HTTP is refused or the connection closed: no product, no fault, no hang."""
-    if isinstance(reply, NoAnswer):
-        return [f"no answer: {reply.reason}"] if reply.hang else []
-    refused = 400 <= reply.status < 500 or reply.status in {501, 505}
-    return [] if refused else [f"status {reply.status} for what HTTP has refused"]
 
 
 def _unlike(message: Message, verdict: Verdict, reply: Answer) -> list[str]:

@@ -194,34 +194,28 @@ def fuzz(services: list[service.Service], bodies: int, campaign_seed: int) -> Ta
 
     def of(workload: str, sources: Sequence[Source], more: int, *judged: Any) -> None:
         targets = [it for it in (target(each, workload) for each in services) if it.strategies]
-        if targets:
-            with closing(Bench(targets, limits, TIMEOUT_S, *judged)) as bench:
-                _printed(bench, sources, tally.bodies + max(1, more), campaign_seed, tally)
+        if not targets:
+            return
+        wanted, told, shown_s = tally.bodies + max(1, more), len(tally.findings), time.monotonic()
+        with closing(Bench(targets, limits, TIMEOUT_S, *judged)) as bench:
+            for _ in campaign(bench, wanted, campaign_seed, tally=tally, sources=sources):
+                for finding in tally.findings[told:]:
+                    print(shown(finding, FOLDER / f"seed-{campaign_seed}", targets), flush=True)
+                told = len(tally.findings)
+                if time.monotonic() - shown_s >= PROGRESS_S:
+                    shown_s = time.monotonic()
+                    print(f"{tally.bodies} of {wanted} bodies, {told} differences", flush=True)
 
-    of("matrix", SOURCES, bodies)
-    for each in services:
-        make_queues(each)
-    of("messages", MESSAGE_SOURCES, bodies // 5, MessagesOracle)
-    of("soap/matrix", soap.SOURCES, bodies // 10, soap.SoapOracle, soap.unlike)
-    return tally
-
-
-def _printed(
-    bench: Bench, sources: Sequence[Source], bodies: int, campaign_seed: int, tally: Tally
-) -> None:
-    """One campaign, until the tally has so many bodies."""
-    shown_s, told = time.monotonic(), len(tally.findings)
     try:
-        for _ in campaign(bench, bodies, campaign_seed, tally=tally, sources=sources):
-            for finding in tally.findings[told:]:
-                print(shown(finding, FOLDER / f"seed-{campaign_seed}", bench.targets), flush=True)
-            told = len(tally.findings)
-            if time.monotonic() - shown_s >= PROGRESS_S:
-                shown_s = time.monotonic()
-                print(f"{tally.bodies} of {bodies} bodies, {told} differences", flush=True)
+        of("matrix", SOURCES, bodies)
+        for each in services:
+            make_queues(each)
+        of("messages", MESSAGE_SOURCES, bodies // 5, MessagesOracle)
+        of("soap/matrix", soap.SOURCES, bodies // 10, soap.SoapOracle, soap.unlike)
     except KeyboardInterrupt:
         print(f"interrupted\n{tally}", flush=True)
         raise
+    return tally
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -178,9 +178,7 @@ def plain_messages(draw: st.DrawFn) -> Message:
 @st.composite
 def spoilt_messages(draw: st.DrawFn) -> Message:
     """Envelopes with one to three faults anywhere."""
-    body = draw(plain_messages()).body
-    for _ in range(draw(st.integers(1, 3))):
-        body = draw(spoilt_bytes(body, pieces)) or b"<"
+    body = draw(spoilt_bytes(draw(plain_messages()).body, pieces)) or b"<"
     return Message(body, path=PATH, headers=HEADERS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
@@ -186,27 +186,27 @@ fragments = st.one_of(st.sampled_from(FRAGMENTS), st.binary(min_size=1, max_size
 def spoilt_bytes(
     draw: st.DrawFn, body: bytes, pieces: st.SearchStrategy[bytes] = fragments
 ) -> bytes:
-    """One change somewhere: cut, a bit flipped, a span gone, turned, doubled, something put in."""
-    at, bit = draw(st.integers(0, len(body))), 1 << draw(st.integers(0, 7))
-    end = min(len(body), at + draw(st.one_of(st.integers(1, 9), st.sampled_from([30, 200]))))
-    piece, before, span, after = draw(pieces), body[:at], body[at:end], body[end:]
-    flipped = bytes(byte ^ bit for byte in span[:1]) + span[1:]
-    changed = (
-        before, before, span + after, before + after, after + before, before + span[::-1] + after,
-        before + flipped + after, before + flipped + after, before + span + span + after,
-        before + piece + span + after, before + piece + span + after, before + piece + after,
-    )  # fmt: skip
-    return draw(st.sampled_from(changed))
+    """One to three changes: cut, a bit flipped, a span gone, turned, doubled, something put in."""
+    for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
+        at, bit = draw(st.integers(0, len(body))), 1 << draw(st.integers(0, 7))
+        end = min(len(body), at + draw(st.one_of(st.integers(1, 9), st.sampled_from([30, 200]))))
+        piece, before, span, after = draw(pieces), body[:at], body[at:end], body[end:]
+        flipped = bytes(byte ^ bit for byte in span[:1]) + span[1:]
+        changed = (
+            before, before, span + after, before + after, after + before,
+            before + span[::-1] + after, before + piece + after,
+            before + flipped + after, before + flipped + after, before + span + span + after,
+            before + piece + span + after, before + piece + span + after,
+        )  # fmt: skip
+        body = changed[draw(st.integers(0, len(changed) - 1))]
+    return body
 
 
 @st.composite
 def text_messages(draw: st.DrawFn) -> Message:
     """A right or spoilt request as text, after one to three changes to its bytes."""
     document = draw(st.one_of(documents(), spoilt_documents()))
-    body = write(document, draw(spaces))
-    for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
-        body = draw(spoilt_bytes(body))
-    return Message(body)
+    return Message(draw(spoilt_bytes(write(document, draw(spaces)))))
 
 
 @st.composite
@@ -289,23 +289,27 @@ SHAPES: dict[str, Callable[[int], bytes]] = {
     "members": many_members,
 }
 """Bodies of about so many bytes or levels."""
+SIZES = (10, 31, 32, 33, 1000, 10_000, 100_000)
 GIANTS = ("number", "zeros", "id", "string", "nested")
 
 
-@st.composite
-def large_messages(draw: st.DrawFn) -> Message:
-    """Each shape at sizes up to a few hundred kilobytes, sometimes in chunks."""
-    size = draw(st.sampled_from([10, 31, 32, 33, 1000, 10_000, 100_000]))
-    body = SHAPES[draw(st.sampled_from(sorted(SHAPES)))](size)
-    return Message(body, chunk_bytes=draw(st.sampled_from([None, None, 1000, 65_536])))
+def _sized(
+    shapes: Sequence[str], sizes: Sequence[int], chunks: Sequence[int | None]
+) -> st.SearchStrategy[Message]:
+    """Each shape at each size, sometimes in chunks."""
+    parts = st.sampled_from(shapes), st.sampled_from(sizes)
+    bodies = st.builds(lambda shape, size: SHAPES[shape](size), *parts)
+    return st.builds(Message, bodies, chunk_bytes=st.sampled_from(chunks))
 
 
-@st.composite
-def giant_messages(draw: st.DrawFn) -> Message:
+def large_messages() -> st.SearchStrategy[Message]:
+    """Up to a few hundred kilobytes."""
+    return _sized(sorted(SHAPES), SIZES, [None, None, 1000, 65_536])
+
+
+def giant_messages() -> st.SearchStrategy[Message]:
     """Megabytes below the limit, and far beyond it."""
-    size = draw(st.sampled_from([MEGABYTE, 4 * MEGABYTE, 100 * MEGABYTE]))
-    body = SHAPES[draw(st.sampled_from(GIANTS))](size)
-    return Message(body, chunk_bytes=draw(st.sampled_from([None, 1 << 20])))
+    return _sized(GIANTS, [MEGABYTE, 4 * MEGABYTE, 100 * MEGABYTE], [None, 1 << 20])
 
 
 @st.composite

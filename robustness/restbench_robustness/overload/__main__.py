@@ -58,7 +58,6 @@ def services(
     name: ServiceName, offered: Iterable[str], strategy: str, scenario: str, force: Force
 ) -> Iterator[Service]:
     """Those that a scenario needs; `strategy` and `scenario` are names or `all`."""
-
     tasks: list[Task]
 
     def wanted(kind: str, strategies: Iterable[str]) -> list[str]:

@@ -255,14 +255,14 @@ async def pool_killed(subject: Subject, strategy: str, prefix: str, force: Force
     whole: list[float | None] = []
     path = f"/matrix/{strategy}"
     load = Load(subject.service.address, path, [valid(LOW)], force.users, TIMEOUT_S, force.seed)
-    with load.running() as users:
+    with load.running() as ended:
         for _ in range(force.kills):
             await asyncio.sleep(chance.uniform(*BETWEEN_KILLS_S))
             pool = [pid for pid, name in subject.names().items() if name.startswith(prefix)]
             os.kill(victim := chance.choice(pool), signal.SIGKILL)
             is_whole = lambda victim=victim: _is_whole(subject, victim, before)  # noqa: E731
             whole.append(await seconds_until(is_whole, LONG_S))
-        outcome = await asyncio.to_thread(users.ended)
+        outcome = await asyncio.to_thread(ended)
     good = outcome.only(Verdict.RIGHT, Verdict.FAULT, Verdict.REFUSED)
     findings.judge("every answer right, 099 or 503", "all", str(outcome), good)
     findings.within("the slowest answer", outcome.slowest_s, ANSWERED_WITHIN_S)

@@ -1,9 +1,9 @@
 """Does what ran before a trial show in its result (method, rule 2)? Pure.
 
-A regression: the logarithm of a trial's throughput, less the mean of its cell in its block, on what
-ran just before it. Cells are weighed by their own spread: trials of one differ by 20 %, of another
-by 1 %. The test is by randomisation: the order within each round is drawn anew, as the run drew it.
-So noise need not be normal, drift raises no alarm, and one p value holds over all effects.
+A regression: the logarithm of a trial's throughput, less the means of its cell in its block and of
+its round, on what ran just before it. Cells are weighed by their own spread: trials of one differ
+by 20 %, of another by 1 %. The test is by randomisation: the order within each round is drawn anew,
+as the run drew it. So noise need not be normal, and one p value holds over all effects.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from restbench.store.quoted import PredecessorEntry
 FEWEST = 5
 #: How many orders are drawn: the smallest p value is 1 / 500.
 ORDERS, SEED = 499, 2
-#: A variance below is none; so far from 1, sums of the same numbers in another order may differ.
-_NOTHING = 1e-12
-_ROUNDING = 1e-9
 PROCESSES = ("its own process", "another process")
+#: A variance below is none; so far from 1, sums of the same numbers in another order may differ.
+_NOTHING, _ROUNDING = 1e-12, 1e-9
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Course = Sequence[tuple[int, int, str, float]]
@@ -37,31 +36,42 @@ def entry(course: Course, cells: Mapping[str, Cell]) -> PredecessorEntry | None:
     known = [each for each in course if each[2] in cells]
     if not known:
         return None
-    made = _Trials.of(known, cells)
-    information = made.information()
+    trials = _Trials.of(known, cells)
+    logs = np.log([[per_s] for *_, per_s in known])
+    weight = trials.weights(logs)
+    residual = trials.within(logs, weight)[:, 0]
+
+    def sums(order: Codes) -> Numbers:
+        later, told = trials.after(order)
+        return np.bincount(told, (weight * residual)[later], len(trials.labels))
+
+    observed = np.arange(len(known))
+    before = np.zeros((len(known), len(trials.labels)))
+    before[trials.after(observed)] = 1.0
+    spread = before * trials.within(before, weight)
+    information = weight @ spread
     random = np.random.default_rng(SEED)
-    orders = (np.argsort(made.round + random.random(len(known))) for _ in range(ORDERS))
-    sums = np.array([made.sums(np.arange(len(known))), *map(made.sums, orders)])
-    error = sums.std(axis=0)
-    usable = np.flatnonzero((information > 0) & (error > _NOTHING))
+    orders = (np.argsort(trials.round + random.random(len(known))) for _ in range(ORDERS))
+    drawn = np.array([sums(observed), *map(sums, orders)])
+    error = drawn.std(axis=0)
+    usable = np.flatnonzero(((weight > 0) @ spread >= FEWEST) & (error > _NOTHING))
     if not usable.size:
         return None
-    distance = (sums - sums.mean(axis=0))[:, usable] / error[usable]
+    distance = (drawn - drawn.mean(axis=0))[:, usable] / error[usable]
     largest = np.abs(distance).max(axis=1)
     at = int(np.abs(distance[0]).argmax())
     label = int(usable[at])
     scale = error[label] / information[label]
     half = float(np.quantile(largest, CONFIDENCE))
-    effect, low, high = (
-        100 * float(np.expm1(scale * (distance[0, at] + each))) for each in (0, -half, half)
+    low, effect, high = (
+        100 * float(np.expm1(scale * (distance[0, at] + each))) for each in (-half, 0.0, half)
     )
-    is_as_large = largest >= largest[0] * (1 - _ROUNDING)
     return PredecessorEntry(
-        after=made.labels[label],
+        after=trials.labels[label],
         effect_percent=effect,
         low=low,
         high=high,
-        p_value=float(is_as_large.mean()),
+        p_value=float((largest >= largest[0] * (1 - _ROUNDING)).mean()),
     )
 
 
@@ -77,11 +87,9 @@ class _Trials:
     stratum: Codes
     """Which cell in which block."""
     cell: Codes
-    """Its label, as the next two."""
+    """Its label, as the next one."""
     service: Codes
     process: Codes
-    residual: Numbers
-    weight: Numbers
 
     @classmethod
     def of(cls, course: Course, cells: Mapping[str, Cell]) -> _Trials:
@@ -91,39 +99,27 @@ class _Trials:
         _, process = _coded([cells[name].service_group.name for name in names])
         begins = (np.diff(block, prepend=0) != 0) | (np.diff(number, prepend=0) != 0)
         _, stratum = np.unique(block * len(names) + cell, return_inverse=True)
-        logs = np.log([each[3] for each in course])
-        size = np.bincount(stratum)[stratum]
-        residual = logs - np.bincount(stratum, logs)[stratum] / size
-        return cls(
-            [*names, *(f"any cell of {each}" for each in services), *PROCESSES],
-            block,
-            np.cumsum(begins),
-            stratum,
-            cell,
-            len(names) + service[cell],
-            process[cell],
-            residual,
-            _weights(residual, cell, size),
-        )
+        labels = [*names, *(f"any cell of {each}" for each in services), *PROCESSES]
+        place = len(names) + service[cell]
+        return cls(labels, block, np.cumsum(begins), stratum, cell, place, process[cell])
 
-    def sums(self, order: Codes) -> Numbers:
-        """By label: the weighted residuals of the trials after it, added up."""
-        later, told = self._after(order)
-        return np.bincount(told, (self.weight * self.residual)[later], len(self.labels))
+    def weights(self, values: Numbers) -> Numbers:
+        """One over the variance of the trial's cell within blocks; 0 where the cell does not vary, or
+        has too few trials in the block."""
+        size = np.bincount(self.stratum)[self.stratum]
+        squares = (values - _means(values, self.stratum))[:, 0] ** 2
+        enough = (size >= FEWEST).astype(float)
+        freedom = np.bincount(self.cell, enough * (1 - 1 / size))
+        variance = np.bincount(self.cell, enough * squares) / np.maximum(freedom, 1)
+        kept = enough * (variance[self.cell] > _NOTHING)
+        return kept / np.maximum(variance[self.cell], _NOTHING)
 
-    def information(self) -> Numbers:
-        """By label: what its sum is divided by to be the effect, as the mean of each stratum counts
-        what ran before, too; 0 where there is too little of it."""
-        count = len(self.labels)
-        later, told = self._after(np.arange(self.block.size))
-        size = np.bincount(self.stratum)
-        seen = np.bincount(self.stratum[later] * count + told, minlength=size.size * count)
-        seen = seen.reshape(size.size, count)
-        spread = seen - seen**2 / size[:, None]
-        weight = np.bincount(self.stratum, self.weight) / size
-        return np.where((weight > 0) @ spread >= FEWEST, weight @ spread, 0.0)
+    def within(self, values: Numbers, weight: Numbers) -> Numbers:
+        """Columns less the mean of the cell in the block, then the weighted mean of the round."""
+        values = values - _means(values, self.stratum)
+        return values - _means(values, self.round, weight)
 
-    def _after(self, order: Codes) -> tuple[Codes, Codes]:
+    def after(self, order: Codes) -> tuple[Codes, Codes]:
         """Each trial with one before it in its block, three times, and the labels of that."""
         before, later = order[:-1], order[1:]
         is_within = self.block[before] == self.block[later]
@@ -132,18 +128,18 @@ class _Trials:
         told = (self.cell[before], self.service[before], len(self.labels) - len(PROCESSES) + other)
         return np.tile(later, 3), np.concatenate(told)
 
-
 def _coded(texts: Sequence[str]) -> tuple[list[str], Codes]:
     """The different texts, and of each text which of them it is."""
     names, codes = np.unique(texts, return_inverse=True)
     return names.tolist(), codes
 
 
-def _weights(residual: Numbers, cell: Codes, size: Codes) -> Numbers:
-    """One over the variance of the trial's cell within blocks; 0 where the cell does not vary, or
-    has too few trials in the block (`size`)."""
-    enough = size >= FEWEST
-    squares = np.bincount(cell, np.where(enough, residual**2, 0.0))
-    freedom = np.bincount(cell, np.where(enough, 1 - 1 / size, 0.0))
-    variance = (squares / np.maximum(freedom, 1))[cell]
-    return np.where(enough & (variance > _NOTHING), 1 / np.maximum(variance, _NOTHING), 0.0)
+def _means(values: Numbers, group: Codes, weight: Numbers | None = None) -> Numbers:
+    """Of each member the mean of its group, column by column; 0 where the group weighs nothing."""
+    weight = np.ones(group.size) if weight is None else weight
+    sums = np.zeros((group.max() + 1, values.shape[1]))
+    np.add.at(sums, group, weight[:, None] * values)
+    whole = np.bincount(group, weight)
+    means: Numbers = (sums / np.where(whole > 0, whole, 1.0)[:, None])[group]
+    return means
+
