@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from restbench.deploy import service
 from restbench.deploy.database import Database
+from restbench.drive.monitor import parse_metrics
 from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports
@@ -26,7 +26,7 @@ IDLE_S = 120.0
 """After the last answer; a request whose client went away may take a moment to end, and a busy
 machine a moment to say so."""
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
-IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULTILINE)
+IN_FLIGHT = "restbench_requests_in_flight"
 
 
 @contextmanager
@@ -68,17 +68,22 @@ def make_queues(of: service.Service) -> None:
 def left_over(services: list[service.Service]) -> list[str]:
     """What a service has not let go of a while after the last message, or that it is silent."""
     deadline = time.monotonic() + IDLE_S
-    while left := [f"{it.name}: {told}" for it in services if (told := _in_flight(it))]:
+    while left := [f"{it.name}: {told}" for it in services if (told := _held(it))]:
         if time.monotonic() >= deadline:
             break
         time.sleep(0.1)
     return left
 
 
-def _in_flight(of: service.Service) -> str:
+def _held(of: service.Service) -> str:
     try:
-        told = IN_FLIGHT.search(of.get("/metrics").text)
+        return "requests are still in flight" if in_flight(of) else ""
     except EnvironmentProblem as silent:
         return f"it does not answer any more: {silent}"
-    is_idle = told is not None and float(told["count"]) == 0
-    return "" if is_idle else "requests are still in flight"
+
+
+def in_flight(of: service.Service) -> float:
+    """Requests in flight, as a service itself counts them; endless where it does not say.
+    EnvironmentProblem where it does not answer."""
+    found = parse_metrics(of.get("/metrics").text, IN_FLIGHT.__eq__)
+    return found.get(IN_FLIGHT, float("inf"))

@@ -90,7 +90,7 @@ def test_a_tenth_that_is_lost_after_some_trials_is_found_with_its_size(
     effect: Effect, after: tuple[str, ...]
 ) -> None:
     for seed in range(5):
-        entry = found_in(course(seed, effect))
+        entry = found_in(course(seed, effect, rounds=40))
         assert shows(entry)
         assert entry.after in after
         # Next to what it is worse than, the other of the two is better by as much.
@@ -109,7 +109,7 @@ def test_the_interval_and_the_p_value_are_of_one_test() -> None:
 def test_with_too_few_trials_of_a_cell_in_a_block_nothing_is_said() -> None:
     assert predecessor.entry([], KNOWN) is None
     # The one that is measured twice has enough of them, but what follows it has not.
-    assert predecessor.entry(course(1, rounds=2), KNOWN) is None
+    assert predecessor.entry(course(1, rounds=3), KNOWN) is None
     assert said(None).startswith("The measuring chain was not calibrated")
 
 

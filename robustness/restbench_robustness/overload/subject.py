@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +21,7 @@ from restbench.deploy.service import Service
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 
+from ..services import in_flight
 from .load import LOW, Kind, Outcome, Verdict, valid
 
 IN_TIME_S = 5.0
@@ -81,13 +81,11 @@ class Subject:
         return sum(each.is_running() and not lives(each) for each in self.everyone())
 
     async def in_flight(self) -> float:
-        """Requests in flight, as the service itself counts them; endless where it does not say."""
+        """The same as `services.in_flight`; endless also where the service is silent."""
         try:
-            text = (await asyncio.to_thread(self.service.get, "/metrics")).text
+            return await asyncio.to_thread(in_flight, self.service)
         except EnvironmentProblem:
             return float("inf")
-        found = re.search(r"^restbench_requests_in_flight (\S+)$", text, re.MULTILINE)
-        return float(found[1]) if found else float("inf")
 
     async def hears_of_at_most(self, number: int) -> bool:
         """So many requests, or fewer, are in flight."""
