@@ -15,11 +15,9 @@ from trial_run import START_MS, WHEN, build
 
 from restbench.analyse import measures, predecessor
 from restbench.analyse.predecessor import Course
-from restbench.commands.results import build_report
 from restbench.experiment.cell import Cell
 from restbench.judge import trust
-from restbench.show import export, views
-from restbench.store import exported
+from restbench.show import export, report, views
 from restbench.store.quoted import PredecessorEntry
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -152,12 +150,15 @@ def test_a_run_tells_it_in_its_file_and_on_its_page_twice_the_same(tmp_path: Pat
     interleaved(run, [each.id for each in JAVA[:2]])
     made = []
     for _ in range(2):
-        build_report(str(run.path))
-        made.append((run.exported_file.read_bytes(), run.report.read_bytes()))
+        told = export.write(run, measures.rows(run), print)
+        page = report.html(views.drawn(told, run))
+        made.append((run.exported_file.read_bytes(), page))
     assert made[0] == made[1]
-    assert b"What ran before a trial does not show in its result" in made[0][1]
-    told = exported.read(run.exported_file)
-    assert told.predecessor == predecessor.entry(run.trials.course(), KNOWN)
+    assert "What ran before a trial does not show in its result" in page
+    found = predecessor.entry(run.trials.course(), KNOWN)
+    assert found is not None and told.predecessor is not None
+    assert told.predecessor.after == found.after
+    assert told.predecessor.p_value == pytest.approx(found.p_value)
     before = told.model_copy(update={"predecessor": None})
     assert "What ran before" not in " ".join(views.answer_of(before).reasons)
 

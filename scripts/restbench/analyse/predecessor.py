@@ -43,7 +43,8 @@ def entry(course: Course, cells: Mapping[str, Cell]) -> PredecessorEntry | None:
 
     def sums(order: Codes) -> Numbers:
         later, told = trials.after(order)
-        return np.bincount(told, (weight * residual)[later], len(trials.labels))
+        found = np.bincount(told, (weight * residual)[later], len(trials.labels))
+        return found.astype(np.float64)
 
     observed = np.arange(len(known))
     before = np.zeros((len(known), len(trials.labels)))
@@ -104,8 +105,8 @@ class _Trials:
         return cls(labels, block, np.cumsum(begins), stratum, cell, place, process[cell])
 
     def weights(self, values: Numbers) -> Numbers:
-        """One over the variance of the trial's cell within blocks; 0 where the cell does not vary, or
-        has too few trials in the block."""
+        """One over the variance of the cell within blocks; 0 where it does not vary, or has too few
+        trials in the block."""
         size = np.bincount(self.stratum)[self.stratum]
         squares = (values - _means(values, self.stratum))[:, 0] ** 2
         enough = (size >= FEWEST).astype(float)
@@ -128,6 +129,7 @@ class _Trials:
         told = (self.cell[before], self.service[before], len(self.labels) - len(PROCESSES) + other)
         return np.tile(later, 3), np.concatenate(told)
 
+
 def _coded(texts: Sequence[str]) -> tuple[list[str], Codes]:
     """The different texts, and of each text which of them it is."""
     names, codes = np.unique(texts, return_inverse=True)
@@ -142,4 +144,3 @@ def _means(values: Numbers, group: Codes, weight: Numbers | None = None) -> Numb
     whole = np.bincount(group, weight)
     means: Numbers = (sums / np.where(whole > 0, whole, 1.0)[:, None])[group]
     return means
-

@@ -17,7 +17,7 @@ _WORDS = {"littles-law": "Little's law", "gc": "garbage collection"}
 _SHOWS = 0.01
 
 
-def reasons(
+def reasons(  # noqa: PLR0913, PLR0917 - what a run says of itself
     sure: str,
     rows: Sequence[Row],
     proofs: Sequence[Proof],
