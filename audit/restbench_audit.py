@@ -80,11 +80,7 @@ class Finding(NamedTuple):
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """1 for something known to be bad, else 3 where advisories could not be asked, else 0."""
-    codes = {finding.weight.value[1] for finding in findings}
-    return next((code for code in (1, 3) if code in codes), 0)
-
-
-# --- the tools --------------------------------------------------------------------------------
+    return min((code for each in findings if (code := each.weight.value[1])), default=0)
 
 
 def run(*command: str, allowed: tuple[int, ...] = (0,)) -> str:
@@ -110,9 +106,6 @@ def maven(part: str, *arguments: str) -> str:
 def module(name: str, *arguments: str, allowed: tuple[int, ...] = (0,)) -> str:
     """What a module of this virtual environment printed."""
     return run(sys.executable, "-m", name, *arguments, allowed=allowed)
-
-
-# --- what is inside ---------------------------------------------------------------------------
 
 
 def sbom(part: str) -> Path:
@@ -191,9 +184,6 @@ def components(part: str) -> list[str]:
     """The package URLs of a written document, without qualifiers; sorted, each once."""
     document = json.loads(sbom(part).read_text(encoding="utf-8"))
     return sorted({it["purl"].partition("?")[0] for it in document["components"] if "purl" in it})
-
-
-# --- what is known ----------------------------------------------------------------------------
 
 
 def asked(part: str, whom: str, ask: Callable[[], list[Finding]]) -> list[Finding]:

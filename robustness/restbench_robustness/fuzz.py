@@ -19,12 +19,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
@@ -34,12 +34,11 @@ from restbench import ROOT
 from restbench.deploy import service
 from restbench.failures import Failure
 
+from . import soap
 from .bodies import MESSAGE_SOURCES, SOURCES, Source
 from .comparison import Bench, Outcome, Target
 from .oracle import Limits, MessagesOracle
 from .services import BODY_LIMIT_BYTES, left_over, make_queues, running_services, target
-from .soap import SOURCES as SOAP_SOURCES
-from .soap import SoapBench
 from .wire import Message, Route
 
 TIMEOUT_S = 60.0
@@ -93,16 +92,6 @@ class Tally:
         )
 
 
-class Judge(Protocol):
-    """What sends a message to services and judges their answers."""
-
-    targets: list[Target]
-
-    def judge(self, message: Message, routes: Mapping[str, Route], /) -> Outcome:
-        """Send a message to every service, each on its route."""
-        ...
-
-
 class Hang(BaseException):
     """No answer came in time. Not made smaller: each attempt would cost that time again.
 
@@ -111,7 +100,7 @@ class Hang(BaseException):
 
 
 def campaign(  # noqa: PLR0913 - the last two are for tests
-    bench: Judge,
+    bench: Bench,
     bodies: int,
     campaign_seed: int,
     *,
@@ -141,7 +130,7 @@ def _turned(strategies: Sequence[str], cycle: int) -> list[str]:
 
 
 def _batch(  # noqa: PLR0913, PLR0917 - what it is a batch of
-    bench: Judge, source: Source, bodies: int, campaign_seed: int, cycle: int, tally: Tally
+    bench: Bench, source: Source, bodies: int, campaign_seed: int, cycle: int, tally: Tally
 ) -> Finding | None:
     """The property of one source; the first wrong answer is made small."""
     wrong: list[tuple[Message, dict[str, Route], Outcome]] = []
@@ -202,37 +191,31 @@ def shown(finding: Finding, folder: Path, targets: list[Target]) -> str:
 def fuzz(services: list[service.Service], bodies: int, campaign_seed: int) -> Tally:
     """Campaigns against running services; differences are printed as they are found."""
     tally, limits = Tally(), Limits(BODY_LIMIT_BYTES)
-    with closing(Bench([target(it) for it in services], limits, TIMEOUT_S)) as bench:
-        _fuzz(bench, SOURCES, bodies, campaign_seed, tally)
-    of_messages = [target(it, "messages") for it in services]
-    for service_of_both in services:
-        make_queues(service_of_both)
-    with closing(Bench(of_messages, limits, TIMEOUT_S, MessagesOracle)) as bench:
-        _fuzz(bench, MESSAGE_SOURCES, tally.bodies + max(1, bodies // 5), campaign_seed, tally)
-    for each in (target(it, "soap/matrix") for it in services):
-        if each.strategies:
-            with closing(SoapBench(each, limits, TIMEOUT_S)) as bench_of_soap:
-                wanted = tally.bodies + max(1, bodies // 10)
-                _fuzz(bench_of_soap, SOAP_SOURCES, wanted, campaign_seed, tally)
-    return tally
 
+    def of(workload: str, sources: Sequence[Source], more: int, *judged: Any) -> None:
+        targets = [it for it in (target(each, workload) for each in services) if it.strategies]
+        if not targets:
+            return
+        wanted, told, shown_s = tally.bodies + max(1, more), len(tally.findings), time.monotonic()
+        with closing(Bench(targets, limits, TIMEOUT_S, *judged)) as bench:
+            for _ in campaign(bench, wanted, campaign_seed, tally=tally, sources=sources):
+                for finding in tally.findings[told:]:
+                    print(shown(finding, FOLDER / f"seed-{campaign_seed}", targets), flush=True)
+                told = len(tally.findings)
+                if time.monotonic() - shown_s >= PROGRESS_S:
+                    shown_s = time.monotonic()
+                    print(f"{tally.bodies} of {wanted} bodies, {told} differences", flush=True)
 
-def _fuzz(
-    bench: Judge, sources: Sequence[Source], bodies: int, campaign_seed: int, tally: Tally
-) -> None:
-    """One campaign, until the tally has so many bodies."""
-    shown_s, told = time.monotonic(), len(tally.findings)
     try:
-        for _ in campaign(bench, bodies, campaign_seed, tally=tally, sources=sources):
-            for finding in tally.findings[told:]:
-                print(shown(finding, FOLDER / f"seed-{campaign_seed}", bench.targets), flush=True)
-            told = len(tally.findings)
-            if time.monotonic() - shown_s >= PROGRESS_S:
-                shown_s = time.monotonic()
-                print(f"{tally.bodies} of {bodies} bodies, {told} differences", flush=True)
+        of("matrix", SOURCES, bodies)
+        for each in services:
+            make_queues(each)
+        of("messages", MESSAGE_SOURCES, bodies // 5, MessagesOracle)
+        of("soap/matrix", soap.SOURCES, bodies // 10, soap.SoapOracle, soap.unlike)
     except KeyboardInterrupt:
         print(f"interrupted\n{tally}", flush=True)
         raise
+    return tally
 
 
 def main(arguments: list[str] | None = None) -> int:

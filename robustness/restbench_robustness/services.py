@@ -1,18 +1,17 @@
-"""The services that are fuzzed, with a database of theirs; and what they have not let go of."""
+"""The services that are tried, with a database of theirs; and what they have not let go of."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from unittest.mock import patch
 
 from restbench.deploy import service
 from restbench.deploy.database import Database
+from restbench.drive.monitor import parse_metrics
 from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports
@@ -22,41 +21,41 @@ from .oracle.message_answers import EMPTY, FULL
 
 BODY_LIMIT_BYTES = 8 * 1024 * 1024
 """Low enough that 007 is reached often, high enough for numbers of several megabytes."""
+SETTINGS = {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES)}
 IDLE_S = 120.0
 """After the last answer; a request whose client went away may take a moment to end, and a busy
 machine a moment to say so."""
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
-IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULTILINE)
+IN_FLIGHT = "restbench_requests_in_flight"
 
 
 @contextmanager
-def running_services(folder: Path) -> Iterator[list[service.Service]]:
+def running_services(
+    folder: Path, settings: Mapping[str, str] = SETTINGS
+) -> Iterator[list[service.Service]]:
     """Both services, on JAVA_PORT and PYTHON_PORT or on free ports, and a database of theirs; logs
     go to `folder`."""
-    variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
-    chosen = {it: os.environ.get(it, str(ports.free())) for it in variables}
     with ExitStack() as stack:
-        stack.enter_context(
-            patch.dict(os.environ, RESTBENCH_MAX_BODY_BYTES=str(BODY_LIMIT_BYTES), **chosen)
-        )
         database = Database(folder / "database")
         stack.callback(database.stop)
         database.start()
         database.migrate()
+        all_settings = {**settings, **database.environment()}
         started = []
         for name in SERVICES:
-            settings = database.environment()
-            started.append(service.start(name, "none", None, folder / name, settings=settings))
+            port = ports.port(name) if ports.PORT_VARIABLES[name] in os.environ else ports.free()
+            started.append(
+                service.start(name, "none", None, folder / name, settings=all_settings, port=port)
+            )
             stack.callback(started[-1].stop)
         yield started
 
 
-def target(of: service.Service, workload: str = "matrix") -> Target:
+def target(of: service.Service, workload: str) -> Target:
     """Where a running service is, and the strategies that it lists for the workload."""
-    host, port = of.address
     listed = of.get("/strategies").json()["strategies"]
     names = tuple(it["name"] for it in listed if workload in it["workloads"])
-    return Target(of.name, host, port, names)
+    return Target(of.name, *of.address, names)
 
 
 def make_queues(of: service.Service) -> None:
@@ -69,17 +68,22 @@ def make_queues(of: service.Service) -> None:
 def left_over(services: list[service.Service]) -> list[str]:
     """What a service has not let go of a while after the last message, or that it is silent."""
     deadline = time.monotonic() + IDLE_S
-    while left := [f"{it.name}: {told}" for it in services if (told := _in_flight(it))]:
+    while left := [f"{it.name}: {told}" for it in services if (told := _held(it))]:
         if time.monotonic() >= deadline:
             break
         time.sleep(0.1)
     return left
 
 
-def _in_flight(of: service.Service) -> str:
+def _held(of: service.Service) -> str:
     try:
-        told = IN_FLIGHT.search(of.get("/metrics").text)
+        return "requests are still in flight" if in_flight(of) else ""
     except EnvironmentProblem as silent:
         return f"it does not answer any more: {silent}"
-    is_idle = told is not None and float(told["count"]) == 0
-    return "" if is_idle else "requests are still in flight"
+
+
+def in_flight(of: service.Service) -> float:
+    """Requests in flight, as a service itself counts them; endless where it does not say.
+    EnvironmentProblem where it does not answer."""
+    found = parse_metrics(of.get("/metrics").text, IN_FLIGHT.__eq__)
+    return found.get(IN_FLIGHT, float("inf"))

@@ -8,9 +8,7 @@ that document.
 from __future__ import annotations
 
 import json
-import random
 import re
-from collections.abc import Mapping
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -23,12 +21,11 @@ from .bodies.documents import (
     exact_terms,
     near_zero,
     operands,
-    picks,
     terms_that_wrap,
 )
-from .comparison import Outcome, Target
-from .oracle import Limits, Oracle, Request, Verdict
-from .wire import Answer, Connection, Message, NoAnswer, Route
+from .bodies.faults import spoilt_bytes
+from .oracle import Oracle, Request, Verdict
+from .wire import Answer, Message, NoAnswer
 
 SOAP = "http://schemas.xmlsoap.org/soap/envelope/"
 MATRIX = "urn:restbench:matrix"
@@ -53,6 +50,7 @@ PIECES = (
     b'<?xml version="1.1"?>', b'<?xml version="1.0" encoding="UTF-16"?>', b"1,", b"-",
     b"\xed\xa0\x80",
 )  # fmt: skip
+pieces = st.one_of(st.sampled_from(PIECES), st.binary(min_size=1, max_size=1))
 
 
 def envelope(request_id: str, matrices: list[tuple[int, list[str]]]) -> bytes:
@@ -117,7 +115,7 @@ def unlike_rest(verdict: Verdict, answer: Answer) -> list[str]:
     return [] if text in right_messages else [f"message {text!r}, not {min(right_messages)!r}"]
 
 
-def unlike(verdict: Verdict | None, reply: Answer | NoAnswer) -> list[str]:
+def unlike(_message: Message, verdict: Verdict | None, reply: Answer | NoAnswer) -> list[str]:
     """In what a reply is not what SOAP has, or REST of the same matrices where it has them."""
     if isinstance(reply, NoAnswer):
         return [f"no answer: {reply.reason}"]
@@ -130,35 +128,16 @@ def unlike(verdict: Verdict | None, reply: Answer | NoAnswer) -> list[str]:
         return [str(wrong)]
 
 
-class SoapBench:
-    """A kept connection to the service that has SOAP, and the oracle of REST."""
+class SoapOracle(Oracle):
+    """REST of the same matrices; None where an envelope has another form."""
 
-    def __init__(self, target: Target, limits: Limits, timeout_s: float) -> None:
-        """`target` has the strategies that take matrices in SOAP."""
-        self.targets = [target]
-        self._connection = Connection(target.host, target.port, timeout_s)
-        self._oracle = Oracle(target.strategies, limits)
-
-    def judge(self, message: Message, routes: Mapping[str, Route]) -> Outcome:
-        """Send one envelope."""
-        name = self.targets[0].name
-        reply = self._connection.exchange(message, routes[name])
-        verdict = self._verdict(message.body, routes[name])
-        found = tuple(f"{name}: {it}" for it in unlike(verdict, reply))
-        return Outcome(verdict, {name: reply}, found)
-
-    def _verdict(self, body: bytes, route: Route) -> Verdict | None:
-        """REST's of the same matrices; None where an envelope has another form."""
-        rest = document(body)
+    def judge(self, request: Request) -> Verdict | None:
+        """The right answer of REST."""
+        rest = document(request.body)
         if rest is None:
             return None
-        target = f"/matrix/{route.strategy}?kernel={route.kernel}"
-        asked = Request("POST", target, "application/json", rest, len(rest), is_whole=True)
-        return self._oracle.judge(asked)
-
-    def close(self) -> None:
-        """End the connection."""
-        self._connection.close()
+        target = request.target.removeprefix("/soap")
+        return super().judge(Request("POST", target, "application/json", rest, len(rest)))
 
 
 def _texts(rows: Rows) -> list[str]:
@@ -196,30 +175,10 @@ def plain_messages(draw: st.DrawFn) -> Message:
     return Message(body, path=PATH, headers=HEADERS)
 
 
-def _spoilt(body: bytes, pick: random.Random) -> bytes:
-    at = pick.randrange(len(body))
-    end = min(len(body), at + pick.choice([1, 1, 5, 30, 200]))
-    match pick.choice(["cut", "drop", "twice", "piece", "piece", "byte", "swap"]):
-        case "cut":
-            return body[:at]
-        case "drop":
-            return body[:at] + body[end:]
-        case "twice":
-            return body[:end] + body[at:]
-        case "piece":
-            return body[:at] + pick.choice(PIECES) + body[at:]
-        case "byte":
-            return body[:at] + bytes([pick.randrange(256)]) + body[at + 1 :]
-    return body[end:] + body[:at]
-
-
 @st.composite
 def spoilt_messages(draw: st.DrawFn) -> Message:
     """Envelopes with one to three faults anywhere."""
-    message, pick = draw(plain_messages()), draw(picks)
-    body = message.body
-    for _ in range(draw(st.integers(1, 3))):
-        body = _spoilt(body, pick) or b"<"
+    body = draw(spoilt_bytes(draw(plain_messages()).body, pieces)) or b"<"
     return Message(body, path=PATH, headers=HEADERS)
 
 

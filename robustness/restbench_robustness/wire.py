@@ -152,7 +152,10 @@ class Connection:
 
     def _try(self, message: Message, route: Route) -> Answer | NoAnswer:
         try:
-            open_socket = self._open()
+            if self._socket is None:
+                self._socket = socket.create_connection(self._address, self._timeout_s)
+                self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            open_socket = self._socket
             self._send(open_socket, message, route)
             response = http.client.HTTPResponse(open_socket, method=message.method)
             response.begin()
@@ -167,12 +170,6 @@ class Connection:
         if response.will_close or not (message.is_whole and message.is_http):
             self.close()
         return answer
-
-    def _open(self) -> socket.socket:
-        if self._socket is None:
-            self._socket = socket.create_connection(self._address, self._timeout_s)
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return self._socket
 
     def _send(self, to: socket.socket, message: Message, route: Route) -> None:
         """Head and payload, until an answer comes: a service need not read what it refuses."""

@@ -6,17 +6,16 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import stub_service
 
 from restbench.failures import EnvironmentProblem
 from restbench_robustness import fuzz, services
@@ -40,7 +39,7 @@ Answer = tuple[int, bytes]
 Fault = Callable[[Request, Answer], Answer]
 
 
-class Approving:
+class Approving(Bench):
     """Finds nothing wrong, and remembers what it was shown."""
 
     def __init__(self) -> None:
@@ -104,39 +103,19 @@ def written(verdict: Verdict) -> Answer:
 
 
 @contextmanager
-def serving(name: str, fault: Fault) -> Iterator[Target]:
+def faulty(name: str, fault: Fault) -> Iterator[Target]:
     """A service that answers as the oracle says, but for a planted fault."""
     oracle = Oracle(STRATEGIES, LIMITS)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+    def behaviour(body: bytes, path: str, media_type: str) -> stub_service.Answer:
+        request = Request("POST", path, media_type, body, len(body))
+        verdict = oracle.judge(request)
+        assert verdict is not None
+        headers = {"Content-Type": "application/json", "Server-Timing": TIMING}
+        return (*fault(request, written(verdict)), headers)
 
-        def do_POST(self) -> None:
-            length = int(self.headers["Content-Length"])
-            type_ = self.headers["Content-Type"]
-            request = Request("POST", self.path, type_, self.rfile.read(length), length)
-            verdict = oracle.judge(request)
-            assert verdict is not None
-            status, body = fault(request, written(verdict))
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Server-Timing", TIMING)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield Target(name, "127.0.0.1", server.server_port, STRATEGIES)
-    finally:
-        server.shutdown()
-        server.server_close()
+    with stub_service.serving(behaviour) as address:
+        yield Target(name, *address, STRATEGIES)
 
 
 def sound(_request: Request, answer: Answer) -> Answer:
@@ -147,12 +126,12 @@ def found(fault: Fault, timeout_s: float = 60.0, most: int = 1) -> Tally:
     """What a campaign of 200 bodies sees of a sound service beside one with the fault."""
     tally = Tally()
     sources = [it._replace(batch_bodies=20) for it in SOURCES if it.name in BODIES_ONLY]
-    with serving("java", sound) as right, serving("python", fault) as wrong:
-        bench = Bench([right, wrong], LIMITS, timeout_s)
-        try:
-            list(campaign(bench, 200, 7, tally=tally, sources=sources, most_findings=most))
-        finally:
-            bench.close()
+    with (
+        faulty("java", sound) as right,
+        faulty("python", fault) as wrong,
+        closing(Bench([right, wrong], LIMITS, timeout_s)) as bench,
+    ):
+        list(campaign(bench, 200, 7, tally=tally, sources=sources, most_findings=most))
     return tally
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from contract_examples import FOLDER, body_of
 from hypothesis import given
 
 from restbench_robustness.bodies import documents
@@ -113,7 +112,6 @@ GIVEN = {
     "loop-operations-limit-1000": Limits(loop_operations=1000),
 }
 SITUATIONS_OF_THE_SERVICE = {"in-flight-limit-reached", "delay-limit-reached", "compute-fault"}
-FOLDER = Path(__file__).parents[2] / "contract" / "examples"
 EXAMPLES: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))
 }
@@ -126,14 +124,6 @@ JUDGED = [
     if example.get("given") not in SITUATIONS_OF_THE_SERVICE
     and not example["request"]["path"].startswith(("/npb-", "/logs/", "/messages/"))
 ]
-
-
-def body_of(request: dict[str, Any]) -> bytes:
-    if "bodyBase64" in request:
-        return base64.b64decode(request["bodyBase64"])
-    if "bodyText" in request:
-        return str(request["bodyText"]).encode()
-    return json.dumps(request["body"]).encode() if "body" in request else b""
 
 
 def judged(example: dict[str, Any]) -> Verdict:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from contract_examples import FOLDER, body_of
 from hypothesis import given
 
 from restbench_robustness.bodies import MESSAGE_SOURCES
@@ -19,7 +18,6 @@ from restbench_robustness.oracle.message_answers import EMPTY, FULL, MISSING
 from restbench_robustness.wire import Answer, Message, Route
 
 sys.set_int_max_str_digits(0)
-FOLDER = Path(__file__).parents[2] / "contract" / "examples"
 OTHER_PROCESSES = ("process-per-request", "executor-per-request")
 ORACLE = MessagesOracle(["serial", *OTHER_PROCESSES], Limits())
 TIMING = ", ".join(
@@ -50,14 +48,6 @@ def named(text: str) -> dict[str, Any]:
     for name, it in names.items():
         text = text.replace(f"{{{name}}}", it)
     return dict(json.loads(text))
-
-
-def body_of(request: dict[str, Any]) -> bytes:
-    if "bodyBase64" in request:
-        return base64.b64decode(request["bodyBase64"])
-    if "bodyText" in request:
-        return str(request["bodyText"]).encode()
-    return json.dumps(request["body"]).encode() if "body" in request else b""
 
 
 def answer_of(example: dict[str, Any]) -> Answer:

@@ -13,10 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import psutil
 import pytest
+import stub_service
+from stub_service import Answer
 
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Front
@@ -27,7 +28,6 @@ from restbench_robustness.overload.scenarios import UNFINISHED, Client, clients,
 from restbench_robustness.overload.subject import End, Subject, back_after, lives, seconds_until
 from restbench_robustness.soap import document
 
-Answer = tuple[int, bytes, dict[str, str]]
 BUSY = b'{"requestId":null,"errorCode":"008","errorMessage":"busy"}'
 KINDS = overload_mix()
 SMALL = [kind for kind in KINDS if len(kind.rest) < 50_000]
@@ -66,36 +66,9 @@ FAULTS: dict[str, tuple[Callable[[bytes], Answer | None], Verdict]] = {
 
 @contextmanager
 def serving(behaviour: Callable[[bytes], Answer | None]) -> Iterator[tuple[str, int]]:
-    """The address of a server that answers every body so; None: it closes the connection."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_POST(self) -> None:
-            answer = behaviour(self.rfile.read(int(self.headers["Content-Length"])))
-            self.close_connection = answer is None
-            if answer is None:
-                return
-            status, body, headers = answer
-            self.close_connection = "Content-Length" in headers
-            self.send_response(status)
-            for name, value in ({"Content-Length": str(len(body))} | headers).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield "127.0.0.1", server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
+    """The address of a server that answers every body so."""
+    with stub_service.serving(lambda body, _path, _type: behaviour(body)) as address:
+        yield address
 
 
 def load(address: tuple[str, int], *, timeout_s: float = 30.0) -> Load:

@@ -6,20 +6,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from restbench import ROOT
 from restbench.deploy import service
-from restbench.deploy.database import Database
-from restbench.experiment.cell import ServiceName
-from restbench.machine.ports import free as free_port
+from restbench_robustness.services import running_services
 
 pytestmark = pytest.mark.live
 
-SERVICES: tuple[ServiceName, ...] = ("java", "python")
 PHASES = {1: "examples,coverage,fuzzing,stateful", 2: "fuzzing", 3: "fuzzing"}
 """By seed: what does not depend on it is tried once."""
 SETTINGS = {
@@ -36,18 +32,7 @@ CONFIGURATION = Path(__file__).parents[1] / "schemathesis.toml"
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[service.Service]]:
-    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        database = Database(tmp_path_factory.mktemp("database"))
-        stack.callback(database.stop)
-        database.start()
-        database.migrate()
-        settings = SETTINGS | database.environment()
-        started = []
-        for name in SERVICES:
-            patch.setenv(f"{name.upper()}_PORT", str(free_port()))
-            folder = tmp_path_factory.mktemp(name)
-            started.append(service.start(name, "none", None, folder, settings=settings))
-            stack.callback(started[-1].stop)
+    with running_services(tmp_path_factory.mktemp("services"), SETTINGS) as started:
         yield started
 
 

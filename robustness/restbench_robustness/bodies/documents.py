@@ -7,6 +7,7 @@ import itertools
 import json
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from hypothesis import strategies as st
@@ -43,16 +44,7 @@ Value: TypeAlias = "Members | list[Value] | Raw | str | int | bool | None"
 Rows = list[list[int]]
 Terms = list[tuple[int, int]]
 Quote = Callable[[str], str]
-
-
-def quoted(text: str) -> str:
-    """A JSON string, with characters beyond ASCII as they are."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def ascii_quoted(text: str) -> str:
-    """A JSON string with escapes for everything beyond ASCII."""
-    return json.dumps(text)
+quoted: Quote = partial(json.dumps, ensure_ascii=False)
 
 
 def fully_escaped(text: str) -> str:
@@ -166,7 +158,7 @@ def documents(most: int = 3) -> st.SearchStrategy[Members]:
 @st.composite
 def right_messages(draw: st.DrawFn) -> Message:
     """A right request, sent rightly."""
-    quote = draw(st.sampled_from([quoted, quoted, ascii_quoted, fully_escaped]))
+    quote = draw(st.sampled_from([quoted, quoted, json.dumps, fully_escaped]))
     return Message(write(draw(documents(12)), draw(spaces), quote))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
@@ -84,45 +84,29 @@ def put(spot: Spot, value: Value) -> None:
         owner[index] = value
 
 
-def _replace(draw: st.DrawFn, spot: Spot) -> None:
-    put(spot, draw(junk))
-
-
-def _drop(_draw: st.DrawFn, spot: Spot) -> None:
-    spot[0].pop(spot[1])
-
-
-def _repeat(draw: st.DrawFn, spot: Spot) -> None:
-    """A duplicate member, or one item more."""
+def _change(draw: st.DrawFn, spot: Spot) -> None:
+    """Another value, none, one more, under another name, or next to one that nobody knows there."""
     owner, index = spot
-    if isinstance(owner, Members):
+    what = draw(st.sampled_from(["replace", "replace", "drop", "repeat", "rename", "add"]))
+    if what == "replace":
+        put(spot, draw(junk))
+    elif what == "drop":
+        owner.pop(index)
+    elif isinstance(owner, Members):
         name, value = owner[index]
-        spelled = draw(st.sampled_from([name, name, Raw(fully_escaped(name))]))
-        place = draw(st.integers(0, len(owner)))
-        again = draw(st.one_of(st.just(value), junk))
-        owner.insert(place, (spelled, copy.deepcopy(again)))
-    else:
+        if what == "repeat":
+            spelled = draw(st.sampled_from([name, name, Raw(fully_escaped(name))]))
+            place = draw(st.integers(0, len(owner)))
+            again = draw(st.one_of(st.just(value), junk))
+            owner.insert(place, (spelled, copy.deepcopy(again)))
+        elif what == "rename":
+            owner[index] = (draw(st.sampled_from(NAMES)), value)
+        else:
+            owner.insert(index, (draw(st.sampled_from(NAMES)), draw(junk)))
+    elif what == "repeat":
         owner.insert(index, copy.deepcopy(owner[index]))
-
-
-def _rename(draw: st.DrawFn, spot: Spot) -> None:
-    owner, index = spot
-    if isinstance(owner, Members):
-        owner[index] = (draw(st.sampled_from(NAMES)), owner[index][1])
-
-
-def _add(draw: st.DrawFn, spot: Spot) -> None:
-    """A member that nobody knows, or that is known elsewhere."""
-    owner, index = spot
-    if isinstance(owner, Members):
-        owner.insert(index, (draw(st.sampled_from(NAMES)), draw(junk)))
-    else:
+    elif what == "add":
         owner.insert(index, draw(junk))
-
-
-CHANGES: tuple[Callable[[st.DrawFn, Spot], None], ...] = (
-    _replace, _replace, _drop, _repeat, _rename, _add,
-)  # fmt: skip
 
 
 @st.composite
@@ -132,7 +116,7 @@ def spoilt_documents(draw: st.DrawFn) -> Members:
     for _ in range(draw(st.integers(1, 3))):
         found = spots(document)
         if found:
-            draw(st.sampled_from(CHANGES))(draw, draw(st.sampled_from(found)))
+            _change(draw, draw(st.sampled_from(found)))
     return document
 
 
@@ -193,40 +177,36 @@ CODE_UNITS = (
     "\\uFFFF", "\\", "\\\\", '\\"', "\\/", "\\b", "\\u", "\\uD83D\\uDE00", "a", "é", "😀", "\ud800",
     "\udfff", "\x01", "\t",
 )  # fmt: skip
-TEXT_CHANGES = (
-    "cut", "cut", "behead", "flip", "flip", "gone", "twice", "put", "put", "for", "turned",
-)  # fmt: skip
 ENCODINGS = ("utf-16-le", "utf-16-be", "utf-16", "utf-32", "utf-8-sig", "latin-1", "utf-7")
 
 fragments = st.one_of(st.sampled_from(FRAGMENTS), st.binary(min_size=1, max_size=3))
 
 
 @st.composite
-def spoilt_bytes(draw: st.DrawFn, body: bytes) -> bytes:
-    """One change somewhere: cut, a byte flipped, a span gone, moved, doubled, something put in."""
-    at, bit = draw(st.integers(0, len(body))), 1 << draw(st.integers(0, 7))
-    end = min(len(body), at + draw(st.integers(1, 9)))
-    kept = {
-        "cut": (body[:at], b"", b""),
-        "behead": (b"", b"", body[at:]),
-        "gone": (body[:at], b"", body[end:]),
-        "twice": (body[:end], b"", body[at:]),
-        "put": (body[:at], draw(fragments), body[at:]),
-        "for": (body[:at], draw(fragments), body[end:]),
-        "turned": (body[:at], body[at:end][::-1], body[end:]),
-        "flip": (body[:at], bytes(byte ^ bit for byte in body[at : at + 1]), body[at + 1 :]),
-    }
-    return b"".join(kept[draw(st.sampled_from(TEXT_CHANGES))])
+def spoilt_bytes(
+    draw: st.DrawFn, body: bytes, pieces: st.SearchStrategy[bytes] = fragments
+) -> bytes:
+    """One to three changes: cut, a bit flipped, a span gone, turned, doubled, something put in."""
+    for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
+        at, bit = draw(st.integers(0, len(body))), 1 << draw(st.integers(0, 7))
+        end = min(len(body), at + draw(st.one_of(st.integers(1, 9), st.sampled_from([30, 200]))))
+        piece, before, span, after = draw(pieces), body[:at], body[at:end], body[end:]
+        flipped = bytes(byte ^ bit for byte in span[:1]) + span[1:]
+        changed = (
+            before, before, span + after, before + after, after + before,
+            before + span[::-1] + after, before + piece + after,
+            before + flipped + after, before + flipped + after, before + span + span + after,
+            before + piece + span + after, before + piece + span + after,
+        )  # fmt: skip
+        body = changed[draw(st.integers(0, len(changed) - 1))]
+    return body
 
 
 @st.composite
 def text_messages(draw: st.DrawFn) -> Message:
     """A right or spoilt request as text, after one to three changes to its bytes."""
     document = draw(st.one_of(documents(), spoilt_documents()))
-    body = write(document, draw(spaces))
-    for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
-        body = draw(spoilt_bytes(body))
-    return Message(body)
+    return Message(draw(spoilt_bytes(write(document, draw(spaces)))))
 
 
 @st.composite
@@ -309,23 +289,27 @@ SHAPES: dict[str, Callable[[int], bytes]] = {
     "members": many_members,
 }
 """Bodies of about so many bytes or levels."""
+SIZES = (10, 31, 32, 33, 1000, 10_000, 100_000)
 GIANTS = ("number", "zeros", "id", "string", "nested")
 
 
-@st.composite
-def large_messages(draw: st.DrawFn) -> Message:
-    """Each shape at sizes up to a few hundred kilobytes, sometimes in chunks."""
-    size = draw(st.sampled_from([10, 31, 32, 33, 1000, 10_000, 100_000]))
-    body = SHAPES[draw(st.sampled_from(sorted(SHAPES)))](size)
-    return Message(body, chunk_bytes=draw(st.sampled_from([None, None, 1000, 65_536])))
+def _sized(
+    shapes: Sequence[str], sizes: Sequence[int], chunks: Sequence[int | None]
+) -> st.SearchStrategy[Message]:
+    """Each shape at each size, sometimes in chunks."""
+    parts = st.sampled_from(shapes), st.sampled_from(sizes)
+    bodies = st.builds(lambda shape, size: SHAPES[shape](size), *parts)
+    return st.builds(Message, bodies, chunk_bytes=st.sampled_from(chunks))
 
 
-@st.composite
-def giant_messages(draw: st.DrawFn) -> Message:
+def large_messages() -> st.SearchStrategy[Message]:
+    """Up to a few hundred kilobytes."""
+    return _sized(sorted(SHAPES), SIZES, [None, None, 1000, 65_536])
+
+
+def giant_messages() -> st.SearchStrategy[Message]:
     """Megabytes below the limit, and far beyond it."""
-    size = draw(st.sampled_from([MEGABYTE, 4 * MEGABYTE, 100 * MEGABYTE]))
-    body = SHAPES[draw(st.sampled_from(GIANTS))](size)
-    return Message(body, chunk_bytes=draw(st.sampled_from([None, 1 << 20])))
+    return _sized(GIANTS, [MEGABYTE, 4 * MEGABYTE, 100 * MEGABYTE], [None, 1 << 20])
 
 
 @st.composite

@@ -192,7 +192,5 @@ def text_messages(draw: st.DrawFn) -> Message:
     """A right request as text, after one to three changes to its bytes, framed in any way."""
     operation = draw(posts)
     body = write(draw(document(operation)), draw(spaces))
-    for _ in range(draw(st.sampled_from([1, 1, 2, 3]))):
-        body = draw(spoilt_bytes(body))
-    message = message_of(operation, body)
+    message = message_of(operation, draw(spoilt_bytes(body)))
     return draw(framed(message)) if draw(st.booleans()) else message

@@ -7,8 +7,8 @@ The order in which the contract decides: 009, 007, 002, 003, 005, 004, 001, 007,
 messages 009, 007, 002, 003, 007, 012, 013.
 """
 
+from .matrix import Oracle
 from .messages import MessagesOracle
-from .routes import Oracle
 from .verdict import Limits, Request, Verdict
 
 __all__ = ["Limits", "MessagesOracle", "Oracle", "Request", "Verdict"]

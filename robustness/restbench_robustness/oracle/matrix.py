@@ -1,18 +1,89 @@
-"""The members of a matrix request, each rule over the whole before the next; the product."""
+"""The contract's answer to whatever is sent to a route of the matrix, or to a page: each rule over
+the whole request before the next; the product."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
-from .strict_json import INT64_MAX, INT64_MIN, Json, fitting, int64, positive, quoted
-from .verdict import Violation
+from .strict_json import (
+    INT64_MAX,
+    INT64_MIN,
+    Json,
+    fitting,
+    int64,
+    object_of,
+    positive,
+    quoted,
+    right_id,
+)
+from .verdict import (
+    RULE_OF_ID,
+    Limits,
+    Request,
+    Verdict,
+    Violation,
+    no_such_path,
+    parameters,
+    require_acceptable,
+    require_delay,
+    require_method,
+)
 
+GET_PATHS = ("/strategies", "/health", "/metrics", "/openapi.json", "/docs")
+KERNELS = ("loops", "native")
 MOST_ECHO_DIGITS = 24
-
 _ELEMENT = re.compile(r" *(-?[0-9]+) *")
-
 Rows = list[list[int]]
+
+
+class Oracle:
+    """The contract for a service with these strategies and limits."""
+
+    def __init__(self, strategies: Iterable[str], limits: Limits) -> None:
+        """`strategies` are those that take the matrix."""
+        self._compute_paths = {f"/matrix/{name}" for name in strategies}
+        self._limits = limits
+
+    def judge(self, request: Request) -> Verdict | None:
+        """The right answer; None for a GET that is right, whose answer is each service's own."""
+        path, _, query = request.target.partition("?")
+        request_id = None
+        try:
+            if path in GET_PATHS:
+                require_method(request, "GET")
+                return None
+            if path not in self._compute_paths:
+                raise no_such_path()
+            require_acceptable(request, self._limits, "POST")
+            members = object_of(request)
+            request_id = right_id(members)
+            return Verdict("ok", 200, request_id, self._answer(members, request_id, query))
+        except Violation as violation:
+            return replace(violation.verdict, request_id=request_id)
+
+    def _answer(self, request: dict[str, Json], request_id: str | int | None, query: str) -> bytes:
+        """The bytes of a 200; Violation 003, 005, 004, 001, 007, 011 or 006."""
+        kernel_values = parameters(query, "kernel")
+        if len(kernel_values) > 1 or not set(kernel_values) <= set(KERNELS):
+            raise Violation("003", "kernel: must be given at most once, as loops or native")
+        require_delay(query, self._limits)
+        if request_id is None:
+            raise Violation("003", RULE_OF_ID)
+        one, two = _operands(request)
+        self._require_size(len(one), len(two), len(two[0]), "native" in kernel_values)
+        rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in _product(one, two))
+        return f'{{"requestId":{quoted(str(request_id))},"rows":[{rows}]}}'.encode()
+
+    def _require_size(self, rows: int, inner: int, columns: int, native: bool) -> None:
+        elements, limit = rows * columns, self._limits.product_elements
+        if elements > limit:
+            raise Violation("007", f"the product has {elements} elements, the limit is {limit}")
+        limit = self._limits.native_operations if native else self._limits.loop_operations
+        if elements * inner > limit:
+            raise Violation("011", f"operations: {elements * inner}, the limit is {limit}")
 
 
 class _Piece(NamedTuple):
@@ -29,7 +100,7 @@ class _Matrix(NamedTuple):
     rows: list[list[Json | _Piece]]
 
 
-def operands(request: dict[str, Json]) -> tuple[Rows, Rows]:
+def _operands(request: dict[str, Json]) -> tuple[Rows, Rows]:
     """Two matrices that can be multiplied; Violation 003, 005, 004 or 001."""
     matrices = [_members(request, name) for name in ("matrixOne", "matrixTwo")]
     one, two = [_values(matrix) for matrix in matrices]
@@ -73,7 +144,11 @@ def _values(matrix: _Matrix) -> Rows:
 
 
 def _value(piece: Json | _Piece, place: str) -> int:
-    value = element(piece.text) if isinstance(piece, _Piece) else int64(piece)
+    if isinstance(piece, _Piece):  # digits and spaces around them, nothing else
+        found = _ELEMENT.fullmatch(piece.text)
+        value = fitting(found[1]) if found else None
+    else:
+        value = int64(piece)
     if value is None:
         raise Violation("005", f"{place}: must be an integer that fits 64 bits")
     return value
@@ -88,13 +163,7 @@ def _check_sizes(matrix: _Matrix) -> None:
             raise Violation("004", f"{matrix.name}.rows[{index}]: {told}")
 
 
-def element(piece: str) -> int | None:
-    """What stands between two commas of a string: digits and spaces around them, nothing else."""
-    found = _ELEMENT.fullmatch(piece)
-    return fitting(found[1]) if found else None
-
-
-def multiply(one: Rows, two: Rows) -> Rows:
+def _product(one: Rows, two: Rows) -> Rows:
     """rows x inner times inner x columns; Violation 006 names every element that does not fit."""
     columns = list(zip(*two, strict=True))
     product = [[sum(map(int.__mul__, row, column)) for column in columns] for row in one]
@@ -107,9 +176,3 @@ def multiply(one: Rows, two: Rows) -> Rows:
     if too_large:
         raise Violation("006", *too_large)
     return product
-
-
-def answer(request_id: str | int, product: Rows) -> bytes:
-    """The body of a 200."""
-    rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in product)
-    return f'{{"requestId":{quoted(str(request_id))},"rows":[{rows}]}}'.encode()

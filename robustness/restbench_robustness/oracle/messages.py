@@ -1,32 +1,42 @@
-"""The contract's answer to an operation on queues, as far as it is known without the database."""
+"""The contract's answer to an operation on queues, as far as it is known without the database: the
+rules of members, path and query."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
 
-from . import message_rules as rules
-from .http import (
+from .message_answers import NAME, OF_THE_CAMPAIGN, TECHNIQUES, Answers, Asked
+from .strict_json import INT64_MAX, Json, int64, object_of, right_id
+from .verdict import (
     RULE_OF_ID,
+    Limits,
+    Request,
+    Verdict,
+    Violation,
     no_such_path,
-    not_json,
-    object_of,
-    require_body_size,
+    parameters,
+    require_acceptable,
     require_delay,
-    wrong_method,
 )
-from .message_answers import OF_THE_CAMPAIGN, Answers, Asked
-from .strict_json import Json, right_id
-from .verdict import STATUSES, Limits, Request, Verdict, Violation
 
 OPERATIONS = {
-    "queues": {"POST": "create", "GET": "list"},
+    "queues": {"GET": "list", "POST": "create"},
     "queues/Q": {"GET": "count", "DELETE": "delete_queue"},
     "queues/Q/messages": {"GET": "peek", "POST": "send"},
     "queues/Q/messages/I": {"DELETE": "delete_message"},
     "queues/Q/pop": {"POST": "pop"},
     "broadcast": {"POST": "broadcast"},
 }
-ORDER = ("GET", "POST", "DELETE")
+"""By method, in the contract's order."""
+MOST_QUEUES = 100
+MOST_KEY_CHARACTERS = 64
+_NAME = re.compile(NAME)
+_KEY = re.compile(f"[!-~]{{1,{MOST_KEY_CHARACTERS}}}")
+_DECIMAL = re.compile("[1-9][0-9]{0,18}")
+T = TypeVar("T")
 
 
 class MessagesOracle:
@@ -40,80 +50,117 @@ class MessagesOracle:
     def judge(self, request: Request) -> Verdict | None:
         """The right answer, with others that are right too."""
         path, _, query = request.target.partition("?")
-        found = self._operation(path)
-        if found is None:
-            return no_such_path()
-        strategy, operations, names = found
-        if request.method not in operations:
-            return wrong_method(*(it for it in ORDER if it in operations))
-        if request.method == "POST" and (refusal := not_json(request)) is not None:
-            return refusal
         request_id = None
         try:
-            require_body_size(request, self._limits)
-            members = object_of(request) if request.method == "POST" else {}
+            strategy, operations, names = self._operation(path)
+            require_acceptable(request, self._limits, *operations)
+            is_post = request.method == "POST"
+            members = object_of(request) if is_post else {}
             request_id = right_id(members)
-            asked = self._checked(operations[request.method], names, query, members)
+            operation = operations[request.method]
+            asked = self._in_path_and_query(operation, names, query)
+            if is_post and request_id is None:
+                raise Violation("003", RULE_OF_ID)
+            asked |= self._members(operation, members) if is_post else {}
         except Violation as it:
-            return Verdict(it.code, STATUSES[it.code], request_id, messages=it.messages)
-        return Answers(strategy, request_id).of(operations[request.method], asked)
+            return replace(it.verdict, request_id=request_id)
+        return Answers(strategy, request_id).of(operation, asked)
 
-    def _operation(self, path: str) -> tuple[str, dict[str, str], list[str]] | None:
-        """The strategy, the operations by method, and the names in a path."""
+    def _operation(self, path: str) -> tuple[str, dict[str, str], list[str]]:
+        """The strategy, the operations by method, and the names in a path; Violation 009."""
         root, *parts = path.split("/")
         if root or len(parts) < 3 or not all(parts) or parts[0] != "messages":
-            return None
+            raise no_such_path()
         strategy, parts = parts[1], parts[2:]
         placeholders = {1: "Q", 3: "I"}
         shape = "/".join(placeholders.get(place, it) for place, it in enumerate(parts))
         if strategy not in self._strategies or shape not in OPERATIONS:
-            return None
+            raise no_such_path()
         return strategy, OPERATIONS[shape], parts[1::2]
 
-    def _checked(
-        self, operation: str, names: list[str], query: str, members: dict[str, Json]
-    ) -> Asked:
-        """What is asked for; Violation 003 or 007."""
+    def _in_path_and_query(self, operation: str, names: list[str], query: str) -> Asked:
+        """What is asked for outside of the body; Violation 003."""
         asked: Asked = {}
         if names:
-            asked["queue"] = rules.name("queue", names[0])
+            asked["queue"] = _name("queue", names[0])
         if names[1:]:
-            asked["id"] = rules.decimal("id", names[1])
+            asked["id"] = _decimal("id", names[1])
         require_delay(query, self._limits)
         if operation == "list":
-            rules.at_most_once(query, "after", lambda text: rules.name("after", text))
-            asked["limit"] = (
-                rules.at_most_once(query, "limit", lambda it: rules.limit(it, 1000)) or 100
-            )
+            _at_most_once(query, "after", lambda text: _name("after", text))
+            asked["limit"] = _at_most_once(query, "limit", lambda it: _decimal("limit", it, 1000))
+            asked["limit"] = asked["limit"] or 100
         if operation == "peek":
-            receiver = rules.at_most_once(
-                query, "receiver", lambda it: rules.decimal("receiver", it)
-            )
-            limit = rules.at_most_once(query, "limit", lambda it: rules.limit(it, 100)) or 1
+            receiver = _at_most_once(query, "receiver", lambda it: _decimal("receiver", it))
+            limit = _at_most_once(query, "limit", lambda it: _decimal("limit", it, 100)) or 1
             asked |= {"receiver": receiver, "limit": limit}
-        if operation in {"create", "send", "broadcast", "pop"}:
-            if right_id(members) is None:
-                raise Violation("003", RULE_OF_ID)
-            asked |= self._members(operation, members)
         return asked
 
     def _members(self, operation: str, members: dict[str, Json]) -> Asked:
+        """The same of the body; Violation 003 or 007."""
         if operation == "create":
-            return {
-                "queue": rules.name("queue", members.get("queue")),
-                "technique": rules.technique(members.get("technique", OF_THE_CAMPAIGN)),
-            }
+            technique = members.get("technique", OF_THE_CAMPAIGN)
+            queue = _name("queue", members.get("queue"))
+            text = f"technique: must be one of {', '.join(TECHNIQUES)}"
+            _require(isinstance(technique, str) and technique in TECHNIQUES, text)
+            return {"queue": queue, "technique": technique}
         client = "client" if operation == "pop" else "sender"
-        asked: Asked = {client: rules.identifier(client, members.get(client))}
+        asked: Asked = {client: _identifier(client, members.get(client))}
         if operation == "broadcast":
-            asked["queues"] = rules.queues(members.get("queues"))
+            asked["queues"] = _queues(members.get("queues"))
         elif (receiver := members.get("receiver")) is not None:
-            asked["receiver"] = rules.identifier("receiver", receiver)
-        body = "x" if operation == "pop" else rules.body(members.get("body"))
+            asked["receiver"] = _identifier("receiver", receiver)
+        body = "x" if operation == "pop" else members.get("body")
+        text = "body: must be a string of at least one character without U+0000"
+        _require(isinstance(body, str) and body and "\0" not in body, text)
         if "key" in members:
-            asked["key"] = rules.key(members["key"])
-        count, limit = len(body), self._limits.message_characters
-        if count > limit:
-            text = f"body: the number of characters is {count}, the limit is {limit}"
-            raise Violation("007", text)
+            asked["key"] = key = members["key"]
+            text = "key: must be 1 to 64 characters of U+0021 to U+007E"
+            _require(isinstance(key, str) and _KEY.fullmatch(key), text)
+        count, limit = len(str(body)), self._limits.message_characters
+        text = f"body: the number of characters is {count}, the limit is {limit}"
+        _require(count <= limit, text, "007")
         return asked
+
+
+def _require(holds: object, text: str, code: str = "003") -> None:
+    if not holds:
+        raise Violation(code, text)
+
+
+def _name(place: str, value: Json) -> str:
+    """A queue's name."""
+    rule = "must be of a to z, 0 to 9, _ and -, begin with a letter and have at most 63 characters"
+    _require(isinstance(value, str) and _NAME.fullmatch(value), f"{place}: {rule}")
+    return str(value)
+
+
+def _identifier(place: str, value: Json) -> int:
+    """Of a client or a receiver, a member."""
+    number = int64(value) or 0
+    _require(number >= 1, f"{place}: must be an integer from 1 to {INT64_MAX}")
+    return number
+
+
+def _decimal(place: str, text: str, most: int = INT64_MAX) -> int:
+    """A number in a path or a query."""
+    is_right = _DECIMAL.fullmatch(text) and int(text) <= most
+    _require(is_right, f"{place}: must be an integer from 1 to {most}")
+    return int(text)
+
+
+def _at_most_once(query: str, name: str, rule: Callable[[str], T]) -> T | None:
+    """One that is given twice breaks the rule, as an empty one does."""
+    values = parameters(query, name)
+    if not values:
+        return None
+    return rule(values[0] if len(values) == 1 else "")
+
+
+def _queues(value: Json) -> list[str]:
+    """Distinct names."""
+    given = value if isinstance(value, list) else []
+    names = [it for it in given if isinstance(it, str) and _NAME.fullmatch(it)]
+    is_right = 1 <= len(given) <= MOST_QUEUES and len(set(names)) == len(given)
+    _require(is_right, "queues: must be an array of 1 to 100 distinct queue names")
+    return names

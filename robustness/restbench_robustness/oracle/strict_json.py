@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import NamedTuple, NoReturn, TypeAlias
 
-from .verdict import Violation
+from .verdict import Request, Violation
 
 MAX_DEPTH = 32
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+MOST_DIGITS = 19
+"""Of a 64-bit integer, without its sign."""
+MOST_ID_CHARACTERS = 128
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_WHOLE = re.compile(r"(-?)0*([0-9]+)")
+#: As JSON.stringify writes a string.
+quoted = partial(json.dumps, ensure_ascii=False)
 
 
 class Number(NamedTuple):
@@ -24,7 +31,17 @@ class Number(NamedTuple):
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | Number | bool | None"
 
 
-def read(body: bytes) -> Json:
+def object_of(request: Request) -> dict[str, Json]:
+    """The members of a body; Violation 002."""
+    if not request.is_whole:
+        raise Violation("002", "the body was cut off")
+    members = _read(request.body)
+    if not isinstance(members, dict):
+        raise Violation("002", "the body is not a JSON object")
+    return members
+
+
+def _read(body: bytes) -> Json:
     """The value of a well-formed body; Violation 002 with the first message that applies."""
     try:
         text = body.decode("utf-8")
@@ -32,12 +49,10 @@ def read(body: bytes) -> Json:
         raise Violation("002", "the body is not valid UTF-8") from None
     if _depth(text) > MAX_DEPTH:
         raise Violation("002", f"the body is nested deeper than {MAX_DEPTH} levels")
-    twice, lone = False, False
+    is_twice: list[bool] = []
 
     def members(pairs: list[tuple[str, Json]]) -> Json:
-        nonlocal twice, lone
-        twice |= len(dict(pairs)) < len(pairs)
-        lone |= any(_has_surrogate(name) or _has_surrogate(value) for name, value in pairs)
+        is_twice.append(len(dict(pairs)) < len(pairs))
         return dict(pairs)
 
     try:
@@ -50,10 +65,12 @@ def read(body: bytes) -> Json:
         )
     except ValueError:
         raise Violation("002", "the body is not well-formed JSON") from None
-    if twice:
+    if any(is_twice):
         raise Violation("002", "the body has a member twice in one object")
-    if lone or _has_surrogate(value):
-        raise Violation("002", "the body has a lone surrogate in a string")
+    try:
+        quoted(value).encode()
+    except UnicodeEncodeError:
+        raise Violation("002", "the body has a lone surrogate in a string") from None
     return value
 
 
@@ -66,42 +83,22 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _has_surrogate(value: Json) -> bool:
-    """In a string or a list; objects were looked at when they were read."""
-    if isinstance(value, list):
-        return any(map(_has_surrogate, value))
-    return isinstance(value, str) and _SURROGATE.search(value) is not None
-
-
 def _no_number(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
-MOST_DIGITS = 19
-"""Of a 64-bit integer, without its sign."""
-MOST_ID_CHARACTERS = 128
-_WHOLE = re.compile(r"(-?)0*([0-9]+)")
-_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
 def int64(value: Json) -> int | None:
     """A JSON number without fraction and exponent that fits 64 bits, otherwise None."""
-    digits = integer_text(value)
-    return None if digits is None else fitting(digits)
-
-
-def integer_text(value: Json) -> str | None:
-    """A JSON number without fraction and exponent, of any size; None for anything else."""
-    if not isinstance(value, Number) or {".", "e", "E"} & set(value.text):
-        return None
-    return value.text
+    if isinstance(value, Number) and not {".", "e", "E"} & set(value.text):
+        return fitting(value.text)
+    return None
 
 
 def positive(value: Json) -> str | None:
-    """The digits of a JSON integer of at least 1, None for anything else."""
-    digits = integer_text(value)
-    return None if digits is None or digits.startswith("-") or digits == "0" else digits
+    """The digits of a JSON integer of at least 1, of any size; None for anything else."""
+    if isinstance(value, Number) and re.fullmatch("[1-9][0-9]*", value.text):
+        return value.text
+    return None
 
 
 def fitting(text: str) -> int | None:
@@ -119,10 +116,3 @@ def right_id(request: dict[str, Json]) -> str | int | None:
     if isinstance(value, str):
         return value if 1 <= len(value) <= MOST_ID_CHARACTERS else None
     return int64(value)
-
-
-def quoted(text: str) -> str:
-    """As JSON.stringify writes a string."""
-    return (
-        '"' + "".join(_SHORT.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in text) + '"'
-    )

@@ -1,14 +1,19 @@
-"""A request, the limits of a service, and what is right to answer."""
+"""A request, the limits of a service, what is right to answer; and what is decided of any request
+before a workload sees it."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes
 
 STATUSES = {
     "ok": 200, "001": 422, "002": 400, "003": 422, "004": 422, "005": 422, "006": 422,
     "007": 413, "011": 413, "012": 404, "013": 409,
 }  # fmt: skip
 """Status of each outcome that has one status and depends on the request's content."""
+RULE_OF_ID = "requestId: must be a string of 1 to 128 characters or a 64-bit integer"
+_MILLIS = re.compile(r"[0-9]{1,6}")
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,13 @@ class Verdict:
 class Violation(Exception):
     """A rule of the contract that the request breaks."""
 
-    def __init__(self, code: str, *messages: str) -> None:
-        """`messages` are those of which the answer has one."""
+    def __init__(
+        self, code: str, *messages: str, status: int | None = None, allow: str | None = None
+    ) -> None:
+        """`messages` are those of which the answer has one; `status` where the code has several."""
         super().__init__(code, *messages)
-        self.code = code
-        self.messages = frozenset(messages)
+        status = status or STATUSES[code]
+        self.verdict = Verdict(code, status, messages=frozenset(messages), allow=allow)
 
 
 @dataclass(frozen=True)
@@ -71,3 +78,47 @@ class Limits:
     def product_elements(self) -> int:
         """Two bytes are the least an element takes in the answer."""
         return max(1, self.body_bytes // 2)
+
+
+def no_such_path() -> Violation:
+    """009 with 404."""
+    text = "no such path or strategy; GET /strategies lists the strategies"
+    return Violation("009", text, status=404)
+
+
+def require_method(request: Request, *allowed: str) -> None:
+    """009 with 405; `allowed` are the path's methods, in the contract's order."""
+    if request.method not in allowed:
+        plural = "s" if len(allowed) > 1 else ""
+        text = f"this path has the method{plural} {' and '.join(allowed)} only"
+        raise Violation("009", text, status=405, allow=", ".join(allowed))
+
+
+def require_acceptable(request: Request, limits: Limits, *allowed: str) -> None:
+    """The same; 009 with 415 for a POST of another media type, 007 for a body above the limit,
+    announced or received."""
+    require_method(request, *allowed)
+    media_type = (request.content_type or "").partition(";")[0].strip(" \t").lower()
+    if request.method == "POST" and media_type != "application/json":
+        raise Violation("009", "Content-Type must be application/json", status=415)
+    limit = limits.body_bytes
+    if max(len(request.body), request.declared_bytes or 0) > limit:
+        raise Violation("007", f"the body is larger than the limit of {limit} bytes")
+
+
+def require_delay(query: str, limits: Limits) -> None:
+    """003 where a delay is given and wrong."""
+    values, limit = parameters(query, "delay"), limits.delay_millis
+    right = len(values) == 1 and _MILLIS.fullmatch(values[0]) and int(values[0]) <= limit
+    if values and not right:
+        raise Violation("003", f"delay: must be a whole number of milliseconds from 0 to {limit}")
+
+
+def parameters(query: str, wanted: str) -> list[str]:
+    """All values of one parameter in a query string, in order."""
+    pairs = [pair.partition("=") for pair in query.split("&")]
+    return [_decoded(value) for name, _, value in pairs if _decoded(name) == wanted]
+
+
+def _decoded(escaped: str) -> str:
+    return unquote_to_bytes(escaped.replace("+", " ")).decode("utf-8", errors="replace")

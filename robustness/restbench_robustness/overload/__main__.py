@@ -58,6 +58,7 @@ def services(
     name: ServiceName, offered: Iterable[str], strategy: str, scenario: str, force: Force
 ) -> Iterator[Service]:
     """Those that a scenario needs; `strategy` and `scenario` are names or `all`."""
+    tasks: list[Task]
 
     def wanted(kind: str, strategies: Iterable[str]) -> list[str]:
         asked_for = [each for each in strategies if strategy in (each, "all")]
@@ -66,20 +67,14 @@ def services(
     for each in wanted("flood", offered):
         yield f"flood-{each}", {}, [partial(overloaded, strategy=each, force=force)]
     if scenario in ("slow", "all"):
-        tasks: list[Task] = [partial(endured, strategy=each) for each in wanted("slow", SLOW[name])]
+        tasks = [partial(endured, strategy=each) for each in wanted("slow", SLOW[name])]
         for number in BESIEGERS:
             tasks.append(partial(besieged, strategy="serial", number=number, seconds=SIEGE_S))
         yield "slow", SHORT_TIMEOUTS, tasks
     if pools := wanted("kill", POOLS[name]):
-        prefixes = POOLS[name]
-        yield (
-            "kill",
-            {},
-            [
-                partial(pool_killed, strategy=each, prefix=prefixes[each], force=force)
-                for each in pools
-            ],
-        )
+        of_each = ((each, POOLS[name][each]) for each in pools)
+        tasks = [partial(pool_killed, strategy=it, prefix=of, force=force) for it, of in of_each]
+        yield "kill", {}, tasks
     for each in wanted("large", LARGE[name]):
         bodies = [body for body in BODIES if name == "java" or not body.soap]
         tasks = [partial(weighed, strategy=each, large=body) for body in bodies]

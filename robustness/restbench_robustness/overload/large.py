@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
@@ -15,7 +14,8 @@ import httpx
 from ..soap import HEADERS, envelope
 from .load import Verdict
 from .promises import Findings
-from .subject import NORMAL, Subject
+from .subject import HEADERS as JSON
+from .subject import NORMAL, End, Subject, new_client, summed, until
 
 ANSWERED_WITHIN_S = 5.0
 TIMES_SLOWER = 3.0
@@ -25,7 +25,6 @@ WARM_S = 4.0
 BEFORE_S = 4.0
 REPEATED = 3
 TIMEOUT_S = 60.0
-JSON = (("Content-Type", "application/json"),)
 CODE = re.compile(rb"errorCode\D{1,12}([0-9]{3})")
 
 
@@ -87,37 +86,23 @@ BODIES = (
 )
 
 
-@dataclass
-class Users:
-    """What ten others saw."""
+async def _users(subject: Subject, strategy: str, goes_on: Callable[[], bool]) -> list[End]:
+    """Each of ten asks for low, one request after the other, on a connection of its own."""
 
-    took_s: list[float]
-    verdicts: Counter[Verdict]
-
-    @property
-    def median_ms(self) -> float:
-        """Of all their requests; infinite where none was answered."""
-        return 1000 * median(self.took_s) if self.took_s else float("inf")
-
-
-async def _users(subject: Subject, path: str, goes_on: Callable[[], bool]) -> Users:
-    """Each of them asks for low, one request after the other, on a connection of its own."""
-    seen = Users([], Counter())
-    url, head = subject.service.base_url + path, dict(JSON)
-
-    async def user(number: int) -> None:
-        async with httpx.AsyncClient(timeout=TIMEOUT_S, trust_env=False) as client:
+    async def user(number: int) -> list[End]:
+        ends = []
+        async with new_client(TIMEOUT_S) as kept:
             while goes_on():
-                began = time.monotonic()
-                try:
-                    answer = await client.post(url, content=NORMAL.body(number), headers=head)
-                    seen.verdicts[NORMAL.judge(number, answer)] += 1
-                except httpx.HTTPError:
-                    seen.verdicts[Verdict.LOST] += 1
-                seen.took_s.append(time.monotonic() - began)
+                ends.append(await subject.ask(strategy, NORMAL, number, TIMEOUT_S, kept))
+        return ends
 
-    await asyncio.gather(*map(user, range(1, USERS + 1)))
-    return seen
+    of_each = await asyncio.gather(*map(user, range(1, USERS + 1)))
+    return [end for ends in of_each for end in ends]
+
+
+def _median_ms(ends: list[End]) -> float:
+    """Of all their requests; infinite where there was none."""
+    return 1000 * median([end.ended_s - end.began_s for end in ends] or [float("inf")])
 
 
 def _post(subject: Subject, path: str, large: Large, body: bytes) -> tuple[float, str]:
@@ -139,14 +124,10 @@ async def weighed(subject: Subject, strategy: str, large: Large) -> Findings:
     findings = Findings(f"{subject.name} {strategy}: {large.key}, {len(body) / 2**20:.0f} MiB")
     path = f"/matrix/{strategy}"
 
-    def until(seconds: float) -> Callable[[], bool]:
-        end = time.monotonic() + seconds
-        return lambda: time.monotonic() < end
-
-    await _users(subject, path, until(WARM_S))
-    before = await _users(subject, path, until(BEFORE_S))
+    await _users(subject, strategy, until(WARM_S))
+    before = await _users(subject, strategy, until(BEFORE_S))
     is_under_way = True
-    users = asyncio.create_task(_users(subject, path, lambda: is_under_way))
+    users = asyncio.create_task(_users(subject, strategy, lambda: is_under_way))
     # Bodies are what is weighed, and not Python's loops over millions of rows.
     to = f"/soap{path}?kernel=native" if large.soap else f"{path}?kernel=native"
     answers = [await asyncio.to_thread(_post, subject, to, large, body) for _ in range(REPEATED)]
@@ -161,18 +142,14 @@ async def weighed(subject: Subject, strategy: str, large: Large) -> Findings:
         ", ".join(codes),
         set(codes) <= set(large.codes),
     )
-    ratio = meanwhile.median_ms / before.median_ms
+    before_ms, then_ms = _median_ms(before), _median_ms(meanwhile)
+    ratio = then_ms / before_ms
     findings.judge(
         f"median of {USERS} users of low",
         f"at most {TIMES_SLOWER:.0f} times that before",
-        f"{ratio:.1f} times: {before.median_ms:.1f} ms, then {meanwhile.median_ms:.1f} ms",
+        f"{ratio:.1f} times: {before_ms:.1f} ms, then {then_ms:.1f} ms",
         ratio <= TIMES_SLOWER,
     )
-    verdicts = before.verdicts + meanwhile.verdicts
-    findings.judge(
-        "their answers",
-        "right",
-        ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items()),
-        set(verdicts) == {Verdict.RIGHT},
-    )
+    theirs = summed(before + meanwhile)
+    findings.judge("their answers", "right", str(theirs), theirs.only(Verdict.RIGHT))
     return findings

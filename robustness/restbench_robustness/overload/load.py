@@ -11,10 +11,11 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -147,13 +148,13 @@ class Load:
 
     def run(self, seconds: float) -> Outcome:
         """The load for so long, and then until all is answered."""
-        with self.running() as running:
+        with self.running() as ended:
             time.sleep(seconds)
-            return running.ended()
+            return ended()
 
     @contextmanager
-    def running(self) -> Iterator[Running]:
-        """wrk under load, before others in the scheduler's order where it may."""
+    def running(self) -> Iterator[Callable[[], Outcome]]:
+        """wrk under load, before others in the scheduler's order where it may; what ends it."""
         with tempfile.TemporaryDirectory(prefix="restbench-load-") as folder:
             self._write(Path(folder))
             host, port = self.address
@@ -170,7 +171,7 @@ class Load:
                 with contextlib.suppress(PermissionError):
                     os.setpriority(os.PRIO_PROCESS, wrk.pid, PRIORITY)
                 try:
-                    yield Running(wrk, Path(folder), self.timeout_s)
+                    yield partial(_ended, wrk, Path(folder), self.timeout_s)
                 finally:
                     wrk.kill()
 
@@ -184,32 +185,24 @@ class Load:
         (folder / "kinds").write_text("".join(lines))
 
 
-@dataclass(frozen=True)
-class Running:
-    """wrk while it sends."""
-
-    wrk: subprocess.Popen[str]
-    folder: Path
-    timeout_s: float
-
-    def ended(self) -> Outcome:
-        """Send nothing more, await what is under way; EnvironmentProblem where wrk says nothing."""
-        (self.folder / "over").touch()
-        watch = threading.Timer(self.timeout_s, self.wrk.send_signal, [signal.SIGINT])
-        watch.start()
-        lines = []
-        for line in self.wrk.stdout or ():
-            lines.append(line.rstrip("\n").split("\t"))
-            if lines[-1] == ["drained"]:
-                self.wrk.send_signal(signal.SIGINT)
-        watch.cancel()
-        code = self.wrk.wait()
-        found = {key: float(values[0]) for key, *values in lines if key.endswith("_us")}
-        if code or len(found) != 2:
-            raise EnvironmentProblem(f"wrk ended with {code}: {lines[-3:]}")
-        return Outcome(
-            Counter({Verdict(line[1]): int(line[2]) for line in lines if line[0] == "count"}),
-            found["duration_us"] / 1e6,
-            found["slowest_us"] / 1e6,
-            [line[1] for line in lines if line[0] == "example"],
-        )
+def _ended(wrk: subprocess.Popen[str], folder: Path, timeout_s: float) -> Outcome:
+    """Send nothing more, await what is under way; EnvironmentProblem where wrk says nothing."""
+    (folder / "over").touch()
+    watch = threading.Timer(timeout_s, wrk.send_signal, [signal.SIGINT])
+    watch.start()
+    lines = []
+    for line in wrk.stdout or ():
+        lines.append(line.rstrip("\n").split("\t"))
+        if lines[-1] == ["drained"]:
+            wrk.send_signal(signal.SIGINT)
+    watch.cancel()
+    code = wrk.wait()
+    found = {key: float(values[0]) for key, *values in lines if key.endswith("_us")}
+    if code or len(found) != 2:
+        raise EnvironmentProblem(f"wrk ended with {code}: {lines[-3:]}")
+    return Outcome(
+        Counter({Verdict(line[1]): int(line[2]) for line in lines if line[0] == "count"}),
+        found["duration_us"] / 1e6,
+        found["slowest_us"] / 1e6,
+        [line[1] for line in lines if line[0] == "example"],
+    )

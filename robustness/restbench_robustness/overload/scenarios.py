@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from restbench.experiment.cell import Shape
@@ -20,7 +21,7 @@ from restbench.failures import EnvironmentProblem
 
 from .load import LOW, Load, Verdict, overload_mix, valid
 from .promises import Findings
-from .subject import Subject, back_after, lives, seconds_until, summed
+from .subject import Subject, back_after, lives, seconds_until, summed, until
 
 LONG_S = 30.0
 """How long to look for what should have come to pass long ago, to say when it did."""
@@ -118,15 +119,11 @@ async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
     right = row.count(Verdict.RIGHT)
     findings.judge("and so are the next", f"{IN_A_ROW} in a row", f"{right}", right == IN_A_ROW)
 
-    idle_s = await seconds_until(lambda: _is_idle(subject), LONG_S)
+    idle_s = await seconds_until(lambda: subject.hears_of_at_most(0), LONG_S)
     findings.within("nothing in flight", idle_s, BACK_WITHIN_S)
     findings.at_most("processes afterwards", len(subject.names()), processes)
     findings.at_most("zombies afterwards", subject.zombies(), 0)
     return findings
-
-
-async def _is_idle(subject: Subject) -> bool:
-    return await subject.in_flight() == 0
 
 
 @dataclass(frozen=True)
@@ -197,14 +194,10 @@ async def endured(subject: Subject, strategy: str) -> Findings:
     long, and hears of none whose body is not there."""
     findings = Findings(f"{subject.name} {strategy}: slow and vanished clients")
     bound_s = subject.limit("receiveTimeoutSeconds") + MARGIN_S
-
-    async def is_free() -> bool:
-        return await subject.in_flight() <= PROBES_REQUESTS
-
+    is_free = partial(subject.hears_of_at_most, PROBES_REQUESTS)
     await subject.normal(strategy)
     for client in clients(f"/matrix/{strategy}").values():
-        began = time.monotonic()
-        goes_on = lambda began=began: time.monotonic() < began + WATCHED_S  # noqa: E731
+        goes_on = until(WATCHED_S)
         async with crowd(client, SOME, subject.service.address):
             await asyncio.sleep(SETTLED_S)
             ends, freed_s = await asyncio.gather(
@@ -214,7 +207,7 @@ async def endured(subject: Subject, strategy: str) -> Findings:
         probes = summed(ends)
         meanwhile = probes.only(Verdict.RIGHT)
         findings.judge("    normal requests meanwhile", "right", str(probes), meanwhile)
-    await seconds_until(lambda: _is_idle(subject), bound_s)
+    await seconds_until(lambda: subject.hears_of_at_most(0), bound_s)
     async with crowd(clients(f"/matrix/{strategy}")["begun"], 1, subject.service.address):
         await asyncio.sleep(SETTLED_S)
         heard_of = await subject.in_flight()
@@ -226,12 +219,7 @@ async def endured(subject: Subject, strategy: str) -> Findings:
 async def besieged(subject: Subject, strategy: str, number: int, seconds: float) -> Findings:
     """So many clients that send a byte of body a second: /health and others do not notice."""
     findings = Findings(f"{subject.name} {strategy}: {number} clients that send 1 byte/s")
-    began = time.monotonic()
-    body = clients(f"/matrix/{strategy}")["body"]
-
-    def goes_on() -> bool:
-        return time.monotonic() < began + seconds
-
+    body, goes_on = clients(f"/matrix/{strategy}")["body"], until(seconds)
     async with crowd(body, number, subject.service.address):
         await asyncio.sleep(SETTLED_S)
         ends, health_s = await asyncio.gather(
@@ -267,14 +255,14 @@ async def pool_killed(subject: Subject, strategy: str, prefix: str, force: Force
     whole: list[float | None] = []
     path = f"/matrix/{strategy}"
     load = Load(subject.service.address, path, [valid(LOW)], force.users, TIMEOUT_S, force.seed)
-    with load.running() as users:
+    with load.running() as ended:
         for _ in range(force.kills):
             await asyncio.sleep(chance.uniform(*BETWEEN_KILLS_S))
             pool = [pid for pid, name in subject.names().items() if name.startswith(prefix)]
             os.kill(victim := chance.choice(pool), signal.SIGKILL)
             is_whole = lambda victim=victim: _is_whole(subject, victim, before)  # noqa: E731
             whole.append(await seconds_until(is_whole, LONG_S))
-        outcome = await asyncio.to_thread(users.ended)
+        outcome = await asyncio.to_thread(ended)
     good = outcome.only(Verdict.RIGHT, Verdict.FAULT, Verdict.REFUSED)
     findings.judge("every answer right, 099 or 503", "all", str(outcome), good)
     findings.within("the slowest answer", outcome.slowest_s, ANSWERED_WITHIN_S)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +21,7 @@ from restbench.deploy.service import Service
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 
+from ..services import in_flight
 from .load import LOW, Kind, Outcome, Verdict, valid
 
 IN_TIME_S = 5.0
@@ -29,6 +29,7 @@ IN_TIME_S = 5.0
 PAUSE_S = 0.05
 PERIOD_S = 0.3
 NORMAL = valid(LOW)
+HEADERS = {"Content-Type": "application/json"}
 
 
 @dataclass(frozen=True)
@@ -80,29 +81,31 @@ class Subject:
         return sum(each.is_running() and not lives(each) for each in self.everyone())
 
     async def in_flight(self) -> float:
-        """Requests in flight, as the service itself counts them; endless where it does not say."""
+        """The same as `services.in_flight`; endless also where the service is silent."""
         try:
-            text = (await asyncio.to_thread(self.service.get, "/metrics")).text
+            return await asyncio.to_thread(in_flight, self.service)
         except EnvironmentProblem:
             return float("inf")
-        found = re.search(r"^restbench_requests_in_flight (\S+)$", text, re.MULTILINE)
-        return float(found[1]) if found else float("inf")
 
-    async def ask(self, strategy: str, kind: Kind, number: int, timeout_s: float) -> End:
-        """What becomes of a request on a new connection."""
+    async def hears_of_at_most(self, number: int) -> bool:
+        """So many requests, or fewer, are in flight."""
+        return await self.in_flight() <= number
+
+    async def ask(
+        self,
+        strategy: str,
+        kind: Kind,
+        number: int,
+        timeout_s: float,
+        kept: httpx.AsyncClient | None = None,
+    ) -> End:
+        """What becomes of a request on a new connection, or on one that is `kept`."""
         began = time.monotonic()
-        url, head = (
-            f"{self.service.base_url}/matrix/{strategy}",
-            {"Content-Type": "application/json"},
-        )
+        url = f"{self.service.base_url}/matrix/{strategy}{kind.query}"
+        client = kept or new_client(timeout_s)
         try:
-            async with (
-                asyncio.timeout(timeout_s),
-                httpx.AsyncClient(timeout=timeout_s, trust_env=False, verify=False) as client,  # noqa: S501
-            ):
-                answer = await client.post(
-                    url + kind.query, content=kind.body(number), headers=head
-                )
+            async with asyncio.timeout(timeout_s):
+                answer = await client.post(url, content=kind.body(number), headers=HEADERS)
             verdict = kind.judge(number, answer)
             shown = f"{answer.status_code} {answer.content[:100]!r}"
         except (TimeoutError, httpx.TimeoutException):
@@ -112,6 +115,9 @@ class Subject:
             verdict, shown = Verdict.LOST if closed else Verdict.WRONG, repr(error)
         except httpx.HTTPError as error:
             verdict, shown = Verdict.LOST, repr(error)
+        finally:
+            if client is not kept:
+                await client.aclose()
         return End(verdict, began, time.monotonic(), shown)
 
     async def normal(self, strategy: str, number: int = 1) -> End:
@@ -133,6 +139,11 @@ class Subject:
         return [each.result() for each in asked]
 
 
+def new_client(timeout_s: float) -> httpx.AsyncClient:
+    """Of a user of its own; no certificates are read for it."""
+    return httpx.AsyncClient(timeout=timeout_s, trust_env=False, verify=False)  # noqa: S501
+
+
 def summed(ends: list[End]) -> Outcome:
     """What became of requests that were asked one by one."""
     took = [end.ended_s - end.began_s for end in ends] or [0.0]
@@ -149,6 +160,12 @@ def back_after(moment_s: float, ends: list[End]) -> float | None:
             is_right = end.verdict is Verdict.RIGHT
             back = (back or end.ended_s - moment_s) if is_right else None
     return back
+
+
+def until(seconds: float) -> Callable[[], bool]:
+    """Whether so much time from now on is not over."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() < end
 
 
 @contextmanager

@@ -7,26 +7,30 @@ from collections.abc import Sequence
 
 from restbench.analyse.measures import Row
 from restbench.experiment.records import Proof
-from restbench.store.quoted import AgainEntry, CalibrationEntry
+from restbench.store.quoted import AgainEntry, CalibrationEntry, PredecessorEntry
 
 #: How many of several are named.
 _NAMED = 3
 #: Of warnings whose name says too little.
 _WORDS = {"littles-law": "Little's law", "gc": "garbage collection"}
+#: What ran before a trial shows up to this p value: less than one sound run of a hundred says so.
+_SHOWS = 0.01
 
 
-def reasons(
+def reasons(  # noqa: PLR0913, PLR0917 - what a run says of itself
     sure: str,
     rows: Sequence[Row],
     proofs: Sequence[Proof],
     again: Sequence[AgainEntry],
+    predecessor: PredecessorEntry | None,
     calibration: CalibrationEntry | None,
 ) -> tuple[str, str, str]:
     """The lines, in their order; `sure` is the answer's own."""
+    chain = (_again(again), _before(predecessor), _calibrated(calibration), warned(rows))
     return (
         sure,
         f"{_answers(rows)} {proven(proofs)}",
-        " ".join(filter(None, (_again(again), _calibrated(calibration), warned(rows)))),
+        " ".join(filter(None, chain)),
     )
 
 
@@ -80,6 +84,18 @@ def _again(again: Sequence[AgainEntry]) -> str:
     twice = f"Of {len(known)} cells that were measured twice (A/A)"
     what = "one differs from itself" if len(off) == 1 else f"{len(off)} differ from themselves"
     return f"{twice} {what}: {named(ratios)}."
+
+
+def _before(found: PredecessorEntry | None) -> str:
+    """Whether what ran just before a trial shows in its result."""
+    if found is None:
+        return ""
+    shows = "SHOWS" if found.p_value <= _SHOWS else "does not show"
+    size = f"{found.effect_percent:.1f} % [{found.low:.1f}, {found.high:.1f}]"
+    return (
+        f"What ran before a trial {shows} in its result (clearest effect {size}, after "
+        f"{found.after}, p = {found.p_value:.3g})."
+    )
 
 
 def _calibrated(found: CalibrationEntry | None) -> str:

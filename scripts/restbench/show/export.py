@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from restbench.analyse import estimates, limits, long_windows, trace
+from restbench.analyse import estimates, limits, long_windows, predecessor, trace
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.long_windows import Observed
 from restbench.analyse.measures import Row
@@ -33,6 +33,7 @@ from restbench.store.quoted import (
     ClaimEntry,
     MicrobenchEntry,
     PartEntry,
+    PredecessorEntry,
     WindowEntry,
 )
 from restbench.store.store import Run
@@ -93,6 +94,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         calibration=calibration(run),
         microbench=microbench(run),
         again=tuple(again(run.trials.rates())),
+        predecessor=_predecessor(run, rows),
         windows=tuple(windows(run)),
     )
 
@@ -226,6 +228,13 @@ def _again(cell: str, ratios: Sequence[float]) -> AgainEntry:
         return AgainEntry(cell=cell, ratio=geometric_mean(ratios))
     found = geometric_interval(ratios)
     return AgainEntry(cell=cell, ratio=found.estimate, low=found.low, high=found.high)
+
+
+def _predecessor(run: Run, rows: Sequence[Row]) -> PredecessorEntry | None:
+    """None of an open load: its rates follow a plan, and make its throughput."""
+    if experiment.load(run.experiment_file).open is not None:
+        return None
+    return predecessor.entry(run.trials.course(), {row.cell.id: row.cell for row in rows})
 
 
 def windows(run: Run) -> list[WindowEntry]:

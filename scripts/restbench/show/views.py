@@ -115,7 +115,12 @@ def answer_of(run: Exported) -> AnswerEntry:
         sentence=sentence or general.sentence,
         places=general.places if _asks_which(found) else (),
         reasons=trust.reasons(
-            sure or general.sure, found.rows, run.proofs, run.again, run.calibration
+            sure or general.sure,
+            found.rows,
+            run.proofs,
+            run.again,
+            run.predecessor,
+            run.calibration,
         ),
     )
 

@@ -25,6 +25,7 @@ from restbench.store.quoted import (
     CalibrationEntry,
     ClaimEntry,
     MicrobenchEntry,
+    PredecessorEntry,
     WindowEntry,
 )
 from restbench.store.traces import MOST_POINTS, TraceEntry
@@ -299,6 +300,8 @@ class Exported(Record):
     calibration: CalibrationEntry | None = None
     microbench: MicrobenchEntry | None = None
     again: tuple[AgainEntry, ...] = ()
+    predecessor: PredecessorEntry | None = None
+    """None where cells have too few trials in a block, and in files of before."""
     windows: tuple[WindowEntry, ...] = ()
 
     @property

@@ -99,6 +99,20 @@ class AgainEntry(Record):
     high: float | None = None
 
 
+class PredecessorEntry(Record):
+    """The clearest effect of what ran just before a trial on its throughput (method, rule 2)."""
+
+    after: str
+    """What ran before: the id of a cell, `any cell of java`, `its own process` or
+    `another process`."""
+    effect_percent: float
+    low: float
+    """The ends of its 95 % interval, which holds for all effects that were looked at."""
+    high: float
+    p_value: float
+    """Of the hypothesis that nothing of it shows."""
+
+
 class WindowEntry(Record):
     """What collectors saw during a cell's long window. Shares of the machine are means over all
     cores, those of the service percent of ONE core."""

@@ -217,6 +217,16 @@ class TrialFile:
         )
         return {(block, cell, arm): per_s for block, cell, arm, per_s in self._all(query)}
 
+    def course(self) -> list[tuple[int, int, str, float]]:
+        """Block, round, cell and correct responses per second of each trial that had any, in the
+        order of measuring; of finished blocks."""
+        query = (
+            "SELECT block, round, cell, completions / seconds FROM trials "
+            "JOIN blocks USING (block) "
+            "WHERE finished IS NOT NULL AND completions > 0 ORDER BY trials.id"
+        )
+        return self._all(query)
+
     def blocks(self) -> list[Block]:
         """Every block that began."""
         found = self._all("SELECT block, began, finished, facts FROM blocks ORDER BY block")

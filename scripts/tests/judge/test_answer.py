@@ -135,7 +135,7 @@ def test_the_service_that_is_not_always_ahead_is_counted() -> None:
 def reasons(rows: Sequence[Row], *again: AgainEntry, passed: bool = True) -> tuple[str, str, str]:
     check = CheckEntry(name="stall", question="?", measured="1 s", limit="1 s", passed=passed)
     calibration = CalibrationEntry(made="2026", git_commit="abc", checks=(check,))
-    return trust.reasons("Sure.", rows, PROOFS[:1], again, calibration)
+    return trust.reasons("Sure.", rows, PROOFS[:1], again, None, calibration)
 
 
 def test_three_lines_say_why_to_believe_it() -> None:

@@ -1,0 +1,146 @@
+"""Does what ran before a trial show in its result (method, rule 2)? Pure.
+
+A regression: the logarithm of a trial's throughput, less the means of its cell in its block and of
+its round, on what ran just before it. Cells are weighed by their own spread: trials of one differ
+by 20 %, of another by 1 %. The test is by randomisation: the order within each round is drawn anew,
+as the run drew it. So noise need not be normal, and one p value holds over all effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench.experiment.cell import Cell
+from restbench.experiment.statistics import CONFIDENCE
+from restbench.store.quoted import PredecessorEntry
+
+#: Trials that a cell needs in a block to be looked at, and that an effect needs to be seen in.
+FEWEST = 5
+#: How many orders are drawn: the smallest p value is 1 / 500.
+ORDERS, SEED = 499, 2
+PROCESSES = ("its own process", "another process")
+#: A variance below is none; so far from 1, sums of the same numbers in another order may differ.
+_NOTHING, _ROUNDING = 1e-12, 1e-9
+Numbers = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+Course = Sequence[tuple[int, int, str, float]]
+"""Block, round, cell and requests per second, above 0, of each trial in the order of measuring."""
+
+
+def entry(course: Course, cells: Mapping[str, Cell]) -> PredecessorEntry | None:
+    """The clearest effect of what ran before; None where cells have too few trials in a block."""
+    known = [each for each in course if each[2] in cells]
+    if not known:
+        return None
+    trials = _Trials.of(known, cells)
+    logs = np.log([[per_s] for *_, per_s in known])
+    weight = trials.weights(logs)
+    residual = trials.within(logs, weight)[:, 0]
+
+    def sums(order: Codes) -> Numbers:
+        later, told = trials.after(order)
+        found = np.bincount(told, (weight * residual)[later], len(trials.labels))
+        return found.astype(np.float64)
+
+    observed = np.arange(len(known))
+    before = np.zeros((len(known), len(trials.labels)))
+    before[trials.after(observed)] = 1.0
+    spread = before * trials.within(before, weight)
+    information = weight @ spread
+    random = np.random.default_rng(SEED)
+    orders = (np.argsort(trials.round + random.random(len(known))) for _ in range(ORDERS))
+    drawn = np.array([sums(observed), *map(sums, orders)])
+    error = drawn.std(axis=0)
+    usable = np.flatnonzero(((weight > 0) @ spread >= FEWEST) & (error > _NOTHING))
+    if not usable.size:
+        return None
+    distance = (drawn - drawn.mean(axis=0))[:, usable] / error[usable]
+    largest = np.abs(distance).max(axis=1)
+    at = int(np.abs(distance[0]).argmax())
+    label = int(usable[at])
+    scale = error[label] / information[label]
+    half = float(np.quantile(largest, CONFIDENCE))
+    low, effect, high = (
+        100 * float(np.expm1(scale * (distance[0, at] + each))) for each in (-half, 0.0, half)
+    )
+    return PredecessorEntry(
+        after=trials.labels[label],
+        effect_percent=effect,
+        low=low,
+        high=high,
+        p_value=float((largest >= largest[0] * (1 - _ROUNDING)).mean()),
+    )
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """Arrays with a member for each trial, in the order of measuring."""
+
+    labels: list[str]
+    """Of what can run before: each cell, each service, the trial's own process or another."""
+    block: Codes
+    round: Codes
+    """Counted through; a trial's place in it is by chance."""
+    stratum: Codes
+    """Which cell in which block."""
+    cell: Codes
+    """Its label, as the next one."""
+    service: Codes
+    process: Codes
+
+    @classmethod
+    def of(cls, course: Course, cells: Mapping[str, Cell]) -> _Trials:
+        block, number = (np.array([each[n] for each in course]) for n in (0, 1))
+        names, cell = _coded([each[2] for each in course])
+        services, service = _coded([cells[name].service for name in names])
+        _, process = _coded([cells[name].service_group.name for name in names])
+        begins = (np.diff(block, prepend=0) != 0) | (np.diff(number, prepend=0) != 0)
+        _, stratum = np.unique(block * len(names) + cell, return_inverse=True)
+        labels = [*names, *(f"any cell of {each}" for each in services), *PROCESSES]
+        place = len(names) + service[cell]
+        return cls(labels, block, np.cumsum(begins), stratum, cell, place, process[cell])
+
+    def weights(self, values: Numbers) -> Numbers:
+        """One over the variance of the cell within blocks; 0 where it does not vary, or has too few
+        trials in the block."""
+        size = np.bincount(self.stratum)[self.stratum]
+        squares = (values - _means(values, self.stratum))[:, 0] ** 2
+        enough = (size >= FEWEST).astype(float)
+        freedom = np.bincount(self.cell, enough * (1 - 1 / size))
+        variance = np.bincount(self.cell, enough * squares) / np.maximum(freedom, 1)
+        kept = enough * (variance[self.cell] > _NOTHING)
+        return kept / np.maximum(variance[self.cell], _NOTHING)
+
+    def within(self, values: Numbers, weight: Numbers) -> Numbers:
+        """Columns less the mean of the cell in the block, then the weighted mean of the round."""
+        values = values - _means(values, self.stratum)
+        return values - _means(values, self.round, weight)
+
+    def after(self, order: Codes) -> tuple[Codes, Codes]:
+        """Each trial with one before it in its block, three times, and the labels of that."""
+        before, later = order[:-1], order[1:]
+        is_within = self.block[before] == self.block[later]
+        before, later = before[is_within], later[is_within]
+        other = self.process[before] != self.process[later]
+        told = (self.cell[before], self.service[before], len(self.labels) - len(PROCESSES) + other)
+        return np.tile(later, 3), np.concatenate(told)
+
+
+def _coded(texts: Sequence[str]) -> tuple[list[str], Codes]:
+    """The different texts, and of each text which of them it is."""
+    names, codes = np.unique(texts, return_inverse=True)
+    return names.tolist(), codes
+
+
+def _means(values: Numbers, group: Codes, weight: Numbers | None = None) -> Numbers:
+    """Of each member the mean of its group, column by column; 0 where the group weighs nothing."""
+    weight = np.ones(group.size) if weight is None else weight
+    sums = np.zeros((group.max() + 1, values.shape[1]))
+    np.add.at(sums, group, weight[:, None] * values)
+    whole = np.bincount(group, weight)
+    means: Numbers = (sums / np.where(whole > 0, whole, 1.0)[:, None])[group]
+    return means

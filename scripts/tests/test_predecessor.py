@@ -1,0 +1,172 @@
+"""Whether what ran before a trial shows in its result: not by chance, and where it does (method,
+rule 2)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixture_run import cell
+from test_open_load import EXPERIMENT as OPEN
+from trial_run import START_MS, WHEN, build
+
+from restbench.analyse import measures, predecessor
+from restbench.analyse.predecessor import Course
+from restbench.experiment.cell import Cell
+from restbench.judge import trust
+from restbench.show import export, report, views
+from restbench.store.quoted import PredecessorEntry
+from restbench.store.store import Run
+from restbench.store.trials import Trial
+
+JAVA = [cell(f"java {name} low 10") for name in ("serial", "pinned", "fork-join")]
+PYTHON = [cell(f"python {name} low 10") for name in ("serial", "process-per-request")]
+CELLS = [*JAVA, *PYTHON]
+KNOWN = {each.id: each for each in CELLS}
+HEAVY = JAVA[1]
+SLOWED = 0.9
+Effect = Callable[[Cell, Cell], bool]
+
+
+def nothing(_before: Cell, _later: Cell) -> bool:
+    return False
+
+
+def course(seed: int, effect: Effect = nothing, rounds: int = 20, blocks: int = 3) -> Course:
+    """Cells whose trials differ by 3 to 25 %, on a machine that drifts by as much from one trial to
+    the next; where there is an `effect` of the trial before, a tenth is lost. The first cell is
+    measured twice in each round."""
+    chance, found = random.Random(seed), list[tuple[int, int, str, float]]()
+    for block in range(1, blocks + 1):
+        level, before = chance.lognormvariate(0, 0.2), None
+        for number in range(1, rounds + 1):
+            turns = [*CELLS, CELLS[0]]
+            chance.shuffle(turns)
+            for each in turns:
+                place = CELLS.index(each)
+                level *= chance.lognormvariate(0, 0.03)
+                noise = chance.lognormvariate(0, 0.03 + 0.05 * place)
+                kept = SLOWED if before and effect(before, each) else 1.0
+                found.append((block, number, each.id, 100 * (1 + place) * level * noise * kept))
+                before = each
+    return found
+
+
+def found_in(of: Course) -> PredecessorEntry:
+    entry = predecessor.entry(of, KNOWN)
+    assert entry is not None
+    return entry
+
+
+def shows(entry: PredecessorEntry) -> bool:
+    return "SHOWS" in said(entry)
+
+
+def said(entry: PredecessorEntry | None) -> str:
+    return trust.reasons("", [], [], [], entry, None)[2]
+
+
+def test_of_200_runs_without_an_effect_at_most_5_percent_say_that_there_is_one() -> None:
+    assert sum(shows(found_in(course(seed, rounds=12, blocks=2))) for seed in range(200)) <= 10
+
+
+@pytest.mark.parametrize(
+    ("effect", "after"),
+    [
+        (lambda before, _: before == HEAVY, (HEAVY.id,)),
+        (lambda before, _: before.service == "python", ("any cell of python", "any cell of java")),
+        (
+            lambda before, later: before.service == later.service,
+            ("its own process", "another process"),
+        ),
+    ],
+)
+def test_a_tenth_that_is_lost_after_some_trials_is_found_with_its_size(
+    effect: Effect, after: tuple[str, ...]
+) -> None:
+    for seed in range(5):
+        entry = found_in(course(seed, effect, rounds=40))
+        assert shows(entry)
+        assert entry.after in after
+        # Next to what it is worse than, the other of the two is better by as much.
+        lost = entry.effect_percent if entry.after == after[0] else -entry.effect_percent
+        assert lost == pytest.approx(-10, abs=4)
+        assert entry.low < entry.effect_percent < entry.high
+        assert not entry.low <= 0 <= entry.high
+
+
+def test_the_interval_and_the_p_value_are_of_one_test() -> None:
+    for seed in range(30):
+        entry = found_in(course(seed, rounds=6))
+        assert (entry.p_value <= 0.05) == (not entry.low <= 0 <= entry.high)
+
+
+def test_with_too_few_trials_of_a_cell_in_a_block_nothing_is_said() -> None:
+    assert predecessor.entry([], KNOWN) is None
+    # The one that is measured twice has enough of them, but what follows it has not.
+    assert predecessor.entry(course(1, rounds=3), KNOWN) is None
+    assert said(None).startswith("The measuring chain was not calibrated")
+
+
+def test_trials_that_are_all_alike_say_nothing() -> None:
+    alike = [(block, number, name, 100.0) for block, number, name, _ in course(1)]
+    assert predecessor.entry(alike, KNOWN) is None
+
+
+def test_it_is_one_line_of_words_with_the_size_of_the_clearest_effect() -> None:
+    entry = PredecessorEntry(after="a", effect_percent=-0.84, low=-2.1, high=0.5, p_value=0.41)
+    assert said(entry).startswith(
+        "What ran before a trial does not show in its result (clearest effect -0.8 % [-2.1, 0.5], "
+        "after a, p = 0.41). "
+    )
+    assert said(entry.model_copy(update={"p_value": 0.002})).startswith(
+        "What ran before a trial SHOWS in its result"
+    )
+
+
+def interleaved(run: Run, ids: Sequence[str], **extras: float) -> Run:
+    """The run with one block: 40 rounds of two cells, the first of them twice."""
+    run.trials.begin(1, WHEN["started"], {})
+    chance = np.random.default_rng(1)
+    for number in range(1, 41):
+        turns = chance.permutation([*ids, ids[0]])
+        run.trials.add(
+            Trial(
+                *(1, number, str(each), 10, START_MS, 1.0),
+                elapsed_us=np.full(count, 10_000_000 // count),
+                extras=extras,
+            )
+            for each, count in zip(turns, chance.integers(250, 350, 3), strict=True)
+        )
+    run.trials.finish(1, WHEN["finished"])
+    return run
+
+
+def test_a_run_tells_it_in_its_file_and_on_its_page_twice_the_same(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", {"java serial low 10": [300.0], "java pinned low 10": [300.0]})
+    interleaved(run, [each.id for each in JAVA[:2]])
+    made = []
+    for _ in range(2):
+        told = export.write(run, measures.rows(run), print)
+        page = report.html(views.drawn(told, run))
+        made.append((run.exported_file.read_bytes(), page))
+    assert made[0] == made[1]
+    assert "What ran before a trial does not show in its result" in page
+    found = predecessor.entry(run.trials.course(), KNOWN)
+    assert found is not None and told.predecessor is not None
+    assert told.predecessor.after == found.after
+    assert told.predecessor.p_value == pytest.approx(found.p_value)
+    before = told.model_copy(update={"predecessor": None})
+    assert "What ran before" not in " ".join(views.answer_of(before).reasons)
+
+
+def test_an_open_load_has_none_as_its_rates_make_its_throughput(tmp_path: Path) -> None:
+    cells = {"java serial tiny 16": [100.0], "java pinned tiny 16": [100.0]}
+    run = build(tmp_path / "run", cells, experiment=OPEN)
+    step = {"arrivals": 400.0, "unsent": 0.0, "late": 0.0}
+    interleaved(run, [cell(each).id for each in cells], rate_per_s=9.0, achieved_per_s=9.0, **step)
+    assert predecessor.entry(run.trials.course(), {cell(each).id: cell(each) for each in cells})
+    assert export.write(run, measures.rows(run), print).predecessor is None
