@@ -22,11 +22,11 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from restbench.drive import engine_clocks, jtl_file
+from restbench.drive import engine_clocks, jtl_file, relay
 from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, Mark, Sent
 from restbench.drive.load import LAUNCHER, PLANS
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.machine import machine_cpu, process
+from restbench.machine import machine_cpu, ports, process
 from restbench.machine.namespaces import Host
 
 PLAN = PLANS / "closed-load.jmx"
@@ -63,14 +63,33 @@ class Engines:
     folder: Path
     users: int
     controller: Host | None = None
-    processes: Sequence[subprocess.Popen[bytes]] = ()
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     """Those of ours: none of engines that others run."""
     _cells: dict[str, tuple[str, Path]] = field(default_factory=dict)
+    _relays: dict[tuple[str, int], str] = field(default_factory=dict)
 
     @property
     def pid(self) -> int | None:
         """None: there are several."""
         return None
+
+    @property
+    def samples(self) -> Path:
+        """The merged JTL of the last load: of all engines, in no order."""
+        return self.folder / "samples.jtl"
+
+    def relayed(self, address: str, delay_ms: int) -> str:
+        """Where `HOST:PORT` can be reached so much later in each direction: a relay on the
+        controller's host, which ends with the engines and counts as one of them."""
+        if (address, delay_ms) not in self._relays and self.controller:
+            host, _, port = address.partition(":")
+            own = self.controller.address, ports.free()
+            line = self.controller.inside(relay.command(own, (host, int(port)), delay_ms))
+            running = process.start(process.bound_to_us(line), self.folder / "relay.out")
+            self.processes.append(running)
+            _await("relay", *own, START_TIMEOUT_S, running)
+            self._relays[address, delay_ms] = "{}:{}".format(*own)
+        return self._relays[address, delay_ms]
 
     def alive(self) -> bool:
         """Whether none of ours has ended."""
@@ -116,14 +135,14 @@ class Engines:
 
     def _samples(self, name: str, users: int, seconds: float) -> Path:
         """The merged JTL of a load. EnvironmentProblem where an engine or the controller fails."""
-        samples, log = self.folder / "samples.jtl", self.folder / "controller.out"
+        samples, log = self.samples, self.folder / "controller.out"
         samples.unlink(missing_ok=True)
         line = process.bound_to_us(self._controller(name, users, seconds, samples))
         code = process.finished(line, log, seconds + CONTROL_TIMEOUT_S)
         if code is None:
             raise EnvironmentProblem("JMeter's controller does not end")
         if not self.alive():
-            raise EnvironmentProblem("a JMeter engine has ended")
+            raise EnvironmentProblem("a JMeter engine has ended, or the relay of a delay")
         if code or not samples.exists():
             raise EnvironmentProblem(f"JMeter's controller failed:\n{process.tail(log)}")
         return samples
@@ -175,7 +194,7 @@ def started(hosts: Sequence[Host], controller: Host, folder: Path, users: int) -
             running.append(process.start(bound, folder / f"engine-{number}.out"))
         addresses = [f"{host.address}:{PORT}" for host in hosts]
         for host, each in zip(hosts, running, strict=True):
-            _await_engine(host.address, PORT, START_TIMEOUT_S, each)
+            _await("JMeter engine", host.address, PORT, START_TIMEOUT_S, each)
         yield Engines(addresses, folder, users, controller, running)
     finally:
         for each in running:
@@ -187,14 +206,18 @@ def attached(addresses: Sequence[str], folder: Path, users: int, wait_s: float =
     folder.mkdir(parents=True, exist_ok=True)
     for address in addresses:
         host, _, port = address.partition(":")
-        _await_engine(host, int(port or PORT), wait_s)
+        _await("JMeter engine", host, int(port or PORT), wait_s)
     return Engines(addresses, folder, users)
 
 
-def _await_engine(
-    host: str, port: int, wait_s: float, running: subprocess.Popen[bytes] | None = None
+def _await(
+    what: str,
+    host: str,
+    port: int,
+    wait_s: float,
+    running: subprocess.Popen[bytes] | None = None,
 ) -> None:
-    """Until its registry can be reached."""
+    """Until it can be reached."""
     ends = time.monotonic() + wait_s
     while time.monotonic() < ends and (running is None or running.poll() is None):
         try:
@@ -203,7 +226,7 @@ def _await_engine(
             time.sleep(0.1)
         else:
             return
-    raise EnvironmentProblem(f"no JMeter engine at {host}:{port} after {wait_s:.0f} s")
+    raise EnvironmentProblem(f"no {what} at {host}:{port} after {wait_s:.0f} s")
 
 
 @contextmanager

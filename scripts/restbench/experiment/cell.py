@@ -169,6 +169,8 @@ class Cell(BaseModel):
     postgres: str = ""
     """Settings of the database that are not its usual ones: `shared_buffers=2GB`, several with
     commas between them."""
+    delay_ms: int = 0
+    """Of the network between users and service, in each direction."""
 
     @model_validator(mode="before")
     @classmethod
@@ -183,7 +185,7 @@ class Cell(BaseModel):
         workers, instances, *threads = _numbers(self)
         levels: tuple[str, ...] = (self.framework, self.handoff, self.front, self.kernel)
         levels += (self.build, workers, self.connection, instances, self.link)
-        levels += (self.technique, *threads, self.postgres)
+        levels += (self.technique, *threads, self.postgres, f"{self.delay_ms}ms")
         usual = {DEFAULT_FRAMEWORKS[self.service], "thread", "none", "loops", "checkout"}
         usual |= {"kept", "tcp", *_USUAL}
         return tuple(level for level in levels if level not in usual)
@@ -240,7 +242,7 @@ def _numbers(of: Cell | ServiceGroup) -> tuple[str, ...]:
 
 
 #: What no name needs to say.
-_USUAL = frozenset({"1w", "1i", "0t", "0c", ""})
+_USUAL = frozenset({"1w", "1i", "0t", "0c", "", "0ms"})
 
 
 def users_text(users: int) -> str:

@@ -66,6 +66,7 @@ class CellGroup(Strict):
     pool_threads: Annotated[list[NotNegative], Many] = Field(default=[0])
     connections: Annotated[list[NotNegative], Many] = Field(default=[0])
     postgres: Annotated[list[Postgres], Many] = Field(default=[""])
+    delay_ms: Annotated[list[NotNegative], Many] = Field(default=[0])
 
     @model_validator(mode="after")
     def _front_can(self) -> Self:

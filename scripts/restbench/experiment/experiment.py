@@ -218,6 +218,9 @@ class Experiment(Strict):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
         if self.engines:
             self.engines.require_users(cells, self.mixes)
+        is_delayed = any(cell.delay_ms for cell in cells)
+        if is_delayed and not (self.engines and self.engines.hosts == "namespaces"):
+            raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
         if self.calls:
             self.calls.require_threads((each.complexity, each.users) for each in cells)
         for name, profile in self.profiles.items():

@@ -75,6 +75,7 @@ class Where(Strict):
     pool_threads: Annotated[list[NotNegative], Many] | None = None
     connections: Annotated[list[NotNegative], Many] | None = None
     postgres: Annotated[list[Postgres], Many] | None = None
+    delay_ms: Annotated[list[NotNegative], Many] | None = None
 
     def matches(self, cell: Cell) -> bool:
         """Whether the cell is in the selection."""
