@@ -21,8 +21,7 @@ from waiting import await_true
 
 from restbench import ROOT
 from restbench.drive import dashboards, engine_clocks, engines, jtl_file
-from restbench.drive.engines import Clocks
-from restbench.drive.generator import CORRECT, ERROR, WRONG
+from restbench.drive.generator import CORRECT, ERROR, WRONG, Mark
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
 from restbench.experiment.cell import Cell
@@ -51,7 +50,7 @@ def can_make_namespaces() -> bool:
 AS_ROOT = pytest.mark.skipif(not can_make_namespaces(), reason="no namespaces can be made here")
 BEGUN_MS = 1_000_000
 #: A service of half a core, engines of a quarter, on a machine where more is at work.
-LOOKED = [Clocks(BEGUN_MS + ms, ms / 2, ms / 4, ms, 0) for ms in range(-1000, 12_000, 50)]
+LOOKED = [Mark(0, BEGUN_MS + ms, ms // 2, ms // 4, ms, 0) for ms in range(-1000, 12_000, 100)]
 
 
 def sample(engine: str, user: int, at_ms: int, **changes: str) -> dict[str, str]:
@@ -159,7 +158,6 @@ def test_windows_are_refused_where_a_clock_is_off() -> None:
 
 
 def test_engines_share_users_evenly_or_the_plan_is_refused(tmp_path: Path) -> None:
-    assert engines.share_of(30, 3) == 10
     text = FILE.read_text().replace("count = 2", "count = 4")
     with pytest.raises(BadConfiguration, match="users = 10: 4 engines share them"):
         experiment.parse(text, tmp_path / "own.toml")

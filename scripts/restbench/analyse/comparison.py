@@ -113,6 +113,13 @@ def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     return replace(_paired(ones, twos, margin), earlier=earlier)
 
 
+def over(usual: Row | None, lack: str, metric: str, row: Row) -> Comparison:
+    """A cell's metric over that of the usual one; `lack` is said where that is not in the run."""
+    if usual is None:
+        return Comparison(lack=lack)
+    return paired(series(row, metric), series(usual, metric))
+
+
 def _paired(ones: Sequence[float], twos: Sequence[float], margin: float) -> Comparison:
     if len(ones) == 1:
         return Comparison(margin, ones[0] / twos[0], blocks=1)

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from restbench.analyse.comparison import (
     MARGIN,
     Comparison,
     best_of,
     indistinguishable,
+    over,
     paired,
     series,
 )
-from restbench.analyse.measures import FEWEST_BLOCKS, Row
+from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
 
 METRIC = "cpu_ms_per_request"
@@ -92,22 +94,18 @@ class Load:
 
 def loads(rows: Sequence[Row]) -> list[Load]:
     """Those in which two frameworks or more have a CPU time."""
-    groups: dict[Cell, dict[tuple[str, str], list[Row]]] = {}
-    for row in rows:
-        if "not-offered" not in row.flags:
-            cell, usual = row.cell, {"complexity": "", "kernel": "loops"}
-            usual |= {"framework": DEFAULT_FRAMEWORKS[cell.service], "handoff": "thread"}
-            of = groups.setdefault(cell.model_copy(update=usual), {})
-            of.setdefault((cell.complexity, cell.kernel), []).append(row)
-    found = [
-        Load(cell, tuple(sorted(filter(None, sizes), key=lambda each: each.work_ms)))
-        for cell, of in groups.items()
-        for sizes in [[_size(level, group) for (level, _), group in of.items()]]
-    ]
+    found = []
+    groups = alike(rows, complexity="", kernel="loops", framework="tomcat", handoff="thread")
+    for cell, of in groups.items():
+        by_size: dict[tuple[str, str], list[Row]] = {}
+        for row in of:
+            by_size.setdefault((row.cell.complexity, row.cell.kernel), []).append(row)
+        sizes = filter(None, map(_size, by_size.values()))
+        found.append(Load(cell, tuple(sorted(sizes, key=lambda each: each.work_ms))))
     return [each for each in found if each.sizes]
 
 
-def _size(complexity: str, rows: Sequence[Row]) -> Size | None:
+def _size(rows: Sequence[Row]) -> Size | None:
     found = {row.cell: series(row, METRIC) for row in rows}
     costs = {cell: of for cell, of in found.items() if not of.lack and min(of.values.values()) > 0}
     known = [row for row in rows if row.cell in costs]
@@ -121,24 +119,19 @@ def _size(complexity: str, rows: Sequence[Row]) -> Size | None:
     several = len(common) > 1
     tied = indistinguishable(values, more_is_better=False) if several else {best: 1.0}
     usual = {row.cell.framework: row for row in known}.get(DEFAULT_FRAMEWORKS[best.service])
-
-    def over_default(row: Row, metric: str) -> Comparison:
-        if usual is None:
-            return Comparison(lack="the default framework has no number")
-        return paired(series(row, metric), series(usual, metric))
-
+    over_default = partial(over, usual, "the default framework has no number")
     priced = [
         Cost(
             row,
-            over_default(row, METRIC),
+            over_default(METRIC, row),
             paired(costs[row.cell], costs[best]),
             row.cell in tied,
-            over_default(row, "throughput_per_s"),
-            over_default(row, "wrk_per_s"),
+            over_default("throughput_per_s", row),
+            over_default("wrk_per_s", row),
         )
         for row in known
     ]
     priced.sort(key=lambda each: (each.row.cell != best, each.to_best.estimate or 0.0))
     work_ms = next(row.value(METRIC) or 0.0 for row in known if row.cell == best)
     lacking = tuple(row for row in rows if row not in known)
-    return Size(complexity, work_ms, tuple(priced), lacking)
+    return Size(rows[0].cell.complexity, work_ms, tuple(priced), lacking)

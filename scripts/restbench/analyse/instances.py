@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.comparison import Comparison, best_of, paired, series
+from restbench.analyse.comparison import Comparison, best_of, over, series
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 
@@ -67,18 +67,13 @@ def _arrangements(rows: Sequence[Row]) -> tuple[Arrangement, ...]:
     if not values:
         return ()
     best = single[best_of(values, more_is_better=True).strategy]
-
-    def over(row: Row, other: Row | None, metric: str) -> Comparison:
-        if other is None:
-            return Comparison(lack="one instance under this strategy is not in this run")
-        return paired(series(row, metric), series(other, metric))
-
+    lack = "one instance under this strategy is not in this run"
     return tuple(
         Arrangement(
             row,
-            over(row, single.get(row.cell.strategy), "throughput_per_s"),
-            over(row, single.get(row.cell.strategy), "cpu_ms_per_request"),
-            over(row, best, "throughput_per_s"),
+            over(single.get(row.cell.strategy), lack, "throughput_per_s", row),
+            over(single.get(row.cell.strategy), lack, "cpu_ms_per_request", row),
+            over(best, lack, "throughput_per_s", row),
         )
         for row in rows
     )

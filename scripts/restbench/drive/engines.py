@@ -14,9 +14,9 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -42,16 +42,6 @@ STAGGER_S = 2.0
 LOOK_S = 0.05
 _RMI = ("-Jserver.rmi.ssl.disable=true",)
 _STAGE = {f"{name};dur": at for at, name in enumerate(STAGES)}
-
-
-class Clocks(NamedTuple):
-    """CPU times so far, as the kernel told them at a moment."""
-
-    epoch_ms: float
-    service_ms: float
-    generator_ms: float
-    busy_ms: float
-    steal_ms: float
 
 
 @dataclass
@@ -158,7 +148,7 @@ class Engines:
             "strategy": strategy,
             "kernel": parse_qs(parts.query).get("kernel", ["loops"])[0],
             "payload": payload,
-            "users": share_of(users, len(self.addresses)),
+            "users": users // len(self.addresses),
             "duration_s": int(-(-seconds // 1)),
             "label": name,
         }
@@ -170,13 +160,6 @@ class Engines:
             return line
         line += [f"-Djava.rmi.server.hostname={self.controller.address}"]
         return self.controller.inside(line)
-
-
-def share_of(users: int, engines: int) -> int:
-    """The users of each engine; BadConfiguration where they cannot be divided."""
-    if users % engines:
-        raise BadConfiguration(f"users = {users}: {engines} engines need a multiple of {engines}")
-    return users // engines
 
 
 @contextmanager
@@ -230,17 +213,15 @@ def _await(
 
 
 @contextmanager
-def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Clocks]]:
+def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Mark]]:
     """CPU times, looked at again and again while the context lasts."""
-    found: list[Clocks] = []
+    found = [_now(pids, generators)]
     stopped = threading.Event()
 
     def look() -> None:
-        while True:
-            found.append(_clocks(pids, generators))
-            if stopped.wait(LOOK_S):
-                found.append(_clocks(pids, generators))
-                return
+        while not stopped.wait(LOOK_S):
+            found.append(_now(pids, generators))
+        found.append(_now(pids, generators))
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
@@ -251,20 +232,19 @@ def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Cl
         thread.join()
 
 
-def _clocks(pids: Sequence[int], generators: Sequence[int]) -> Clocks:
+def _now(pids: Sequence[int], generators: Sequence[int]) -> Mark:
     used = machine_cpu.used()
     tick_ms = 1000 / process.CLOCK_TICKS_PER_S
-    return Clocks(
-        epoch_ms=time.time() * 1000,
-        service_ms=process.cpu_ms(tuple(pids)),
-        generator_ms=process.cpu_ms(tuple(generators)),
-        busy_ms=used.busy * tick_ms,
-        steal_ms=used.steal * tick_ms,
+    cpu_ms = [process.cpu_ms(tuple(each)) for each in (pids, generators)]
+    return Mark(
+        time.monotonic_ns(),
+        round(1000 * time.time()),
+        *map(round, (*cpu_ms, used.busy * tick_ms, used.steal * tick_ms)),
     )
 
 
 def sent(
-    samples: Path, looked: Sequence[Clocks], engines: int, drop_s: float, keep_s: float
+    samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, keep_s: float
 ) -> Sent:
     """What a merged JTL says. Its lines are in no order; user numbers go on from engine to engine.
 
@@ -279,7 +259,7 @@ def sent(
     begun_ms = min(min(starts) for starts in by_engine.values())
     opened_ms = max(min(starts) for starts in by_engine.values()) + 1000 * drop_s
     closed_ms = opened_ms + 1000 * keep_s
-    if closed_ms > min(max(starts) for starts in by_engine.values()) or not looked:
+    if closed_ms > min(max(starts) for starts in by_engine.values()):
         raise EnvironmentProblem("engines began too far apart, or one ended early")
     marks = [_mark(looked, begun_ms, at_ms) for at_ms in (begun_ms, opened_ms, closed_ms)]
     first_error = next((_error(row) for row in rows if row["success"] != "true"), "")
@@ -320,8 +300,8 @@ def _error(row: Mapping[str, str]) -> str:
     return f"{row['responseCode']} {row['failureMessage'] or row['responseMessage']}"
 
 
-def _mark(looked: Sequence[Clocks], begun_ms: float, at_ms: float) -> Mark:
+def _mark(looked: Sequence[Mark], begun_ms: float, at_ms: float) -> Mark:
     """Between two looks by a straight line."""
-    times, *columns = np.array(looked).T
+    _, times, *columns = zip(*map(astuple, looked), strict=True)
     known = (round(float(np.interp(at_ms, times, each))) for each in columns)
     return Mark(round(1e6 * (at_ms - begun_ms)), round(at_ms), *known)
