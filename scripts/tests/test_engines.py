@@ -48,6 +48,8 @@ def can_make_namespaces() -> bool:
 
 
 AS_ROOT = pytest.mark.skipif(not can_make_namespaces(), reason="no namespaces can be made here")
+#: Its last cells are those that only a network of ours can have.
+NEAR = FILE.read_text().rpartition("[[cells]]")[0]
 BEGUN_MS = 1_000_000
 #: A service of half a core, engines of a quarter, on a machine where more is at work.
 LOOKED = [Mark(0, BEGUN_MS + ms, ms // 2, ms // 4, ms, 0) for ms in range(-1000, 12_000, 100)]
@@ -163,8 +165,14 @@ def test_engines_share_users_evenly_or_the_plan_is_refused(tmp_path: Path) -> No
         experiment.parse(text, tmp_path / "own.toml")
 
 
+@pytest.mark.parametrize("given", ['connection = "each"', 'front = "nginx"'])
+def test_what_the_plan_of_engines_cannot_do_is_refused(tmp_path: Path, given: str) -> None:
+    with pytest.raises(BadConfiguration, match="has no front, mix or connection 'each'"):
+        experiment.parse(f"{FILE.read_text()}{given}\n", tmp_path / "own.toml")
+
+
 def test_engines_on_real_machines_need_addresses(tmp_path: Path) -> None:
-    text = FILE.read_text().replace('hosts = "namespaces"', 'hosts = "addresses"')
+    text = NEAR.replace('hosts = "namespaces"', 'hosts = "addresses"')
     with pytest.raises(BadConfiguration, match="addresses"):
         experiment.parse(text, tmp_path / "own.toml")
     given = text.replace("count = 2", 'addresses = ["10.0.0.2", "10.0.0.3:1100"]')
