@@ -157,10 +157,10 @@ class Experiment(Strict):
             raise ValueError("cells: need one group or more, or a table [factorial]")
         for group in self.cells:
             wanted = ["A", "B"] if self.thresholds else ["checkout"]
-            if sorted(group.build) != wanted:
+            if sorted(group.levels("build")) != wanted:
                 raise ValueError(
                     f"cells '{group.name}': build: allowed is {wanted}, as a table [thresholds] "
-                    f"{'is' if self.thresholds else 'is not'} there (got {group.build})"
+                    f"{'is' if self.thresholds else 'is not'} there (got {group.levels('build')})"
                 )
 
     def _require_levels(self, cells: Sequence[Cell]) -> None:
