@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from restbench.analyse.comparison import (
     MARGIN,
     Comparison,
     best_of,
+    common_blocks,
     indistinguishable,
     over,
     paired,
@@ -34,16 +34,16 @@ class Cost:
     """One framework at one size."""
 
     row: Row
-    to_default: Comparison
-    """Its CPU time over that in the service's default framework."""
+    usual: Row | None
+    """In the service's default framework; None where that has no number."""
     to_best: Comparison
-    """Over that in the cheapest."""
+    """Its CPU time over that in the cheapest."""
     is_tied: bool
     """Whether it is the cheapest, or cannot be told from it (Holm)."""
-    throughput: Comparison
-    """Over that of the default."""
-    by_wrk: Comparison
-    """Throughput under wrk, likewise."""
+
+    def over_default(self, metric: str = METRIC) -> Comparison:
+        """A metric over that in the service's default framework."""
+        return over(self.usual, "the default framework has no number", metric, self.row)
 
     @property
     def is_within(self) -> bool:
@@ -109,27 +109,16 @@ def _size(rows: Sequence[Row]) -> Size | None:
     found = {row.cell: series(row, METRIC) for row in rows}
     costs = {cell: of for cell, of in found.items() if not of.lack and min(of.values.values()) > 0}
     known = [row for row in rows if row.cell in costs]
-    common = (
-        sorted(set.intersection(*(set(each.values) for each in costs.values()))) if known else []
-    )
-    if len(known) < 2 or not common:  # none is ranked by a better hour
+    common = common_blocks(costs.values()) if len(known) > 1 else []
+    if not common:  # none is ranked by a better hour
         return None
     values = {cell: [each.values[block] for block in common] for cell, each in costs.items()}
     best = best_of(values, more_is_better=False)
     several = len(common) > 1
     tied = indistinguishable(values, more_is_better=False) if several else {best: 1.0}
     usual = {row.cell.framework: row for row in known}.get(DEFAULT_FRAMEWORKS[best.service])
-    over_default = partial(over, usual, "the default framework has no number")
     priced = [
-        Cost(
-            row,
-            over_default(METRIC, row),
-            paired(costs[row.cell], costs[best]),
-            row.cell in tied,
-            over_default("throughput_per_s", row),
-            over_default("wrk_per_s", row),
-        )
-        for row in known
+        Cost(row, usual, paired(costs[row.cell], costs[best]), row.cell in tied) for row in known
     ]
     priced.sort(key=lambda each: (each.row.cell != best, each.to_best.estimate or 0.0))
     work_ms = next(row.value(METRIC) or 0.0 for row in known if row.cell == best)
