@@ -92,7 +92,10 @@ def test_a_file_merged_of_two_engines_is_counted_whole_and_shows_the_users_of_ea
     merged = tmp_path / "merged.jtl"
     merged.write_text(HEADER + "".join(rows), encoding="utf-8")
     make_dashboards((merged, tmp_path / "cell"))
-    assert (total(tmp_path / "cell")["sampleCount"], total(tmp_path / "cell")["errorCount"]) == (60, 0)
+    assert (total(tmp_path / "cell")["sampleCount"], total(tmp_path / "cell")["errorCount"]) == (
+        60,
+        0,
+    )
     graphs = (tmp_path / "cell" / "content" / "js" / "graph.js").read_text(encoding="utf-8")
     for engine in engines:
         assert f'"label": "{engine}-user"' in graphs

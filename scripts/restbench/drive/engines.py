@@ -243,9 +243,7 @@ def _now(pids: Sequence[int], generators: Sequence[int]) -> Mark:
     )
 
 
-def sent(
-    samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, keep_s: float
-) -> Sent:
+def sent(samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, keep_s: float) -> Sent:
     """What a merged JTL says. Its lines are in no order; user numbers go on from engine to engine.
 
     EnvironmentProblem where an engine sent nothing, or what is to be kept was not measured whole.

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import model_validator
 from pydantic import ValidationError as PydanticError
+from pydantic import model_validator
 
 from restbench.experiment.cell import (
     ASYNCHRONOUS,

@@ -1,5 +1,5 @@
-"""What on this machine makes numbers worse, why, and what mends it. It reads files and needs no root;
-root's also tries whether the kernel can delay packets."""
+"""What on this machine makes numbers worse, why, and what mends it. It reads files and needs no
+root; root's also tries whether the kernel can delay packets."""
 
 from __future__ import annotations
 
