@@ -366,7 +366,8 @@ def test_two_engines_measure_a_service_on_another_host_near_and_far() -> None:
     assert near["throughput_per_s"]["value"] > 0
     assert near["cpu_ms_per_request"]["value"] > 0
     assert far["p50_ms"]["value"] >= 40
-    assert far["notes"] == ([] if namespaces.has_netem() else ["relayed"])
+    marked = [note["kind"] for note in far["notes"]]
+    assert marked == ([] if namespaces.has_netem() else ["relayed"])
     for trial in run.trials.trials():
         assert trial.wrong == trial.errors == 0
         assert 5 < trial.users_in_flight < 11
