@@ -71,7 +71,7 @@ report: $(VENV) ## make a run's tables, figures and page again from its raw data
 browse: $(VENV) ## write results/index.html: all runs as one page, filtered, over time, side by side
 	@$(BIN)/restbench browse
 
-serve: $(VENV) $(JAR) $(filter nginx haproxy,$(FRONT)) $(CHOSEN_FRAMEWORK) ## start both services and a database on 127.0.0.1 and print curl lines (FRONT=nginx, DATABASE, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
+serve: $(VENV) $(JAR) $(filter nginx haproxy apache,$(FRONT)) $(CHOSEN_FRAMEWORK) ## start both services and a database on 127.0.0.1 and print curl lines (FRONT=nginx, DATABASE, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
 	@$(BIN)/restbench serve$(if $(FRONT), --front $(FRONT))$(DATABASE_OPTION)
 
 secrets: ## make the passwords that `docker compose --profile messages` is given by files, once
@@ -83,7 +83,7 @@ frameworks: $(FRAMEWORKS) ## install the Python web frameworks beside flask, for
 stop: $(VENV) ## end the services and the database that `make serve` started
 	@$(BIN)/restbench stop
 
-test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy compiler ## every test of every part
+test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy apache compiler ## every test of every part
 	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java lint test-beside test-overload test-robustness
 
 # Three side by side, each told in one piece when it is over: the Python service's tests mostly wait for deadlines, whole runs of
@@ -161,7 +161,7 @@ clean: ## remove everything that setup made (results stay)
 	rm -rf .venv .cache java-service/target java-service/client/target jmeter-plans/target
 
 # --- what setup makes -------------------------------------------------------------------------
-.PHONY: sysstat chromium wrk nginx haproxy compiler python3-dev headers-python tools-java tools-python
+.PHONY: sysstat chromium wrk nginx haproxy apache compiler python3-dev headers-python tools-java tools-python
 tools-java:
 	@command -v java mvn >/dev/null || { echo "Java 17+ and Maven are needed: apt-get install openjdk-17-jdk-headless maven"; exit 3; }
 
@@ -233,5 +233,6 @@ chromium: ; $(call debian,chromium,chromium)
 wrk: ; $(call debian,wrk,wrk)
 nginx: ; $(call debian,nginx,nginx)
 haproxy: ; $(call debian,haproxy,haproxy)
+apache: ; $(call debian,apache2,apache2-bin)
 compiler: ; $(call debian,g++,g++)
 python3-dev: ; $(call debian,python3-config,python3-dev)

@@ -79,6 +79,28 @@ def test_percentiles_cover_every_sample_not_the_last_20_000(tmp_path: Path) -> N
     assert total(tmp_path / "cell")["pct1ResTime"] == 500.0
 
 
+def test_a_file_merged_of_two_engines_is_counted_whole_and_shows_the_users_of_each(
+    tmp_path: Path,
+) -> None:
+    """Such a file is in no order: engines send their samples in batches."""
+    engines = ("198.18.0.5:1099", "198.18.0.4:1099")
+    parts = [write_jtl(tmp_path / f"{n}.jtl", [10] * 30).read_text() for n in range(2)]
+    rows = [
+        part.removeprefix(HEADER).replace("user 1-1", f"{engine}-user 1-1")
+        for part, engine in zip(parts, engines, strict=True)
+    ]
+    merged = tmp_path / "merged.jtl"
+    merged.write_text(HEADER + "".join(rows), encoding="utf-8")
+    make_dashboards((merged, tmp_path / "cell"))
+    assert (total(tmp_path / "cell")["sampleCount"], total(tmp_path / "cell")["errorCount"]) == (
+        60,
+        0,
+    )
+    graphs = (tmp_path / "cell" / "content" / "js" / "graph.js").read_text(encoding="utf-8")
+    for engine in engines:
+        assert f'"label": "{engine}-user"' in graphs
+
+
 def test_names_a_file_without_a_sample_and_still_makes_the_others(tmp_path: Path) -> None:
     empty, missing = write_jtl(tmp_path / "empty.jtl", []), tmp_path / "missing.jtl"
     broken = tmp_path / "broken.jtl"

@@ -32,6 +32,7 @@ def fronting(service_port: int, folder: Path) -> Iterator[int]:
         "RESTBENCH_FRONT_RUN": str(folder),
         "RESTBENCH_FRONT_PORT": str(port),
         "RESTBENCH_PORT": str(service_port),
+        "RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "20",
     }
     process = subprocess.Popen(
         [str(APACHE), "-f", str(SERVICE / "apache" / "httpd.conf"), "-DFOREGROUND"],

@@ -8,7 +8,7 @@ is picked by all other blocks (leave one out), which know nothing of that block'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import TypeVar
@@ -93,10 +93,15 @@ def combine(first: Series, second: Series, of: Callable[[float, float], float]) 
     return Series({block: of(first.values[block], second.values[block]) for block in common})
 
 
+def common_blocks(known: Iterable[Series]) -> list[int]:
+    """Those in which each of some series has a value, in order."""
+    return sorted(set.intersection(*(set(each.values) for each in known)))
+
+
 def in_common_blocks(known: Mapping[Cell, Series]) -> dict[Cell, list[float]]:
     """Each cell's values in the blocks that all have, so that none is ranked by a better hour; all
     its values where there is no such block."""
-    common = set.intersection(*(set(each.values) for each in known.values()))
+    common = common_blocks(known.values())
     return {
         cell: [value for block, value in each.values.items() if block in common or not common]
         for cell, each in known.items()
@@ -111,6 +116,13 @@ def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     ones, twos = ([each.values[block] for block in both.values] for each in (first, second))
     earlier = _paired(ones[:-1], twos[:-1], margin) if len(ones) > 1 else None
     return replace(_paired(ones, twos, margin), earlier=earlier)
+
+
+def over(usual: Row | None, lack: str, metric: str, row: Row) -> Comparison:
+    """A cell's metric over that of the usual one; `lack` is said where that is not in the run."""
+    if usual is None:
+        return Comparison(lack=lack)
+    return paired(series(row, metric), series(usual, metric))
 
 
 def _paired(ones: Sequence[float], twos: Sequence[float], margin: float) -> Comparison:

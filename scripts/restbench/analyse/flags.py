@@ -53,6 +53,10 @@ FLAGS: dict[str, str] = {
     "ports-awaited": (
         "New connections left so many ports waiting that a trial of this cell had to wait."
     ),
+    "relayed": (
+        "The kernel has no netem: a relay made the network's delay, and its CPU time is among the "
+        "load generator's."
+    ),
     "limit-mismeasured": (
         "The batch was sooner than the least time that it can take, by more than 3 %: what a call "
         "takes alone was measured on a busy machine, or before all was warm."

@@ -17,11 +17,13 @@ from restbench.analyse.comparison import (
     MARGIN,
     Comparison,
     best_of,
+    common_blocks,
     indistinguishable,
+    over,
     paired,
     series,
 )
-from restbench.analyse.measures import FEWEST_BLOCKS, Row
+from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
 
 METRIC = "cpu_ms_per_request"
@@ -32,16 +34,16 @@ class Cost:
     """One framework at one size."""
 
     row: Row
-    to_default: Comparison
-    """Its CPU time over that in the service's default framework."""
+    usual: Row | None
+    """In the service's default framework; None where that has no number."""
     to_best: Comparison
-    """Over that in the cheapest."""
+    """Its CPU time over that in the cheapest."""
     is_tied: bool
     """Whether it is the cheapest, or cannot be told from it (Holm)."""
-    throughput: Comparison
-    """Over that of the default."""
-    by_wrk: Comparison
-    """Throughput under wrk, likewise."""
+
+    def over_default(self, metric: str = METRIC) -> Comparison:
+        """A metric over that in the service's default framework."""
+        return over(self.usual, "the default framework has no number", metric, self.row)
 
     @property
     def is_within(self) -> bool:
@@ -92,53 +94,33 @@ class Load:
 
 def loads(rows: Sequence[Row]) -> list[Load]:
     """Those in which two frameworks or more have a CPU time."""
-    groups: dict[Cell, dict[tuple[str, str], list[Row]]] = {}
-    for row in rows:
-        if "not-offered" not in row.flags:
-            cell, usual = row.cell, {"complexity": "", "kernel": "loops"}
-            usual |= {"framework": DEFAULT_FRAMEWORKS[cell.service], "handoff": "thread"}
-            of = groups.setdefault(cell.model_copy(update=usual), {})
-            of.setdefault((cell.complexity, cell.kernel), []).append(row)
-    found = [
-        Load(cell, tuple(sorted(filter(None, sizes), key=lambda each: each.work_ms)))
-        for cell, of in groups.items()
-        for sizes in [[_size(level, group) for (level, _), group in of.items()]]
-    ]
+    found = []
+    groups = alike(rows, complexity="", kernel="loops", framework="tomcat", handoff="thread")
+    for cell, of in groups.items():
+        by_size: dict[tuple[str, str], list[Row]] = {}
+        for row in of:
+            by_size.setdefault((row.cell.complexity, row.cell.kernel), []).append(row)
+        sizes = filter(None, map(_size, by_size.values()))
+        found.append(Load(cell, tuple(sorted(sizes, key=lambda each: each.work_ms))))
     return [each for each in found if each.sizes]
 
 
-def _size(complexity: str, rows: Sequence[Row]) -> Size | None:
+def _size(rows: Sequence[Row]) -> Size | None:
     found = {row.cell: series(row, METRIC) for row in rows}
     costs = {cell: of for cell, of in found.items() if not of.lack and min(of.values.values()) > 0}
     known = [row for row in rows if row.cell in costs]
-    common = (
-        sorted(set.intersection(*(set(each.values) for each in costs.values()))) if known else []
-    )
-    if len(known) < 2 or not common:  # none is ranked by a better hour
+    common = common_blocks(costs.values()) if len(known) > 1 else []
+    if not common:  # none is ranked by a better hour
         return None
     values = {cell: [each.values[block] for block in common] for cell, each in costs.items()}
     best = best_of(values, more_is_better=False)
     several = len(common) > 1
     tied = indistinguishable(values, more_is_better=False) if several else {best: 1.0}
     usual = {row.cell.framework: row for row in known}.get(DEFAULT_FRAMEWORKS[best.service])
-
-    def over_default(row: Row, metric: str) -> Comparison:
-        if usual is None:
-            return Comparison(lack="the default framework has no number")
-        return paired(series(row, metric), series(usual, metric))
-
     priced = [
-        Cost(
-            row,
-            over_default(row, METRIC),
-            paired(costs[row.cell], costs[best]),
-            row.cell in tied,
-            over_default(row, "throughput_per_s"),
-            over_default(row, "wrk_per_s"),
-        )
-        for row in known
+        Cost(row, usual, paired(costs[row.cell], costs[best]), row.cell in tied) for row in known
     ]
     priced.sort(key=lambda each: (each.row.cell != best, each.to_best.estimate or 0.0))
     work_ms = next(row.value(METRIC) or 0.0 for row in known if row.cell == best)
     lacking = tuple(row for row in rows if row not in known)
-    return Size(complexity, work_ms, tuple(priced), lacking)
+    return Size(rows[0].cell.complexity, work_ms, tuple(priced), lacking)

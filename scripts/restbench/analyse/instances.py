@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.comparison import Comparison, best_of, paired, series
+from restbench.analyse.comparison import Comparison, best_of, over, series
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 
@@ -20,12 +20,20 @@ class Arrangement:
     """A strategy on so many instances in one placement."""
 
     row: Row
-    throughput: Comparison
-    """Over that of one unbound instance under the same strategy."""
-    cpu_time: Comparison
-    """A request's, likewise."""
-    to_best: Comparison
-    """Throughput over that of one unbound instance under its best strategy."""
+    one: Row | None
+    """One unbound instance under the same strategy."""
+    best: Row
+    """One unbound instance under its best strategy."""
+
+    def over_one(self, metric: str) -> Comparison:
+        """A metric over that of one instance under the same strategy."""
+        lack = "one instance under this strategy is not in this run"
+        return over(self.one, lack, metric, self.row)
+
+    @property
+    def to_best(self) -> Comparison:
+        """Throughput over that of one instance under its best strategy."""
+        return over(self.best, "", "throughput_per_s", self.row)
 
     @property
     def is_bound(self) -> bool:
@@ -67,21 +75,7 @@ def _arrangements(rows: Sequence[Row]) -> tuple[Arrangement, ...]:
     if not values:
         return ()
     best = single[best_of(values, more_is_better=True).strategy]
-
-    def over(row: Row, other: Row | None, metric: str) -> Comparison:
-        if other is None:
-            return Comparison(lack="one instance under this strategy is not in this run")
-        return paired(series(row, metric), series(other, metric))
-
-    return tuple(
-        Arrangement(
-            row,
-            over(row, single.get(row.cell.strategy), "throughput_per_s"),
-            over(row, single.get(row.cell.strategy), "cpu_ms_per_request"),
-            over(row, best, "throughput_per_s"),
-        )
-        for row in rows
-    )
+    return tuple(Arrangement(row, single.get(row.cell.strategy), best) for row in rows)
 
 
 def _is_one(cell: Cell) -> bool:

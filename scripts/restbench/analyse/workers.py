@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from restbench.analyse import scalability
-from restbench.analyse.comparison import indistinguishable, series
+from restbench.analyse.comparison import common_blocks, indistinguishable, series
 from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import Interval
@@ -64,9 +64,9 @@ class Grid:
 
 def _blocks(rows: Sequence[Row]) -> list[list[float]]:
     """The throughputs of the rows in each block in which all have one."""
-    known = [series(row, "throughput_per_s").values for row in rows]
-    common = sorted(set.intersection(*map(set, known))) if known else []
-    values = [[each[block] for each in known] for block in common]
+    known = [series(row, "throughput_per_s") for row in rows]
+    common = common_blocks(known) if known else []
+    values = [[each.values[block] for each in known] for block in common]
     return [each for each in values if min(each) > 0]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from restbench.calibrate.stub import HOST, STRATEGY, Behaviour
 from restbench.deploy import service
 from restbench.deploy.service import Service
-from restbench.drive import generator
+from restbench.drive import generator, relay
 from restbench.drive.generator import Generator, Sent
 from restbench.drive.payload import ANSWER_REST, Payload, make_payload, path_of
 from restbench.experiment.cell import Cell, Shape
@@ -68,6 +68,19 @@ class Bench:
             service.await_ready(stub)
             self.announce(load, stub, STRATEGY)
             yield stub
+
+    @contextmanager
+    def relayed(self, load: Generator, target: Service, delay_ms: int) -> Iterator[None]:
+        """The generator's trials go to a stub through a relay, on the generator's cores."""
+        own = HOST, ports.free()
+        cores = None if self.cores.shared else core_list(self.cores.load)
+        line = process.bound_to_us(relay.command(own, target.address, delay_ms), cores)
+        log = self.folder / "relay.log"
+        started = [process.start(line, log)]
+        with Service("java", "http://{}:{}".format(*own), started, log=log) as way:
+            service.await_ready(way)
+            self.announce(load, way, STRATEGY)
+            yield
 
     def java(self) -> Service:
         """A fresh Java service, on a port of its own."""

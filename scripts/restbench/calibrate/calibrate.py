@@ -42,7 +42,7 @@ def calibrate(tell: Tell) -> Calibration:
 
 def _checks(bench: Bench) -> list[CalibrationCheck]:
     with bench.generator(stall.OPEN_USERS) as generator:
-        known = latency.check(bench, generator)
+        known = [latency.check(bench, generator), latency.check_relay(bench, generator)]
         stalls = [
             stall.judge_closed(stall.closed(bench, generator)),
             stall.judge_opened(stall.opened(bench, generator)),
@@ -59,7 +59,7 @@ def _checks(bench: Bench) -> list[CalibrationCheck]:
     return [
         quiet(100 * bench.foreign_ms / bench.machine_ms),
         same_cell.judge(trials),
-        known,
+        *known,
         *stalls,
         generator_cost.judge(generator_cost.costs_of(trials), ceiling, bench.cores),
         wrk_arm.judge(under_wrk, shared=bench.cores.shared),

@@ -1,8 +1,10 @@
-"""Known latency: does the chain measure a delay that is known beforehand?"""
+"""Known latency: does the chain measure a delay that is known beforehand? And does the relay, which
+is a network's delay where the kernel has none, add what it is to add?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +36,9 @@ class Point:
 #: Few users: what is measured shall be the delay, not the cores that generator and stub share.
 POINTS = (Point(5, 4, 6), Point(50, 10, 6.5), Point(500, 50, 12))
 
+#: The same stub without and with a relay, which delays each direction.
+RELAYED, RELAY_MS = Point(5, 4, 4), 20
+
 
 @dataclass(frozen=True)
 class Found:
@@ -59,9 +64,32 @@ def check(bench: Bench, load: Generator, points: Sequence[Point] = POINTS) -> Ca
     return judge([_measure(bench, load, point) for point in points])
 
 
-def _measure(bench: Bench, load: Generator, point: Point) -> Found:
-    bench.tell(f"a stub that answers after {point.delay_ms:g} ms")
-    with bench.stub(load, Behaviour(delay_ms=point.delay_ms)) as stub:
+def check_relay(bench: Bench, load: Generator) -> CalibrationCheck:
+    """Measure the same stub directly and through a relay, and compare."""
+    return judge_relay(_measure(bench, load, RELAYED), _measure(bench, load, RELAYED, RELAY_MS))
+
+
+def judge_relay(direct: Found, relayed: Found) -> CalibrationCheck:
+    """The check's record."""
+    added_ms, wanted_ms = relayed.median_ms - direct.median_ms, 2 * RELAY_MS
+    return CalibrationCheck(
+        name="network delay",
+        question="Does the relay add the delay of a network?",
+        measured=f"the median is {added_ms:.2f} ms longer through a relay of 2 x {RELAY_MS} ms",
+        limit="within 1 ms + 1 %",
+        passed=abs(added_ms - wanted_ms) <= 1 + 0.01 * wanted_ms,
+        values={"relay_added_ms": added_ms},
+        follows="cells with delay_ms that are marked `relayed` have another delay than they say",
+    )
+
+
+def _measure(bench: Bench, load: Generator, point: Point, relay_ms: int = 0) -> Found:
+    way = f", through a relay of {relay_ms} ms each way" * bool(relay_ms)
+    bench.tell(f"a stub that answers after {point.delay_ms:g} ms{way}")
+    with ExitStack() as stack:
+        stub = stack.enter_context(bench.stub(load, Behaviour(delay_ms=point.delay_ms)))
+        if relay_ms:
+            stack.enter_context(bench.relayed(load, stub, relay_ms))
         times_s = (point.drop_s, point.keep_s)
         kept = bench.trial(load, STRATEGY, point.users, times_s, stub.pids()).measured
     elapsed_ms = kept["elapsed_us"][kept["outcome"] == CORRECT] / 1000

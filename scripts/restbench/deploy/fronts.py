@@ -49,6 +49,7 @@ def apache(place: Place) -> list[str]:
         f"RESTBENCH_PORT={place.services[0].rpartition(':')[2]}",
         f"RESTBENCH_FRONT_PORT={place.port}",
         f"RESTBENCH_FRONT_RUN={place.folder.resolve()}",
+        f"RESTBENCH_RECEIVE_TIMEOUT_SECONDS={_receive_seconds(place)}",
     ]
     configuration = str(PYTHON_SERVICE / "apache" / "httpd.conf")
     return ["env", *settings, program("apache"), "-f", configuration, "-DFOREGROUND"]
@@ -101,7 +102,7 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
         else "0",
         "FRONT_RUN": str(folder),
         "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
-        "FRONT_RECEIVE_SECONDS": _set(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20),
+        "FRONT_RECEIVE_SECONDS": _receive_seconds(place),
     }
     for source in sorted((TEMPLATES / front).iterdir()):
         text = source.read_text(encoding="utf-8")
@@ -112,6 +113,10 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
     if (user := user_of(front)) is not None:
         os.chown(folder, user, user)
     return configuration
+
+
+def _receive_seconds(place: Place) -> str:
+    return _set(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20)
 
 
 def _set(place: Place, variable: str, default: int) -> str:

@@ -14,19 +14,19 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
-from restbench.drive import engine_clocks, jtl_file
+from restbench.drive import engine_clocks, jtl_file, relay
 from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, Mark, Sent
 from restbench.drive.load import LAUNCHER, PLANS
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.machine import machine_cpu, process
+from restbench.machine import machine_cpu, ports, process
 from restbench.machine.namespaces import Host
 
 PLAN = PLANS / "closed-load.jmx"
@@ -44,16 +44,6 @@ _RMI = ("-Jserver.rmi.ssl.disable=true",)
 _STAGE = {f"{name};dur": at for at, name in enumerate(STAGES)}
 
 
-class Clocks(NamedTuple):
-    """CPU times so far, as the kernel told them at a moment."""
-
-    epoch_ms: float
-    service_ms: float
-    generator_ms: float
-    busy_ms: float
-    steal_ms: float
-
-
 @dataclass
 class Engines:
     """Running engines, and what starts a controller; to drivers it is a load generator."""
@@ -63,14 +53,33 @@ class Engines:
     folder: Path
     users: int
     controller: Host | None = None
-    processes: Sequence[subprocess.Popen[bytes]] = ()
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     """Those of ours: none of engines that others run."""
     _cells: dict[str, tuple[str, Path]] = field(default_factory=dict)
+    _relays: dict[tuple[str, int], str] = field(default_factory=dict)
 
     @property
     def pid(self) -> int | None:
         """None: there are several."""
         return None
+
+    @property
+    def samples(self) -> Path:
+        """The merged JTL of the last load: of all engines, in no order."""
+        return self.folder / "samples.jtl"
+
+    def relayed(self, address: str, delay_ms: int) -> str:
+        """Where `HOST:PORT` can be reached so much later in each direction: a relay on the
+        controller's host, which ends with the engines and counts as one of them."""
+        if (address, delay_ms) not in self._relays and self.controller:
+            host, _, port = address.partition(":")
+            own = self.controller.address, ports.free()
+            line = self.controller.inside(relay.command(own, (host, int(port)), delay_ms))
+            running = process.start(process.bound_to_us(line), self.folder / "relay.out")
+            self.processes.append(running)
+            _await("relay", *own, START_TIMEOUT_S, running)
+            self._relays[address, delay_ms] = "{}:{}".format(*own)
+        return self._relays[address, delay_ms]
 
     def alive(self) -> bool:
         """Whether none of ours has ended."""
@@ -116,14 +125,14 @@ class Engines:
 
     def _samples(self, name: str, users: int, seconds: float) -> Path:
         """The merged JTL of a load. EnvironmentProblem where an engine or the controller fails."""
-        samples, log = self.folder / "samples.jtl", self.folder / "controller.out"
+        samples, log = self.samples, self.folder / "controller.out"
         samples.unlink(missing_ok=True)
         line = process.bound_to_us(self._controller(name, users, seconds, samples))
         code = process.finished(line, log, seconds + CONTROL_TIMEOUT_S)
         if code is None:
             raise EnvironmentProblem("JMeter's controller does not end")
         if not self.alive():
-            raise EnvironmentProblem("a JMeter engine has ended")
+            raise EnvironmentProblem("a JMeter engine has ended, or the relay of a delay")
         if code or not samples.exists():
             raise EnvironmentProblem(f"JMeter's controller failed:\n{process.tail(log)}")
         return samples
@@ -139,7 +148,7 @@ class Engines:
             "strategy": strategy,
             "kernel": parse_qs(parts.query).get("kernel", ["loops"])[0],
             "payload": payload,
-            "users": share_of(users, len(self.addresses)),
+            "users": users // len(self.addresses),
             "duration_s": int(-(-seconds // 1)),
             "label": name,
         }
@@ -151,13 +160,6 @@ class Engines:
             return line
         line += [f"-Djava.rmi.server.hostname={self.controller.address}"]
         return self.controller.inside(line)
-
-
-def share_of(users: int, engines: int) -> int:
-    """The users of each engine; BadConfiguration where they cannot be divided."""
-    if users % engines:
-        raise BadConfiguration(f"users = {users}: {engines} engines need a multiple of {engines}")
-    return users // engines
 
 
 @contextmanager
@@ -175,7 +177,7 @@ def started(hosts: Sequence[Host], controller: Host, folder: Path, users: int) -
             running.append(process.start(bound, folder / f"engine-{number}.out"))
         addresses = [f"{host.address}:{PORT}" for host in hosts]
         for host, each in zip(hosts, running, strict=True):
-            _await_engine(host.address, PORT, START_TIMEOUT_S, each)
+            _await("JMeter engine", host.address, PORT, START_TIMEOUT_S, each)
         yield Engines(addresses, folder, users, controller, running)
     finally:
         for each in running:
@@ -187,14 +189,18 @@ def attached(addresses: Sequence[str], folder: Path, users: int, wait_s: float =
     folder.mkdir(parents=True, exist_ok=True)
     for address in addresses:
         host, _, port = address.partition(":")
-        _await_engine(host, int(port or PORT), wait_s)
+        _await("JMeter engine", host, int(port or PORT), wait_s)
     return Engines(addresses, folder, users)
 
 
-def _await_engine(
-    host: str, port: int, wait_s: float, running: subprocess.Popen[bytes] | None = None
+def _await(
+    what: str,
+    host: str,
+    port: int,
+    wait_s: float,
+    running: subprocess.Popen[bytes] | None = None,
 ) -> None:
-    """Until its registry can be reached."""
+    """Until it can be reached."""
     ends = time.monotonic() + wait_s
     while time.monotonic() < ends and (running is None or running.poll() is None):
         try:
@@ -203,21 +209,19 @@ def _await_engine(
             time.sleep(0.1)
         else:
             return
-    raise EnvironmentProblem(f"no JMeter engine at {host}:{port} after {wait_s:.0f} s")
+    raise EnvironmentProblem(f"no {what} at {host}:{port} after {wait_s:.0f} s")
 
 
 @contextmanager
-def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Clocks]]:
+def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Mark]]:
     """CPU times, looked at again and again while the context lasts."""
-    found: list[Clocks] = []
+    found = [_now(pids, generators)]
     stopped = threading.Event()
 
     def look() -> None:
-        while True:
-            found.append(_clocks(pids, generators))
-            if stopped.wait(LOOK_S):
-                found.append(_clocks(pids, generators))
-                return
+        while not stopped.wait(LOOK_S):
+            found.append(_now(pids, generators))
+        found.append(_now(pids, generators))
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
@@ -228,21 +232,18 @@ def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Cl
         thread.join()
 
 
-def _clocks(pids: Sequence[int], generators: Sequence[int]) -> Clocks:
+def _now(pids: Sequence[int], generators: Sequence[int]) -> Mark:
     used = machine_cpu.used()
     tick_ms = 1000 / process.CLOCK_TICKS_PER_S
-    return Clocks(
-        epoch_ms=time.time() * 1000,
-        service_ms=process.cpu_ms(tuple(pids)),
-        generator_ms=process.cpu_ms(tuple(generators)),
-        busy_ms=used.busy * tick_ms,
-        steal_ms=used.steal * tick_ms,
+    cpu_ms = [process.cpu_ms(tuple(each)) for each in (pids, generators)]
+    return Mark(
+        time.monotonic_ns(),
+        round(1000 * time.time()),
+        *map(round, (*cpu_ms, used.busy * tick_ms, used.steal * tick_ms)),
     )
 
 
-def sent(
-    samples: Path, looked: Sequence[Clocks], engines: int, drop_s: float, keep_s: float
-) -> Sent:
+def sent(samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, keep_s: float) -> Sent:
     """What a merged JTL says. Its lines are in no order; user numbers go on from engine to engine.
 
     EnvironmentProblem where an engine sent nothing, or what is to be kept was not measured whole.
@@ -256,7 +257,7 @@ def sent(
     begun_ms = min(min(starts) for starts in by_engine.values())
     opened_ms = max(min(starts) for starts in by_engine.values()) + 1000 * drop_s
     closed_ms = opened_ms + 1000 * keep_s
-    if closed_ms > min(max(starts) for starts in by_engine.values()) or not looked:
+    if closed_ms > min(max(starts) for starts in by_engine.values()):
         raise EnvironmentProblem("engines began too far apart, or one ended early")
     marks = [_mark(looked, begun_ms, at_ms) for at_ms in (begun_ms, opened_ms, closed_ms)]
     first_error = next((_error(row) for row in rows if row["success"] != "true"), "")
@@ -297,8 +298,8 @@ def _error(row: Mapping[str, str]) -> str:
     return f"{row['responseCode']} {row['failureMessage'] or row['responseMessage']}"
 
 
-def _mark(looked: Sequence[Clocks], begun_ms: float, at_ms: float) -> Mark:
+def _mark(looked: Sequence[Mark], begun_ms: float, at_ms: float) -> Mark:
     """Between two looks by a straight line."""
-    times, *columns = np.array(looked).T
+    _, times, *columns = zip(*map(astuple, looked), strict=True)
     known = (round(float(np.interp(at_ms, times, each))) for each in columns)
     return Mark(round(1e6 * (at_ms - begun_ms)), round(at_ms), *known)

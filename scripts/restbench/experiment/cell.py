@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -110,10 +111,8 @@ class ServiceGroup(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its folder; what is the default is not named."""
-        levels = [*self[:-4], *_numbers(self)]
-        usual = {"checkout", DEFAULT_FRAMEWORKS[self.service], "thread", "tcp", *_USUAL}
-        return "-".join(each for each in levels if each not in usual)
+        """Of its folder."""
+        return "-".join([*self[:3], *_named(self, self._fields[3:])])
 
 
 class Shape(BaseModel):
@@ -169,6 +168,8 @@ class Cell(BaseModel):
     postgres: str = ""
     """Settings of the database that are not its usual ones: `shared_buffers=2GB`, several with
     commas between them."""
+    delay_ms: int = 0
+    """Of the network between users and service, in each direction."""
 
     @model_validator(mode="before")
     @classmethod
@@ -180,13 +181,7 @@ class Cell(BaseModel):
     @property
     def unusual(self) -> tuple[str, ...]:
         """The levels after placement, complexity and users that are not the default."""
-        workers, instances, *threads = _numbers(self)
-        levels: tuple[str, ...] = (self.framework, self.handoff, self.front, self.kernel)
-        levels += (self.build, workers, self.connection, instances, self.link)
-        levels += (self.technique, *threads, self.postgres)
-        usual = {DEFAULT_FRAMEWORKS[self.service], "thread", "none", "loops", "checkout"}
-        usual |= {"kept", "tcp", *_USUAL}
-        return tuple(level for level in levels if level not in usual)
+        return tuple(_named(self, _IN_NAMES))
 
     @property
     def id(self) -> str:
@@ -229,18 +224,29 @@ def require_framework(service: ServiceName, framework: str) -> None:
         )
 
 
-def _numbers(of: Cell | ServiceGroup) -> tuple[str, ...]:
-    """In a name, such as `2w` for workers and `2i` for instances."""
-    return (
-        f"{of.workers}w",
-        f"{of.instances}i",
-        f"{of.pool_threads}t",
-        f"{of.connections}c",
-    )
+def _named(of: Cell | ServiceGroup, factors: Iterable[str]) -> list[str]:
+    """The levels that are not the default; numbers with their unit, such as `2w` for workers."""
+    usual = _DEFAULTS | {"framework": DEFAULT_FRAMEWORKS[of.service]}
+    return [
+        f"{getattr(of, each)}{_UNITS.get(each, '')}"
+        for each in factors
+        if getattr(of, each) != usual[each]
+    ]
 
 
-#: What no name needs to say.
-_USUAL = frozenset({"1w", "1i", "0t", "0c", ""})
+_DEFAULTS = {name: field.default for name, field in Cell.model_fields.items()}
+_UNITS = {
+    "workers": "w",
+    "instances": "i",
+    "pool_threads": "t",
+    "connections": "c",
+    "delay_ms": "ms",
+}
+#: Behind a cell's other levels, in this order.
+_IN_NAMES = (
+    *("framework", "handoff", "front", "kernel", "build", "workers", "connection", "instances"),
+    *("link", "technique", "pool_threads", "connections", "postgres", "delay_ms"),
+)
 
 
 def users_text(users: int) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
 from pydantic import ValidationError as PydanticError
+from pydantic import model_validator
 
 from restbench.experiment.cell import (
     ASYNCHRONOUS,
@@ -15,35 +15,20 @@ from restbench.experiment.cell import (
     FACTORS,
     STRATEGIES,
     TAKING_MESSAGES,
-    Build,
     Cell,
-    Connection,
-    Framework,
-    Front,
-    Handoff,
-    Kernel,
-    Link,
     ServiceName,
-    Technique,
     require_framework,
 )
 from restbench.experiment.design import Level
-from restbench.experiment.selection import (
-    Counted,
-    Many,
-    NotNegative,
-    Postgres,
-    Strict,
-    is_any,
-)
-from restbench.machine.placement import Placement
+from restbench.experiment.selection import Counted, Many, OptionalLevels, is_any
 
 #: A factor of a design whose levels are those of one setting of the database.
 OF_POSTGRES = "postgres."
 
 
-class CellGroup(Strict):
-    """A full factorial: every combination of the listed levels is a cell."""
+class CellGroup(OptionalLevels):
+    """A full factorial: every combination of the listed levels is a cell. A factor that is not
+    named has its default."""
 
     name: str
     service: ServiceName
@@ -51,28 +36,22 @@ class CellGroup(Strict):
     complexity: Annotated[list[str], Many]
     """In which `*` stands for anything."""
     users: Annotated[list[Counted], Many]
-    placement: Annotated[list[Placement], Many] = Field(default=["unbound"])
-    front: Annotated[list[Front], Many] = Field(default=["none"])
-    kernel: Annotated[list[Kernel], Many] = Field(default=["loops"])
-    build: Annotated[list[Build], Many] = Field(default=["checkout"])
-    framework: Annotated[list[Framework], Many] | None = None
-    """The service's default, if none is given."""
-    handoff: Annotated[list[Handoff], Many] = Field(default=["thread"])
-    workers: Annotated[list[Counted], Many] = Field(default=[1])
-    connection: Annotated[list[Connection], Many] = Field(default=["kept"])
-    instances: Annotated[list[Counted], Many] = Field(default=[1])
-    link: Annotated[list[Link], Many] = Field(default=["tcp"])
-    technique: Annotated[list[Technique], Many] = Field(default=["none"])
-    pool_threads: Annotated[list[NotNegative], Many] = Field(default=[0])
-    connections: Annotated[list[NotNegative], Many] = Field(default=[0])
-    postgres: Annotated[list[Postgres], Many] = Field(default=[""])
+
+    def levels(self, factor: str) -> list[Any]:
+        """Those of a factor, in the order of the file."""
+        given = getattr(self, factor)
+        if given is None:
+            usual = {"framework": DEFAULT_FRAMEWORKS[self.service]}
+            return [usual.get(factor, Cell.model_fields[factor].default)]
+        return given if isinstance(given, list) else [given]
 
     @model_validator(mode="after")
     def _front_can(self) -> Self:
-        can = {*self.front} <= {"nginx", "haproxy"}
-        if max(self.instances) > 1 and not (can or self._has_messages):
+        can = {*self.levels("front")} <= {"nginx", "haproxy"}
+        if max(self.levels("instances")) > 1 and not (can or self._has_messages):
             raise ValueError("instances: more than 1 need front = 'nginx' or 'haproxy'")
-        if "unix" in self.link and not (can and self.service == "python" and self.workers == [1]):
+        alone = self.service == "python" and self.levels("workers") == [1]
+        if "unix" in self.levels("link") and not (can and alone):
             raise ValueError(
                 "link: 'unix' is for service = 'python' with workers = 1 behind front = 'nginx' or "
                 "'haproxy': users speak TCP, and so does Java; else leave it out"
@@ -83,10 +62,11 @@ class CellGroup(Strict):
     def _frameworks_are_the_services(self) -> Self:
         for framework in self.framework or ():
             require_framework(self.service, framework)
-        if "loop" in self.handoff and not {*(self.framework or ("flask",))} <= ASYNCHRONOUS:
+        if "loop" in self.levels("handoff") and not {*self.levels("framework")} <= ASYNCHRONOUS:
             allowed = ", ".join(sorted(ASYNCHRONOUS))
             raise ValueError(f"handoff: 'loop' needs framework to be of {allowed}")
-        if max(self.workers) > 1 and (self.service, self.strategy) != ("python", ["serial"]):
+        can_have_workers = (self.service, self.strategy) == ("python", ["serial"])
+        if max(self.levels("workers")) > 1 and not can_have_workers:
             raise ValueError("workers: more than 1 are for python with strategy serial alone")
         return self
 
@@ -104,16 +84,13 @@ class CellGroup(Strict):
     @property
     def _has_messages(self) -> bool:
         """Their users go to the instances by number where there is no front."""
-        return "none" not in self.technique
+        return "none" not in self.levels("technique")
 
     @model_validator(mode="after")
     def _messages_can_be_taken(self) -> Self:
         if not self._has_messages:
-            if {*self.technique, *self.pool_threads, *self.connections, *self.postgres} != {
-                "none",
-                0,
-                "",
-            }:
+            of_messages = ("technique", "pool_threads", "connections", "postgres")
+            if any(self.levels(each) != [Cell.model_fields[each].default] for each in of_messages):
                 raise ValueError(
                     "technique: 'none' goes with no other, and with no pool_threads, connections "
                     "or postgres: these are for messages"
@@ -126,16 +103,17 @@ class CellGroup(Strict):
                     + ", ".join(sorted(TAKING_MESSAGES & {*STRATEGIES[self.service]}))
                 )
             if (
-                "memory" in self.technique
+                "memory" in self.levels("technique")
                 and strategy.endswith("-per-request")
                 and (strategy != "virtual-thread-per-request")
             ):
                 raise ValueError(
                     f"technique: 'memory' is not for {strategy}: each process has its own"
                 )
-        if "memory" in self.technique and (max(self.instances) > 1 or {*self.postgres} != {""}):
+        several = max(self.levels("instances")) > 1 or {*self.levels("postgres")} != {""}
+        if "memory" in self.levels("technique") and several:
             raise ValueError("technique: 'memory' is in one process: instances = 1, no postgres")
-        if {*self.pool_threads} != {0} and self.strategy != ["worker-pool"]:
+        if {*self.levels("pool_threads")} != {0} and self.strategy != ["worker-pool"]:
             raise ValueError("pool_threads: are those of strategy = 'worker-pool' alone")
         return self
 
@@ -143,15 +121,11 @@ class CellGroup(Strict):
         """The group's cells in the order of the file; `*` in a level of complexity stands for those
         that are `defined`."""
         named = [level for each in self.complexity for level in defined if is_any(level, [each])]
-        own: dict[str, list[str]] = {
-            "service": [self.service],
-            "complexity": named or self.complexity,
-            "framework": list(self.framework or [DEFAULT_FRAMEWORKS[self.service]]),
-        }
-        levels = [own.get(factor, getattr(self, factor)) for factor in FACTORS]
+        levels = {factor: self.levels(factor) for factor in FACTORS}
+        levels["complexity"] = named or self.complexity
         return [
             Cell(**dict(zip(FACTORS, combination, strict=True)))
-            for combination in itertools.product(*levels)
+            for combination in itertools.product(*levels.values())
         ]
 
 

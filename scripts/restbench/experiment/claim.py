@@ -225,7 +225,8 @@ def _one(levels: Where) -> dict[str, Any]:
 
 def _combinations(where: Where) -> list[dict[str, Any]]:
     """Each once: on some machines two numbers of cores are one."""
-    levels = {name: dict.fromkeys(of) for name, of in where.model_dump(exclude_none=True).items()}
+    given = where.model_dump(exclude_none=True)
+    levels = {name: dict.fromkeys(given[name]) for name in FACTORS if name in given}
     return [
         dict(zip(levels, chosen, strict=True)) for chosen in itertools.product(*levels.values())
     ]

@@ -157,10 +157,10 @@ class Experiment(Strict):
             raise ValueError("cells: need one group or more, or a table [factorial]")
         for group in self.cells:
             wanted = ["A", "B"] if self.thresholds else ["checkout"]
-            if sorted(group.build) != wanted:
+            if sorted(group.levels("build")) != wanted:
                 raise ValueError(
                     f"cells '{group.name}': build: allowed is {wanted}, as a table [thresholds] "
-                    f"{'is' if self.thresholds else 'is not'} there (got {group.build})"
+                    f"{'is' if self.thresholds else 'is not'} there (got {group.levels('build')})"
                 )
 
     def _require_levels(self, cells: Sequence[Cell]) -> None:
@@ -218,6 +218,9 @@ class Experiment(Strict):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
         if self.engines:
             self.engines.require_users(cells, self.mixes)
+        is_delayed = any(cell.delay_ms for cell in cells)
+        if is_delayed and not (self.engines and self.engines.hosts == "namespaces"):
+            raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
         if self.calls:
             self.calls.require_threads((each.complexity, each.users) for each in cells)
         for name, profile in self.profiles.items():

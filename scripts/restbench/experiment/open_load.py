@@ -159,5 +159,5 @@ class EngineLoad(Strict):
                     f"cells: users = {cell.users}: {self.number} engines share them, so give a "
                     f"multiple of {self.number}"
                 )
-            if cell.front != "none" or cell.complexity in mixes:
-                raise ValueError("cells: driver 'engines' has no front and no mix")
+            if cell.front != "none" or cell.complexity in mixes or cell.connection == "each":
+                raise ValueError("cells: driver 'engines' has no front, mix or connection 'each'")

@@ -53,16 +53,11 @@ class Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
-class Where(Strict):
-    """A selection of cells: a cell matches when each named factor has one of the given levels. In a
-    level of complexity `*` stands for anything."""
+class OptionalLevels(Strict):
+    """Levels of the factors that have a default; None for one that is not named."""
 
-    service: Annotated[list[ServiceName], Many] | None = None
-    strategy: Annotated[list[str], Many] | None = None
     placement: Annotated[list[Placement], Many] | None = None
     front: Annotated[list[Front], Many] | None = None
-    complexity: Annotated[list[str], Many] | None = None
-    users: Annotated[list[Counted], Many] | None = None
     kernel: Annotated[list[Kernel], Many] | None = None
     build: Annotated[list[Build], Many] | None = None
     framework: Annotated[list[Framework], Many] | None = None
@@ -75,6 +70,17 @@ class Where(Strict):
     pool_threads: Annotated[list[NotNegative], Many] | None = None
     connections: Annotated[list[NotNegative], Many] | None = None
     postgres: Annotated[list[Postgres], Many] | None = None
+    delay_ms: Annotated[list[NotNegative], Many] | None = None
+
+
+class Where(OptionalLevels):
+    """A selection of cells: a cell matches when each named factor has one of the given levels. In a
+    level of complexity `*` stands for anything."""
+
+    service: Annotated[list[ServiceName], Many] | None = None
+    strategy: Annotated[list[str], Many] | None = None
+    complexity: Annotated[list[str], Many] | None = None
+    users: Annotated[list[Counted], Many] | None = None
 
     def matches(self, cell: Cell) -> bool:
         """Whether the cell is in the selection."""

@@ -12,6 +12,7 @@ from restbench.analyse.comparison import (
     Series,
     best_of_others,
     combine,
+    common_blocks,
     in_common_blocks,
     paired,
     pooled,
@@ -164,7 +165,7 @@ def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple
 
 def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:
     """In each block the value of the cell that is best in all others."""
-    blocks = sorted(set.intersection(*(set(each.values) for each in values.values())))
+    blocks = common_blocks(values.values())
     if len(blocks) < 2:
         return Series(lack="two blocks that have all candidates are needed")
     known = {cell: [each.values[block] for block in blocks] for cell, each in values.items()}

@@ -1,4 +1,5 @@
-"""What on this machine makes numbers worse, why, and what mends it; reads files, needs no root."""
+"""What on this machine makes numbers worse, why, and what mends it. It reads files and needs no
+root; root's also tries whether the kernel can delay packets."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from restbench.machine import machine_cpu
+from restbench.machine import machine_cpu, namespaces
 from restbench.machine.placement import CORES_FOR_OWN_LOAD_CORES, allowed_cores
 
 State = Literal["good", "worse", "unknown"]
@@ -38,6 +39,7 @@ class Machine:
     root: Path = Path("/")
     cores: tuple[int, ...] = field(default_factory=allowed_cores)
     pause: Callable[[float], None] = time.sleep
+    has_netem: Callable[[], bool | None] = namespaces.has_netem
 
     def read(self, path: str) -> str | None:
         """A file's text without its end of line, None where it is not there or not for us."""
@@ -129,6 +131,17 @@ def _swap(machine: Machine) -> Finding:
     )
 
 
+def _netem(machine: Machine) -> Finding:
+    shown = {None: None, True: "there", False: "none"}[machine.has_netem()]
+    return _wanted(
+        "delay of packets (netem)",
+        shown,
+        ("there",),
+        "cells with delay_ms go through a relay, which takes CPU time of the load generator",
+        "a kernel with sch_netem: modprobe sch_netem",
+    )
+
+
 CHECKS: tuple[Callable[[Machine], Finding], ...] = (
     _cores,
     _governor,
@@ -136,6 +149,7 @@ CHECKS: tuple[Callable[[Machine], Finding], ...] = (
     _huge_pages,
     _clock,
     _swap,
+    _netem,
 )
 
 

@@ -13,8 +13,8 @@ import os
 import shutil
 import subprocess
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from restbench.failures import EnvironmentProblem
@@ -24,6 +24,8 @@ PREFIX = "rb-"
 #: So many networks of 254 addresses are in 198.18.0.0/15, which RFC 2544 reserves for benchmarks.
 NETWORKS = 512
 SWITCH = "switch"
+#: Packets that wait at a host while they are delayed; by default the 1001st would be lost.
+WAITING_PACKETS = "100000"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,36 @@ def made(names: Sequence[str]) -> Iterator[dict[str, Host]]:
             guardian.remove_namespace(namespace)
 
 
+@contextmanager
+def delayed(hosts: Iterable[Host], milliseconds: int) -> Iterator[None]:
+    """All that these send to others comes so much later, as long as the context lasts.
+    EnvironmentProblem where the kernel has no netem."""
+    with ExitStack() as stack:
+        for each in hosts:
+            of, to = ("tc", "-n", each.namespace, "qdisc"), ("dev", "eth0", "root")
+            _run(*of, "add", *to, "netem", "delay", f"{milliseconds}ms", "limit", WAITING_PACKETS)
+            stack.callback(_run, *of, "delete", *to)
+        yield
+
+
+def can_delay(host: Host) -> bool:
+    """Whether the kernel has netem, which is tried."""
+    try:
+        with delayed([host], 1):
+            return True
+    except EnvironmentProblem:
+        return False
+
+
+def has_netem() -> bool | None:
+    """The same, in a namespace that goes at once; None where none can be made."""
+    try:
+        with made(["tried"]) as hosts:
+            return can_delay(hosts["tried"])
+    except EnvironmentProblem:
+        return None
+
+
 def end_leftovers() -> None:
     """Remove the namespaces and links of harnesses that are gone."""
     for name in _output("ip", "netns", "list").splitlines():
@@ -114,9 +146,14 @@ def _make(switch: str, hosts: dict[str, Host], link: str, address: str) -> None:
 
 
 def _ip(*arguments: str) -> None:
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
+    _run("ip", *arguments)
+
+
+def _run(*command: str) -> None:
+    """`ip` or `tc`, which are in one package."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise EnvironmentProblem(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
+        raise EnvironmentProblem(f"{' '.join(command)}: {done.stderr.strip()}")
 
 
 def _output(*command: str) -> str:

@@ -123,9 +123,7 @@ class Deployments:
                 settings={
                     **_shares(name, key.instances, len(bound[0])),
                     **self.settings.get(name, {}),
-                    **_of_workers(key.workers),
-                    **_of_handoff(key),
-                    **_of_database(key),
+                    **_of_factors(key),
                     **self.databases.get(key.postgres, {}),
                 },
                 port=None if first else ports.free(),
@@ -147,24 +145,17 @@ class Deployments:
             raise
 
 
-def _of_workers(count: int) -> dict[str, str]:
-    """The settings of several workers: without pools, of which each would have its own."""
-    several = {"RESTBENCH_WORKERS": str(count), "RESTBENCH_STRATEGIES": "serial"}
-    return several if count > 1 else {}
-
-
-def _of_handoff(key: ServiceGroup) -> dict[str, str]:
-    """The setting of asynchronous frameworks; the others refuse it."""
-    return {"RESTBENCH_HANDOFF": key.handoff} if key.framework in ASYNCHRONOUS else {}
-
-
-def _of_database(key: ServiceGroup) -> dict[str, str]:
-    """The settings of pools, where they are factors: by default a thread has a connection."""
-    given = {
+def _of_factors(key: ServiceGroup) -> dict[str, str]:
+    """The settings that are factors. Several workers start no pools, of which each would have its
+    own; by default a thread has a connection; what is no event loop refuses a handoff."""
+    given: dict[str, object] = {
+        "RESTBENCH_WORKERS": key.workers if key.workers > 1 else "",
+        "RESTBENCH_STRATEGIES": "serial" if key.workers > 1 else "",
+        "RESTBENCH_HANDOFF": key.handoff if key.framework in ASYNCHRONOUS else "",
         "RESTBENCH_POOL_THREADS": key.pool_threads,
         "RESTBENCH_DATABASE_CONNECTIONS": key.connections or key.pool_threads,
     }
-    return {name: str(count) for name, count in given.items() if count}
+    return {name: str(level) for name, level in given.items() if level}
 
 
 def _shares(name: ServiceName, instances: int, cores: int) -> dict[str, str]:

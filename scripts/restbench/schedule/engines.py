@@ -7,7 +7,8 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from restbench.drive import engine_clocks, engines
 from restbench.drive.engines import Engines
@@ -15,7 +16,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import EngineLoad
 from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
-from restbench.machine import namespaces
+from restbench.machine import namespaces, storage
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
 from restbench.schedule import preparation, under_load
@@ -30,10 +31,28 @@ SERVICE, CONTROLLER = "service", "control"
 
 
 @dataclass
+class EnginesRun(LoadRun):
+    """A block whose services answer engines on other hosts."""
+
+    load: Engines = field(kw_only=True)
+    delaying: Sequence[Host] = ()
+    """The hosts of services and engines, where the kernel can delay what they send; else a relay
+    does."""
+
+    def url(self, cell: Cell) -> str:
+        """To the service, or to the relay before it (LoadRun)."""
+        direct = super().url(cell)
+        if not cell.delay_ms or self.delaying:
+            return direct
+        parts = urlsplit(direct)
+        return parts._replace(netloc=self.load.relayed(parts.netloc, cell.delay_ms)).geturl()
+
+
+@dataclass
 class EnginesDriver:
     """Windows of one block (Driver)."""
 
-    here: LoadRun
+    here: EnginesRun
     load: EngineLoad
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
@@ -49,21 +68,31 @@ class EnginesDriver:
             yield [Planned(GROUP, number, cell, "")]
 
     def trial(self, planned: Planned) -> Trial:
-        """One window."""
+        """One window. Of a cell that the profile names a long window for its requests are kept,
+        those of the last block."""
         here, cell = self.here, planned.cell
         pids = here.running(cell).service.pids()
         before = helpers_ms(pids)
-        sent = here.load.trial(cell.id, cell.users, self.load.warmup_s, self.load.window_s, pids)
+        times_s = self.load.warmup_s, self.load.window_s
+        if cell.delay_ms and not here.delaying:
+            here.note("relayed", f"{cell.delay_ms} ms in each direction", cell)
+        with namespaces.delayed(here.delaying if cell.delay_ms else (), cell.delay_ms):
+            sent = here.load.trial(cell.id, cell.users, *times_s, pids)
         here.count(cell, sent.records.size)
         helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
         if not found.completions and not found.wrong:
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
+        if here.order.profile.has_window(cell):
+            kept = here.run.window(cell.id)
+            with storage.writing(kept.samples):
+                kept.path.mkdir(parents=True, exist_ok=True)
+                here.load.samples.replace(kept.samples)
         return found
 
     def again(self, cell: Cell, why: str) -> str | None:
         """On the service as it is, or on a fresh one; an engine that is gone stays gone."""
-        if isinstance(self.here.load, Engines) and not self.here.load.alive():
+        if not self.here.load.alive():
             return why
         return self.here.renew_if_dead(cell)
 
@@ -78,17 +107,21 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
     users = max((cell.users for group in wanted.groups for cell in group.cells), default=1)
     with ExitStack() as stack:
         host: Host | None = None
+        delaying: Sequence[Host] = ()
         if load.hosts == "namespaces":
             names = [f"gen-{number}" for number in range(1, load.count + 1)]
             hosts = stack.enter_context(namespaces.made([SERVICE, CONTROLLER, *names]))
             host = hosts[SERVICE]
             running = engines.started([hosts[it] for it in names], hosts[CONTROLLER], folder, users)
             generator = stack.enter_context(running)
+            if namespaces.can_delay(host):
+                delaying = [host, *(hosts[it] for it in names)]
         else:
             generator = engines.attached(load.addresses, folder, users)
         deployments = stack.enter_context(under_load.services(order, run, wanted, view, host))
         progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = LoadRun(order, run, wanted, deployments, view, progress, load=generator)
+        here = EnginesRun(order, run, wanted, deployments, view, progress, load=generator)
+        here.delaying = delaying
         with spent_on("proofs"):
             preparation.look(here)
             preparation.prove(here)

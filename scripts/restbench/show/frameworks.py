@@ -150,16 +150,14 @@ _COLUMNS: Sequence[doc.Column[Cost]] = (
     doc.Column("Size", lambda cost: cost.row.cell.complexity),
     doc.number("Users", lambda cost: cost.row.cell.users),
     doc.number("CPU ms", lambda cost: cost.row.value("cpu_ms_per_request")),
-    doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.to_default)),
+    doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.over_default())),
     doc.Column(
         "/ cheapest [95 %]", lambda cost: f"{'≈ ' * cost.is_tied}{ratio_text(cost.to_best)}"
     ),
     doc.number("Requests/s", lambda cost: cost.row.value("throughput_per_s")),
-    doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.throughput)),
+    doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.over_default("throughput_per_s"))),
     doc.number("wrk /s", lambda cost: cost.row.value("wrk_per_s")),
-    doc.Column(
-        "/ default [95 %]", lambda cost: ratio_text(cost.by_wrk) if cost.by_wrk.estimate else ""
-    ),
+    doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.over_default("wrk_per_s"))),
     doc.number("p99 ms", lambda cost: cost.row.value("p99_ms")),
     doc.Column("Warnings and notes", lambda cost: doc.remarks(cost.row)),
 )

@@ -57,6 +57,18 @@ def test_every_delay_is_asked_for_more_often_than_a_p99_needs() -> None:
         assert asked > 1.1 * latency.ENOUGH_FOR_P99
 
 
+# --- network delay ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("median_ms", "passes"), [(46.3, True), (46.5, False), (0.0, False)])
+def test_a_relay_that_adds_more_than_its_delay_fails(median_ms: float, *, passes: bool) -> None:
+    """Twice 20 ms to a stub of 5 ms; 0 where no answer came."""
+    found = latency.judge_relay(
+        latency.Found(5, 3000, 5.0, 5.4), latency.Found(5, 300, median_ms, None)
+    )
+    assert found.passed == passes
+
+
 # --- generator ----------------------------------------------------------------------------------
 
 TOP = Ceiling(per_s=20_000, users=60, stub_cores=0.98, generator_cores=0.5)

@@ -106,6 +106,12 @@ def test_a_chain_that_tells_the_truth_measures_the_stub_s_delay(
     assert 50 <= values["50_ms.median_ms"] < 50 + BUSY_MS
 
 
+def test_a_relay_adds_its_delay_in_each_direction(bench: Bench, load: Generator) -> None:
+    added_ms = latency.check_relay(bench, load).values["relay_added_ms"]
+    # Not the check's own limit: a machine that is busy adds to it, and to the direct way.
+    assert abs(added_ms - 2 * latency.RELAY_MS) < latency.RELAY_MS
+
+
 def test_a_stub_that_hides_10_ms_is_found_out(
     bench: Bench, load: Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

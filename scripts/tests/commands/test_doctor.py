@@ -21,7 +21,14 @@ GOOD = {
 QUIET_LATER = "cpu  1 0 1 198 0 0 0 0 0 0"
 
 
-def machine(root: Path, files: dict[str, str], later: str, cores: int = 8) -> Machine:
+def machine(
+    root: Path,
+    files: dict[str, str],
+    later: str,
+    cores: int = 8,
+    *,
+    has_netem: bool | None = True,
+) -> Machine:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +38,7 @@ def machine(root: Path, files: dict[str, str], later: str, cores: int = 8) -> Ma
         assert seconds == WATCH_S
         (root / "proc/stat").write_text(later)
 
-    return Machine(root, tuple(range(cores)), pause)
+    return Machine(root, tuple(range(cores)), pause, lambda: has_netem)
 
 
 def findings(made: Machine) -> dict[str, Finding]:
@@ -81,6 +88,14 @@ def test_steal_and_other_load_are_told_apart(tmp_path: Path) -> None:
 def test_too_few_cores_are_worse(tmp_path: Path) -> None:
     found = findings(machine(tmp_path, GOOD, QUIET_LATER, cores=2))
     assert found["cores we may use"].state == "worse"
+
+
+@pytest.mark.parametrize(("has_netem", "state"), [(False, "worse"), (None, "unknown")])
+def test_a_kernel_that_cannot_delay_packets_is_told_apart_from_one_that_cannot_be_asked(
+    tmp_path: Path, has_netem: bool | None, state: str
+) -> None:
+    found = findings(machine(tmp_path, GOOD, QUIET_LATER, has_netem=has_netem))
+    assert found["delay of packets (netem)"].state == state
 
 
 def test_what_a_virtual_machine_does_not_show_is_unknown_and_not_good(tmp_path: Path) -> None:

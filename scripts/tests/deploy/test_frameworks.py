@@ -46,12 +46,13 @@ class Place(NamedTuple):
         return "-".join(each for each in (self.framework, self.front_name, self.handoff) if each)
 
 
-#: Every framework, and the default one behind each front that is ours.
+#: Every framework, and the default one behind each front.
 PLACES: dict[ServiceName, list[Place]] = {
     "java": [
         Place("tomcat"),
         Place("tomcat", "nginx"),
         Place("tomcat", "haproxy"),
+        Place("tomcat", "apache"),
         Place("servlet"),
         Place("jetty"),
         Place("reactor-netty", handoff="thread"),
@@ -63,6 +64,7 @@ PLACES: dict[ServiceName, list[Place]] = {
         Place("flask"),
         Place("flask", "nginx"),
         Place("flask", "haproxy"),
+        Place("flask", "apache"),
         Place("flask", "nginx", is_measured=True),
         Place("flask", "haproxy", is_measured=True),
         Place("flask-granian"),
@@ -158,8 +160,8 @@ def test_every_framework_answers_as_the_contract_says(
 ) -> None:
     """All of a language at once: idle they take nothing, their strategies are what they are called,
     and then they mostly wait for a server to lose patience."""
-    for front in fronts.TEMPLATES.iterdir():
-        fronts.program(front.name)
+    for front in fronts.FRONTS:
+        fronts.program(front)
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
     monkeypatch.setenv("JAVA_OPTIONS", JVM)
     is_old = name == "java" and java_version(jvm.java()) < HELIDON_JAVA

@@ -9,20 +9,27 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from fixture_run import cell
 from waiting import await_true
 
 from restbench import ROOT
-from restbench.drive import engine_clocks, engines
-from restbench.drive.engines import Clocks
-from restbench.drive.generator import CORRECT, ERROR, WRONG
+from restbench.drive import dashboards, engine_clocks, engines, jtl_file
+from restbench.drive.generator import CORRECT, ERROR, WRONG, Mark
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
+from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import namespaces, watch
+from restbench.schedule import windows
+from restbench.schedule.engines import EnginesDriver
+from restbench.schedule.pace import Planned
 from restbench.store import store
 
 FILE = ROOT / "scripts" / "experiments" / "engines.toml"
@@ -41,9 +48,11 @@ def can_make_namespaces() -> bool:
 
 
 AS_ROOT = pytest.mark.skipif(not can_make_namespaces(), reason="no namespaces can be made here")
+#: Its last cells are those that only a network of ours can have.
+NEAR = FILE.read_text().rpartition("[[cells]]")[0]
 BEGUN_MS = 1_000_000
 #: A service of half a core, engines of a quarter, on a machine where more is at work.
-LOOKED = [Clocks(BEGUN_MS + ms, ms / 2, ms / 4, ms, 0) for ms in range(-1000, 12_000, 50)]
+LOOKED = [Mark(0, BEGUN_MS + ms, ms // 2, ms // 4, ms, 0) for ms in range(-1000, 12_000, 100)]
 
 
 def sample(engine: str, user: int, at_ms: int, **changes: str) -> dict[str, str]:
@@ -68,11 +77,11 @@ def merged(path: Path, rows: Sequence[dict[str, str]]) -> Path:
     return path
 
 
-def two_engines() -> list[dict[str, str]]:
+def two_engines(until_ms: int = 10_000) -> list[dict[str, str]]:
     """Ten requests a second of each engine's one user; the second begins half a second later. As
     JMeter merges them: batches, so not in order."""
-    first = [sample("198.18.0.4", 1, at) for at in range(0, 10_000, 100)]
-    second = [sample("198.18.0.5", 1, at) for at in range(500, 10_000, 100)]
+    first = [sample("198.18.0.4", 1, at) for at in range(0, until_ms, 100)]
+    second = [sample("198.18.0.5", 1, at) for at in range(500, until_ms, 100)]
     return [*second, *first]
 
 
@@ -151,14 +160,19 @@ def test_windows_are_refused_where_a_clock_is_off() -> None:
 
 
 def test_engines_share_users_evenly_or_the_plan_is_refused(tmp_path: Path) -> None:
-    assert engines.share_of(30, 3) == 10
     text = FILE.read_text().replace("count = 2", "count = 4")
     with pytest.raises(BadConfiguration, match="users = 10: 4 engines share them"):
         experiment.parse(text, tmp_path / "own.toml")
 
 
+@pytest.mark.parametrize("given", ['connection = "each"', 'front = "nginx"'])
+def test_what_the_plan_of_engines_cannot_do_is_refused(tmp_path: Path, given: str) -> None:
+    with pytest.raises(BadConfiguration, match="has no front, mix or connection 'each'"):
+        experiment.parse(f"{FILE.read_text()}{given}\n", tmp_path / "own.toml")
+
+
 def test_engines_on_real_machines_need_addresses(tmp_path: Path) -> None:
-    text = FILE.read_text().replace('hosts = "namespaces"', 'hosts = "addresses"')
+    text = NEAR.replace('hosts = "namespaces"', 'hosts = "addresses"')
     with pytest.raises(BadConfiguration, match="addresses"):
         experiment.parse(text, tmp_path / "own.toml")
     given = text.replace("count = 2", 'addresses = ["10.0.0.2", "10.0.0.3:1100"]')
@@ -260,9 +274,82 @@ def test_engines_of_one_machine_have_its_clock(tmp_path: Path) -> None:
     assert abs(offset) < engine_clocks.MOST_OFF_MS
 
 
+def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashboard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without JMeter: that its dashboard is of the merged file, and that of no other cell is."""
+    profile = experiment.load(FILE).profile("smoke")
+    load = engines.Engines(["198.18.0.4", "198.18.0.5"], tmp_path / "load", 2)
+    load.folder.mkdir()
+    sent = two_engines(until_ms=12_000)
+    monkeypatch.setattr(engines.Engines, "_samples", lambda it, *_: merged(it.samples, sent))
+    run, counted = store.Run(tmp_path), Counter[Cell]()
+    here = SimpleNamespace(
+        load=load,
+        run=run,
+        block=1,
+        delaying=(),
+        order=SimpleNamespace(profile=profile),
+        running=lambda _cell: SimpleNamespace(service=SimpleNamespace(pids=tuple)),
+        count=lambda of, requests: counted.update({of: requests}),
+    )
+    driver = EnginesDriver(cast(Any, here), experiment.load(FILE).engines)  # type: ignore[arg-type]
+    named, other = cell("java serial low 10"), cell("java serial low 30")
+    for each in (named, other):
+        found = driver.trial(Planned("windows", 1, each, ""))
+        assert (found.completions, found.seconds) == (2 * 60, 6.0)
+    assert counted == {named: len(sent), other: len(sent)}
+    assert jtl_file.read(run.window(named.id).samples) == sent
+    assert not run.window(other.id).path.exists()
+    planned = [SimpleNamespace(cell=each) for each in (named, other)]
+    monkeypatch.setattr(store.Run, "manifest", lambda _run: SimpleNamespace(plan=planned))
+    assert dashboards.windows(run) == [named.id]
+
+
+def test_a_load_from_several_hosts_has_no_other_windows_than_its_trials(tmp_path: Path) -> None:
+    """They would be taken by users of this machine, on a service without a host."""
+    definition = experiment.load(FILE)
+    plan = [SimpleNamespace(cell=each) for each in definition.all_cells()]
+    profile = definition.profile("reference")
+    order = SimpleNamespace(experiment=definition, profile=profile, plan=plan)
+    assert any(profile.has_window(each.cell) for each in plan)
+    assert windows.missing(cast(Any, order), store.Run(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('hosts = "namespaces"\ncount = 2', 'hosts = "addresses"\naddresses = ["10.0.0.2"]'),
+        ('driver = "engines"', ""),
+    ],
+)
+def test_a_delay_needs_hosts_of_our_own(tmp_path: Path, old: str, new: str) -> None:
+    text = FILE.read_text().replace(old, new)
+    if not new:
+        text = re.sub(r"\[engines\].*?\n\n", "", text, flags=re.DOTALL)
+    with pytest.raises(BadConfiguration, match="delay_ms: needs driver = 'engines'"):
+        experiment.parse(text, tmp_path / "own.toml")
+
+
+@AS_ROOT
+def test_what_a_delayed_host_sends_comes_later_and_then_as_before() -> None:
+    if not namespaces.has_netem():
+        pytest.skip("this kernel has no netem")
+    with namespaces.made(["service", "gen-1"]) as hosts:
+        ping = hosts["gen-1"].inside(["ping", "-c", "3", hosts["service"].address])
+
+        def quickest_ms() -> float:
+            told = subprocess.run(ping, capture_output=True, text=True, check=True).stdout
+            return min(float(each) for each in re.findall(r"time=([0-9.]+)", told))
+
+        with namespaces.delayed(hosts.values(), 20):
+            assert quickest_ms() >= 40
+        assert quickest_ms() < 40
+
+
 @AS_ROOT
 @pytest.mark.live
-def test_two_engines_measure_a_service_on_another_host() -> None:
+def test_two_engines_measure_a_service_on_another_host_near_and_far() -> None:
     cells = "service=java strategy=serial complexity=low users=10"
     line = [sys.executable, "-c", "from restbench.cli import main; main()", "run", "engines"]
     line += ["--profile", "smoke", "--cells", cells]
@@ -274,12 +361,25 @@ def test_two_engines_measure_a_service_on_another_host() -> None:
     found = re.search(r"^raw data: (\S+)", out, re.MULTILINE)
     assert found is not None
     run = store.open_run(found[1])
-    (cell,) = json.loads(run.exported_file.read_text())["cells"]
-    assert cell["throughput_per_s"]["value"] > 0
-    assert cell["cpu_ms_per_request"]["value"] > 0
-    (trial,) = run.trials.trials()
-    assert trial.wrong == trial.errors == 0
-    assert 5 < trial.users_in_flight < 11
+    near, far = json.loads(run.exported_file.read_text())["cells"]
+    assert far["id"] == f"{near['id']}-20ms"
+    assert near["throughput_per_s"]["value"] > 0
+    assert near["cpu_ms_per_request"]["value"] > 0
+    assert far["p50_ms"]["value"] >= 40
+    marked = [note["kind"] for note in far["notes"]]
+    assert marked == ([] if namespaces.has_netem() else ["relayed"])
+    for trial in run.trials.trials():
+        assert trial.wrong == trial.errors == 0
+        assert 5 < trial.users_in_flight < 11
+        check_dashboard(run, trial.cell)
     (block,) = run.trials.blocks()
     assert block.facts["count_gap"] == {}, "the service counted what both engines sent"
     assert left_of(str(harness.pid)) == []
+
+
+def check_dashboard(run: store.Run, cell: str) -> None:
+    """It tells of every request in the merged file, which both engines wrote."""
+    rows = jtl_file.read(run.window(cell).samples)
+    assert len({row["threadName"].partition("-user ")[0] for row in rows}) == 2
+    total = json.loads((run.dashboard(cell) / "statistics.json").read_text())["Total"]
+    assert (total["sampleCount"], total["errorCount"]) == (len(rows), 0)

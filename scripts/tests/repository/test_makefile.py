@@ -54,6 +54,7 @@ def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) 
         (("calibrate",), "command -v wrk"),
         (("chaos",), "command -v sar"),
         (("serve", "FRONT=nginx"), "command -v nginx"),
+        (("serve", "FRONT=apache"), "command -v apache2"),
         (("bench", "EXPERIMENT=frameworks"), "command -v wrk"),
         (("bench", "EXPERIMENT=instances"), "command -v nginx"),
         (("bench-limit",), "command -v wrk"),

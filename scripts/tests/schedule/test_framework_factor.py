@@ -200,7 +200,7 @@ def test_where_an_event_loop_runs_requests_stands_in_the_cell_and_its_service(
     in_loop = FASTAPI.model_copy(update={"handoff": "loop"})
     assert in_loop.id == "python-serial-unbound-low-1u-fastapi-loop"
     assert in_loop.service_group.name == "python-unbound-none-fastapi-loop"
-    settings = [deployments._of_handoff(each.service_group) for each in (in_loop, FASTAPI, FLASK)]
+    settings = [deployments._of_factors(each.service_group) for each in (in_loop, FASTAPI, FLASK)]
     assert settings == [{"RESTBENCH_HANDOFF": "loop"}, {"RESTBENCH_HANDOFF": "thread"}, {}]
     in_loop_all = VERTX.replace("users = [1, 2]", 'users = 1\nhandoff = "loop"')
     assert loaded(tmp_path, in_loop_all.replace('"tomcat", ', ""))

@@ -272,7 +272,7 @@ def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
     usual = Cell(service="java", strategy="worker-pool", complexity="200", users=1)
 
     def settings(**levels: int) -> dict[str, str]:
-        return deployments._of_database(usual.model_copy(update=levels).service_group)
+        return deployments._of_factors(usual.model_copy(update=levels).service_group)
 
     threads, connections = "RESTBENCH_POOL_THREADS", "RESTBENCH_DATABASE_CONNECTIONS"
     assert settings() == {}

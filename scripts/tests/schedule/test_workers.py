@@ -167,8 +167,9 @@ def test_a_cells_workers_and_connections_stand_in_its_id_and_its_service() -> No
     assert several.service_group.name == "python-unbound-none-5w"
     kept = cell("python serial low 20 workers=5")
     assert several.service_group == kept.service_group != one.service_group
-    assert deployments._of_workers(1) == {}
-    assert deployments._of_workers(5)["RESTBENCH_WORKERS"] == "5"
+    given = {"RESTBENCH_WORKERS": "5", "RESTBENCH_STRATEGIES": "serial"}
+    assert deployments._of_factors(several.service_group) == given
+    assert deployments._of_factors(one.service_group) == {}
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_each_is_held_against_the_default_and_the_cheapest() -> None:
     (size,) = load_of({"low": (0.25, 0.10, 0.05)}).sizes
     assert [each.row.cell.framework for each in size.costs] == ["rsgi", "fastapi", "flask"]
     assert size.work_ms == pytest.approx(0.05)
-    assert [each.to_default.estimate for each in size.costs] == pytest.approx([0.2, 0.4, 1.0])
+    assert [each.over_default().estimate for each in size.costs] == pytest.approx([0.2, 0.4, 1.0])
     assert [each.to_best.estimate for each in size.costs] == pytest.approx([1, 2, 5])
     assert [each.is_tied for each in size.costs] == [True, False, False]
 

@@ -34,9 +34,9 @@ def test_each_arrangement_is_held_against_one_instance_of_its_strategy_and_the_b
     found = one_load((SERIAL, 100), (SHARED, 200), (SERIAL + BOUND, 300), (SHARED + BOUND, 100))
     by_name = {each.row.cell.id: each for each in found.arrangements}
     serial = by_name["java-serial-per-core-low-10u-nginx-2i"]
-    assert serial.throughput.estimate == pytest.approx(3, rel=0.02)
+    assert serial.over_one("throughput_per_s").estimate == pytest.approx(3, rel=0.02)
     assert serial.to_best.estimate == pytest.approx(1.5, rel=0.02)
-    assert serial.cpu_time.estimate == pytest.approx(1 / 3, rel=0.02)
+    assert serial.over_one("cpu_ms_per_request").estimate == pytest.approx(1 / 3, rel=0.02)
     assert found.bound == serial
 
 
