@@ -194,11 +194,7 @@ def attached(addresses: Sequence[str], folder: Path, users: int, wait_s: float =
 
 
 def _await(
-    what: str,
-    host: str,
-    port: int,
-    wait_s: float,
-    running: subprocess.Popen[bytes] | None = None,
+    what: str, host: str, port: int, wait_s: float, running: subprocess.Popen[bytes] | None = None
 ) -> None:
     """Until it can be reached."""
     ends = time.monotonic() + wait_s
