@@ -379,3 +379,27 @@ def test_a_call_that_waits_to_be_sent_again_has_no_place_in_flight():
         assert sorted(batch.take().index for _ in range(9)) == [*range(1, 10)]
         batch.cancel()
         assert isinstance(batch.take(), Cancelled)
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+@pytest.mark.parametrize("stage", [Stage.C, Stage.P])
+def test_what_would_end_a_process_ends_its_call_only(name, error, stage):
+    def answer(value: int, _attempt: int) -> Answer:
+        if value == 2 and stage == Stage.C:
+            raise error
+        return ok(value)
+
+    def process(_index: int, given: int, output: int) -> int:
+        if given == 2 and stage == Stage.P:
+            raise error
+        return output
+
+    with started(name, range(20), fake(name, answer), threads=1, process=process) as batch:
+        outcomes = batch.all()
+    assert [each.index for each in outcomes if isinstance(each, Done)] == [0, 1, *range(3, 20)]
+    assert (outcomes[2].stage, outcomes[2].kind, type(outcomes[2].cause)) == (
+        stage,
+        Kind.USER,
+        error,
+    )
