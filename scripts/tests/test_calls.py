@@ -81,6 +81,7 @@ def test_a_level_says_client_transport_way_and_response_time() -> None:
     assert work_of("java-rest-task-pool-100ms") == CallWork("java", "rest", "task-pool", 100)
     expected = CallWork("java", "soap", "pipeline-async", 1000, 16)
     assert work_of("java-soap-pipeline-async-1000ms-of-16") == expected
+    assert expected.level == "java-soap-pipeline-async-1000ms-of-16"
     for wrong in (
         "java-rest-none-1ms",
         "python-rest-pipeline-1ms",
@@ -102,6 +103,25 @@ def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles() -> No
     assert table.made("full", 1, replace(in_turn, transport="soap")) == 10
     assert table.calls("full", work_of("java-rest-task-pool-1000ms-of-16")) == 16
     assert table.calls("quick", work_of("java-soap-document-0ms")) == 5
+    assert table.calls("quick", work_of("java-soap-document-0ms-of-400")) == 5
+
+
+def test_a_batch_has_the_calls_of_the_first_pattern_that_its_level_fits() -> None:
+    table = experiment.load(FILE).calls
+    assert table is not None
+    counts = {"java-rest-async-0ms": 2000, "python-zeep-async-0ms": 200, "java-rest-async-100ms": 100}
+    for level, calls_of_it in counts.items():
+        assert table.calls("reference", work_of(level)) == calls_of_it
+
+
+def test_a_document_has_as_many_rows_as_its_level_says() -> None:
+    table = experiment.load(FILE).calls
+    assert table is not None
+    shapes = [
+        table.shape(work_of(level))
+        for level in ("java-soap-document-0ms", "java-soap-document-0ms-of-400", "java-rest-async-0ms-of-16")
+    ]
+    assert [(each.rows, each.columns) for each in shapes] == [(4000, 600), (400, 600), (200, 20)]
 
 
 def test_a_pipeline_of_too_few_threads_is_refused() -> None:

@@ -15,6 +15,7 @@ from npb_rows import GENERATE_S, cell, claims_on, kernel_run, row_of, trial
 from test_npb_shown import shown
 
 from restbench.analyse import npb
+from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.deploy.service import Service
 from restbench.drive import call_client, npb_clients
@@ -35,7 +36,7 @@ REST_MS, SOAP_MS = 2.0, 5.0
 
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[NpbClients]:
-    for name in call_client.CLIENTS:
+    for name in [*call_client._COMMANDS]:
         monkeypatch.setitem(call_client._COMMANDS, name, lambda _: STUB)
     with npb_clients.running(npb.CLIENTS, tmp_path / "clients.log", "0") as programs:
         yield programs
@@ -138,7 +139,7 @@ def test_what_soap_adds_is_the_difference_of_two_calls_and_no_part_of_the_kernel
     found = called()
     assert npb.soap_ms(found, "java") == pytest.approx(SOAP_MS - REST_MS)
     assert npb.soap_ms(found, "python") == pytest.approx(SOAP_MS + 1 - REST_MS)
-    assert npb.median(found, "java_soap_s") == pytest.approx(1.0, rel=0.01)
+    assert series(found, "java_soap_s").median == pytest.approx(1.0, rel=0.01)
 
 
 def test_through_soap_the_claims_are_decided_by_the_java_client() -> None:
@@ -155,7 +156,7 @@ def test_a_value_that_differs_in_its_last_bit_contradicts_that_all_platforms_get
     assert decided(called())["N2"].verdict == "reproduced"
     found = decided(called(soap_value=8.5 * (1 + 2**-52)))["N2"]
     assert found.verdict == "contradicted"
-    assert npb.median(called(soap_value=8.6), "clients_same") == 3
+    assert series(called(soap_value=8.6), "clients_same").median == 3
 
 
 def test_the_page_has_a_table_of_clients_and_the_studys_numbers_with_what_is_no_result() -> None:

@@ -20,7 +20,7 @@ from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult
-from restbench.experiment.calls import FEWEST_THREADS, MOST_THREADS, OFFERED, TRANSPORTS, Client
+from restbench.experiment.calls import OFFERED, TRANSPORTS, Client, lacking
 from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.machine import machine_lock, ports, watch
@@ -114,11 +114,8 @@ def _checked(
             raise BadConfiguration(
                 f"--strategy: '{each}' is not one of the {client} client's: {', '.join(known)}"
             )
-        fewest = FEWEST_THREADS.get(each, 1)
-        if not fewest <= threads <= MOST_THREADS:
-            raise BadConfiguration(
-                f"--threads {threads}: {each} needs {fewest} to {MOST_THREADS} threads"
-            )
+        if lack := lacking(each, threads):
+            raise BadConfiguration(f"--threads {threads}: {each} {lack}")
     if not 0 <= calls <= MOST_CALLS:
         raise BadConfiguration(f"--calls {calls}: must be from 0 to {MOST_CALLS}")
     return name, TRANSPORTS[name][transport == "soap"]

@@ -150,8 +150,8 @@ def faults(
         found.append(f"outcomes: {result.outcomes} of {batch.calls} calls")
     if served != result.attempts:
         found.append(f"the service counted {served:g} requests, {result.attempts} were sent")
-    early = [each.c_ms for each in lines if each.c_ms is not None and _is_early(each, delay_ms)]
-    if early:
+    done_ms = [each.c_ms or 0.0 for each in lines if each.outcome == "done"]
+    if early := [each for each in done_ms if each < delay_ms - CLOCK_MS]:
         found.append(f"delay-not-honoured: {min(early):.1f} ms of {delay_ms}")
     window = {"sequential": 1, "task-pool": batch.threads}.get(batch.strategy, batch.in_flight)
     if batch.teams and batch.strategy == "pipeline":
@@ -169,7 +169,3 @@ def faults(
 def in_flight(result: BatchResult, lines: Iterable[CallLine]) -> float:
     """Calls between sending and answer, on average (Little's law)."""
     return sum(each.c_ms or 0.0 for each in lines) / 1000 / result.elapsed_s
-
-
-def _is_early(line: CallLine, delay_ms: int) -> bool:
-    return line.outcome == "done" and (line.c_ms or 0.0) < delay_ms - CLOCK_MS

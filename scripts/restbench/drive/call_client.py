@@ -16,11 +16,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias, TypeVar
+from typing import IO, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from restbench import ROOT
+from restbench.experiment.calls import Client
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import jvm, process
 
@@ -30,9 +31,6 @@ START_S = 60.0
 #: In addition to what a batch may take by its own limits.
 SPARE_S = 60.0
 PIECE_BYTES = 1 << 16
-
-ClientName: TypeAlias = Literal["java", "python"]
-CLIENTS: tuple[ClientName, ...] = ("java", "python")
 
 
 class Record(BaseModel):
@@ -130,7 +128,7 @@ Answer = TypeVar("Answer", bound=Record)
 class CallClient:
     """A running program, made by `running`."""
 
-    name: ClientName
+    name: Client
     started: subprocess.Popen[bytes]
     log: Path
     _read: bytearray = field(default_factory=bytearray)
@@ -193,7 +191,7 @@ class CallClient:
 
 @contextmanager
 def running(
-    name: ClientName,
+    name: Client,
     log: Path,
     cores: str | None = None,
     settings: Mapping[str, str] | None = None,

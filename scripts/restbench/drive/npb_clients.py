@@ -13,13 +13,14 @@ from restbench.deploy.service import Service
 from restbench.drive import call_client, npb_direct
 from restbench.drive.call_client import Batch, CallClient, CallLine
 from restbench.drive.npb_call import ServedRun, path_of
+from restbench.experiment.calls import Client
 from restbench.experiment.cell import Cell
 from restbench.experiment.npb import ClientName, Work, request
 from restbench.failures import EnvironmentProblem
 
 #: The program of each client, and how that talks to the service: SOAP as a user of the language
 #: does, by a proxy of CXF and by zeep.
-PROGRAMS: dict[ClientName, tuple[call_client.ClientName, str]] = {
+PROGRAMS: dict[ClientName, tuple[Client, str]] = {
     "java-rest": ("java", "rest"),
     "java-soap": ("java", "cxf"),
     "python-rest": ("python", "rest"),
@@ -36,7 +37,7 @@ SETTINGS = {"JAVA_OPTIONS": "-Xms64m -Xmx256m"}
 class NpbClients:
     """The programs of a block."""
 
-    programs: dict[call_client.ClientName, CallClient]
+    programs: dict[Client, CallClient]
     folder: Path
     warm: set[ClientName] = field(default_factory=set)
 
@@ -82,7 +83,7 @@ def running(names: Sequence[ClientName], log: Path, cores: str) -> Iterator[NpbC
     """The programs that these clients need, in the main thread. EnvironmentProblem where one does
     not start or lacks a transport."""
     with ExitStack() as started:
-        programs: dict[call_client.ClientName, CallClient] = {}
+        programs: dict[Client, CallClient] = {}
         for name in names:
             program, transport = PROGRAMS[name]
             if program not in programs:

@@ -19,7 +19,7 @@ from restbench.drive import batches, call_client
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
-from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, process
@@ -135,9 +135,8 @@ class CallsDriver:
 
     def _batch(self, service: Service, cell: Cell, work: CallWork, calls: int) -> Batch:
         is_document = work.strategy == "document"
-        size = self.table.document if is_document else self.table.payload
-        shape = Shape(**size.model_dump())
-        name, bodies = f"{size.rows}x{size.columns}", 1 if is_document else batches.BODIES
+        shape = self.table.shape(work)
+        name, bodies = f"{shape.rows}x{shape.columns}", 1 if is_document else batches.BODIES
         inputs, expected = batches.files(self.folder, name, shape, bodies)
         path = f"{'matrix' if work.transport == 'rest' else 'soap/matrix'}/{cell.strategy}"
         batch = Batch(
