@@ -248,7 +248,7 @@ def test_what_a_service_cannot_do_is_said_before_the_first_call() -> None:
 
 
 def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
-    inputs, expected = batches.files(tmp_path, "small", Shape(rows=2, inner=1, columns=2))
+    inputs, expected = batches.files(tmp_path, Shape(rows=2, inner=1, columns=2))
     for body, product in zip(
         *(json.loads(each.read_text()) for each in (inputs, expected)), strict=True
     ):

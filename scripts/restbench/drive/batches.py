@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from restbench.analyse.calls import OneCall, least_s, teams_of
+from restbench.analyse.calls import WINDOW, OneCall, least_s, teams_of
 from restbench.deploy.service import Service
 from restbench.drive import call_client, monitor, payload
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
+from restbench.experiment.calls import CallWork
 from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration
 from restbench.machine import process
@@ -27,6 +28,8 @@ FEWEST_WARM_CALLS = 50
 COMPILING = 0.02
 #: Client and service are warm when a batch's CPU time is no longer less than so much of the last.
 STEADY = 0.95
+#: Of a call, beyond the delay.
+PER_CALL_S = 30.0
 #: What a clock of milliseconds may be off.
 CLOCK_MS = 1.0
 COUNTED_WITHIN_S = 1.0
@@ -89,6 +92,32 @@ def limit_s(  # noqa: PLR0913 - what it depends on
     )
 
 
+def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
+    service: Service,
+    strategy: str,
+    work: CallWork,
+    threads: int,
+    calls: int,
+    payload_files: tuple[Path, Path],
+) -> Batch:
+    """Of products by a strategy of the service, with the teams that a pipeline's threads make;
+    `payload_files` as `files` gives them."""
+    inputs, expected = payload_files
+    path = "matrix" if work.transport == "rest" else "soap/matrix"
+    batch = Batch(
+        f"{service.base_url}/{path}/{strategy}?delay={work.delay_ms}",
+        calls,
+        inputs,
+        transport=work.transport,
+        strategy=work.strategy,
+        threads=threads,
+        in_flight=min(WINDOW, calls),
+        per_call_s=PER_CALL_S + work.delay_ms / 1000,
+        expected=expected,
+    )
+    return with_teams(batch)
+
+
 def with_teams(batch: Batch) -> Batch:
     """A pipeline with the teams that its threads make."""
     teams = teams_of(batch.strategy, batch.threads) if "pipeline" in batch.strategy else None
@@ -107,8 +136,9 @@ def require(service: Service, delay_ms: int, *, is_soap: bool) -> None:
         raise BadConfiguration(f"transport soap: the service at {service.base_url} has no SOAP")
 
 
-def files(folder: Path, name: str, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
+def files(folder: Path, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
     """Requests of matrices of these sizes and their products, made once."""
+    name = f"{shape.rows}x{shape.columns}"
     inputs, expected = (folder / f"{name}-{each}.json" for each in ("in", "out"))
     if not expected.exists():
         payloads = [payload.make_payload(shape, seed, 0, 50) for seed in range(bodies)]

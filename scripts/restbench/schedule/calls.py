@@ -13,7 +13,7 @@ from statistics import fmean
 import httpx
 import numpy as np
 
-from restbench.analyse.calls import MISMEASURED, WINDOW
+from restbench.analyse.calls import MISMEASURED
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
 from restbench.drive.batches import Alone
@@ -135,25 +135,13 @@ class CallsDriver:
 
     def _batch(self, service: Service, cell: Cell, work: CallWork, calls: int) -> Batch:
         is_document = work.strategy == "document"
-        shape = self.table.shape(work)
-        name, bodies = f"{shape.rows}x{shape.columns}", 1 if is_document else batches.BODIES
-        inputs, expected = batches.files(self.folder, name, shape, bodies)
-        path = f"{'matrix' if work.transport == 'rest' else 'soap/matrix'}/{cell.strategy}"
-        batch = Batch(
-            f"{service.base_url}/{path}?delay={work.delay_ms}",
-            calls,
-            inputs,
-            transport=work.transport,
-            strategy=work.strategy,
-            threads=cell.users,
-            in_flight=min(WINDOW, calls),
-            per_call_s=30.0 + work.delay_ms / 1000,
-            expected=expected,
-            log=self.folder / f"{cell.id}.jsonl",
-        )
+        bodies = 1 if is_document else batches.BODIES
+        files = batches.files(self.folder, self.table.shape(work), bodies)
+        batch = batches.batch_of(service, cell.strategy, work, cell.users, calls, files)
+        batch = replace(batch, log=self.folder / f"{cell.id}.jsonl")
         if is_document:  # one at a time, whose rows a team reads
             return replace(batch, strategy="sequential", threads=1, loop_threads=cell.users)
-        return batches.with_teams(batch)
+        return batch
 
     def _reduced(
         self,
