@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import signal
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -403,3 +405,23 @@ def test_what_would_end_a_process_ends_its_call_only(name, error, stage):
         Kind.USER,
         error,
     )
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+def test_an_interrupt_of_who_waits_for_an_outcome_is_not_the_batch_s_end(name):
+    waiting, go = threading.get_ident(), threading.Event()
+
+    def answer(value: int, _attempt: int) -> Answer:
+        assert go.wait(30)
+        return ok(value)
+
+    def interrupt() -> None:
+        assert await_true(lambda: sys._current_frames()[waiting].f_code.co_name == "_next")
+        signal.pthread_kill(waiting, signal.SIGINT)
+
+    with started(name, range(4), fake(name, answer)) as batch:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            batch.take()
+        go.set()
+        assert [type(each) for each in batch.all()] == [Done] * 4
