@@ -4,7 +4,7 @@ call takes alone; rows of them, and their speed-ups over one call after the othe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from operator import truediv
 
@@ -136,15 +136,7 @@ def gain(over: Row, of: Row, column: str = "elapsed_s") -> float | None:
 def speed_ups(row: Row, rows: Sequence[Row], column: str = "elapsed_s") -> list[float]:
     """The time of calls in turn over the row's, a block each; `limit_s` for the highest possible.
     Without measured calls in turn, their time by what one takes alone."""
-    own = work(row)
-    same = (*own.program, own.delay_ms, own.size, "sequential")
-    alone = next(
-        (
-            each
-            for each in rows
-            if (*(w := work(each)).program, w.delay_ms, w.size, w.strategy) == same
-        ),
-        None,
-    )
+    of_calls_in_turn = replace(work(row), strategy="sequential")
+    alone = next((each for each in rows if work(each) == of_calls_in_turn), None)
     in_turn = series(row, "alone_s") if alone is None else series(alone, "elapsed_s")
     return list(combine(in_turn, series(row, column), truediv).values.values())

@@ -27,7 +27,7 @@ from restbench.machine import machine_lock, ports, watch
 from restbench.machine.placement import allowed_cores
 
 MOST_CALLS = 1_000_000
-WARM_MAX_S, SPARE_S = 2.0, 60.0
+WARM_MAX_S = 2.0
 SERVICE_STRATEGY = "serial"
 #: The study's 4000 data.
 PAYLOAD = Shape(rows=200, inner=20, columns=20)
@@ -86,7 +86,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
             work = CallWork(name, own, each, delay_ms)
             batch = batches.batch_of(target, SERVICE_STRATEGY, work, threads, calls, files)
             batch = replace(batch, retries=True, only=only, log=kept.absolute() if kept else None)
-            found.append((batch, program.batch(batch, max_s=batch.per_call_s * calls + SPARE_S)))
+            found.append((batch, program.batch(batch)))
         console.print(_table(found, delay_ms, alone, len(only or range(calls))))
     _judge([result for _, result in found])
 

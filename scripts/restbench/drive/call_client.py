@@ -109,9 +109,7 @@ class Batch:
     threads: int = 1
     teams: tuple[int, ...] | None = None
     in_flight: int = 64
-    queue: int = 16
     per_call_s: float = 30.0
-    whole_s: float | None = None
     retries: bool = False
     expected: Path | None = None
     """A JSON list of the right products."""
@@ -142,16 +140,16 @@ class CallClient:
         """What it offers. EnvironmentProblem where it does not answer."""
         return self._asked({"do": "hello"}, START_S, Hello)
 
-    def batch(self, batch: Batch, max_s: float | None = None) -> BatchResult:
-        """Make the calls and wait for their end, at most `max_s`, by default as long as calls that
-        all come to their limit one after the other.
+    def batch(self, batch: Batch) -> BatchResult:
+        """Make the calls and wait for their end, at most as long as calls that all come to their
+        limit one after the other.
 
         BadConfiguration where the program refuses an option; EnvironmentProblem where it ends, or
         takes too long.
         """
-        limit_s = batch.whole_s or batch.per_call_s * batch.calls if max_s is None else max_s
         said = {name: value for name, value in asdict(batch).items() if value is not None}
-        return self._asked({"do": "batch", **said}, limit_s + SPARE_S, BatchResult)
+        max_s = batch.per_call_s * batch.calls + SPARE_S
+        return self._asked({"do": "batch", **said}, max_s, BatchResult)
 
     def _asked(self, asked: Mapping[str, Any], max_s: float, form: type[Answer]) -> Answer:
         try:
