@@ -123,13 +123,16 @@ class Call(Generic[R]):
         return perf_counter() - self.batch.began
 
     def _times(self) -> StageTimes:
-        answer = self._answer
+        answer, (s, c, d, p) = self._answer, self._wall
         return StageTimes(
             self._begun,
             self._sent_at,
             self._answered_at,
             self._now(),
-            *self._wall,
+            s,
+            c,
+            d,
+            p,
             answer.status if answer else None,
             answer.headers.get("server-timing") if answer else None,
         )

@@ -410,6 +410,7 @@ def test_what_would_end_a_process_ends_its_call_only(name, error, stage):
 @pytest.mark.parametrize("name", ["task-pool", "async"])
 def test_an_interrupt_of_who_waits_for_an_outcome_is_not_the_batch_s_end(name):
     waiting, go = threading.get_ident(), threading.Event()
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
 
     def answer(value: int, _attempt: int) -> Answer:
         assert go.wait(30)
@@ -417,7 +418,7 @@ def test_an_interrupt_of_who_waits_for_an_outcome_is_not_the_batch_s_end(name):
 
     def interrupt() -> None:
         assert await_true(lambda: sys._current_frames()[waiting].f_code.co_name == "_next")
-        signal.pthread_kill(waiting, signal.SIGINT)
+        signal.pthread_kill(waiting, signal.SIGUSR1)
 
     with started(name, range(4), fake(name, answer)) as batch:
         threading.Thread(target=interrupt).start()
@@ -425,3 +426,4 @@ def test_an_interrupt_of_who_waits_for_an_outcome_is_not_the_batch_s_end(name):
             batch.take()
         go.set()
         assert [type(each) for each in batch.all()] == [Done] * 4
+    signal.signal(signal.SIGUSR1, before)

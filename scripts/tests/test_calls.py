@@ -109,7 +109,11 @@ def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles() -> No
 def test_a_batch_has_the_calls_of_the_first_pattern_that_its_level_fits() -> None:
     table = experiment.load(FILE).calls
     assert table is not None
-    counts = {"java-rest-async-0ms": 2000, "python-zeep-async-0ms": 200, "java-rest-async-100ms": 100}
+    counts = {
+        "java-rest-async-0ms": 2000,
+        "python-zeep-async-0ms": 200,
+        "java-rest-async-100ms": 100,
+    }
     for level, calls_of_it in counts.items():
         assert table.calls("reference", work_of(level)) == calls_of_it
 
@@ -119,7 +123,11 @@ def test_a_document_has_as_many_rows_as_its_level_says() -> None:
     assert table is not None
     shapes = [
         table.shape(work_of(level))
-        for level in ("java-soap-document-0ms", "java-soap-document-0ms-of-400", "java-rest-async-0ms-of-16")
+        for level in (
+            "java-soap-document-0ms",
+            "java-soap-document-0ms-of-400",
+            "java-rest-async-0ms-of-16",
+        )
     ]
     assert [(each.rows, each.columns) for each in shapes] == [(4000, 600), (400, 600), (200, 20)]
 
@@ -137,19 +145,31 @@ def test_every_side_of_a_claim_is_a_cell_of_the_experiment() -> None:
     assert [each.id for each in entries for of in each.cells if of not in known] == []
 
 
-def test_the_claims_that_the_shorter_profiles_can_decide_have_their_cells_there() -> None:
-    definition = experiment.load(FILE)
+SHORT = {"W1-W3-scaled", "W5-scaled", "W6", "W7", "W8", "W9"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "decided"),
+    [
+        ("quick", SHORT | {"W4-scaled"}),
+        ("reference", SHORT | {"W1", "W5"}),
+        ("full", SHORT | {"W1", "W2", "W3", "W4", "W4-scaled", "W5"}),
+    ],
+)
+def test_the_claims_that_a_profile_can_decide_have_their_cells_there(
+    profile: str, decided: set[str]
+) -> None:
+    measures = experiment.load(FILE).profiles[profile].measures
     entries = claim_file.load(FILE.parent / "claims" / "calls.toml").claims
-    decided = {"W1-W3-scaled", "W5-scaled", "W6", "W7", "W8", "W9"}
-    for profile in ("quick", "reference"):
-        measures = definition.profiles[profile].measures
-        for claim in entries:
-            parts = [part for part in claim.parts if part.decides and claim.id in decided]
-            for part in parts:
-                sides = [
-                    side for each in part.questions() for side in (each.numerator, each.denominator)
-                ]
-                assert all(measures(of) for side in sides for of in side.cells), (profile, claim.id)
+    lacking = {
+        claim.id
+        for claim in entries
+        for part in claim.parts
+        for asked in part.questions()
+        for side in (asked.numerator, asked.denominator)
+        if part.decides and not all(map(measures, side.cells))
+    }
+    assert {each.id for each in entries} - lacking == decided
 
 
 BATCH = Batch("http://127.0.0.1:1/?delay=100", 3, Path("in"), strategy="task-pool", threads=2)
