@@ -44,11 +44,15 @@ class Call(Generic[R]):
         self._answered_at: float | None = None
         self._answer: Answer | None = None
         self._wall, self._cpu = [0.0] * len(_STAGES), [0.0] * len(_STAGES)
+        self._cpu_at = 0.0
+        """Of its thread, when the stage before ended: asking the kernel is dear, so one end is the
+        next begin."""
 
     def steps(self) -> Steps[R]:
         """S, C with its retries, D and P. What is thrown into it at a message is C's failure."""
         batch = self.batch
         job, stage = batch.job, _S
+        self._cpu_at = thread_time()
         try:
             self._require_going()
             request = self._timed(_S, job.codec.encode, self.given)
@@ -100,20 +104,26 @@ class Call(Generic[R]):
         self.batch.sent()
         return monotonic() + self.batch.limits.per_call_s
 
-    def end_send(self, cpu_s: float = 0.0) -> None:
-        """C is over, one way or the other."""
+    def end_send(self, *, is_held: bool) -> None:
+        """C is over, one way or the other; `is_held`: its thread did nothing else meanwhile."""
         self._answered_at = self._now()
         self._wall[_C] += self._answered_at - (self._sent_at or 0.0)
-        self._cpu[_C] += cpu_s
+        self._spent(_C, is_mine=is_held)
         self.batch.answered()
 
     def _timed(self, stage: int, function: Callable[..., Any], *given: Any) -> Any:
-        wall, cpu = perf_counter(), thread_time()
+        wall = perf_counter()
         try:
             return function(*given)
         finally:
             self._wall[stage] += perf_counter() - wall
-            self._cpu[stage] += thread_time() - cpu
+            self._spent(stage)
+
+    def _spent(self, stage: int, *, is_mine: bool = True) -> None:
+        now = thread_time()
+        if is_mine:
+            self._cpu[stage] += now - self._cpu_at
+        self._cpu_at = now
 
     def _require_going(self) -> None:
         if self.batch.cancellation.is_set():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterable
 from contextlib import (
     AbstractAsyncContextManager,
@@ -153,14 +152,13 @@ def _done(
         batch.cancellation.wait(wanted)
         return None
     with places:
-        cpu = time.thread_time()
         deadline = call.begin_send()
         try:
             exchange = cast(Exchange, batch.job.exchange)
             most = batch.limits.max_answer_bytes
             return exchange.send(wanted, deadline, most, batch.cancellation)
         finally:
-            call.end_send(time.thread_time() - cpu)
+            call.end_send(is_held=True)
 
 
 async def _pump(batch: Batch[R]) -> None:
@@ -241,4 +239,4 @@ async def _asked(
         try:
             return await send(wanted, deadline, call.batch.limits.max_answer_bytes)
         finally:
-            call.end_send()
+            call.end_send(is_held=False)

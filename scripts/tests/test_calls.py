@@ -229,6 +229,12 @@ def test_the_limit_counts_the_service_where_it_shares_the_cores_and_one_core_for
     assert batches.limit_s(batch, 100, 0, python, 2, is_shared=False) == pytest.approx(0.4)
 
 
+def test_the_limit_is_by_the_batch_whose_calls_took_the_least_cpu_time() -> None:
+    alone = Alone(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=False)
+    assert alone.at_most(0.005, 0.006) == alone
+    assert alone.at_most(0.005, 0.004) == replace(alone, client_s=0.005, service_s=0.004)
+
+
 def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
     for strategy, teams in (
         ("pipeline", (1, 5, 1, 1)),

@@ -21,12 +21,15 @@ from restbench.machine import process
 
 #: Different requests of a batch, which take turns.
 BODIES = 4
-#: Calls of a batch that warms up, and of the one that says what a call takes alone.
-WARM_CALLS, WARM_THREADS, ALONE_CALLS = 200, 8, 30
-FEWEST_WARM_CALLS = 50
+#: Calls of the first batch that warms up; a later one takes this part of the time that there is.
+FIRST_WARM_CALLS, WARM_PART = 50, 0.25
+WARM_THREADS = 8
+#: Calls of the batch that says what one takes alone.
+ALONE_CALLS = 30
 #: A client is warm when its compilers take no more of its CPU time.
 COMPILING = 0.02
-#: Client and service are warm when a batch's CPU time is no longer less than so much of the last.
+#: Client and service are warm when a call's CPU time is no longer less than so much of the last
+#: batch's.
 STEADY = 0.95
 #: Of a call, beyond the delay.
 PER_CALL_S = 30.0
@@ -46,6 +49,11 @@ class Alone:
     service_s: float
     is_python: bool
 
+    def at_most(self, client_s: float, service_s: float) -> Alone:
+        """With the CPU time of a call of another batch, where that took less."""
+        is_less = client_s + service_s < self.client_s + self.service_s
+        return replace(self, client_s=client_s, service_s=service_s) if is_less else self
+
 
 def alone_of(
     client: CallClient, service: Service, batch: Batch, strategies: Iterable[str], max_s: float
@@ -56,20 +64,21 @@ def alone_of(
     CPU times are of the strategy that takes the least.
     """
     cheapest = []
-    calls = max(FEWEST_WARM_CALLS, min(WARM_CALLS, round(WARM_CALLS * max_s)))
     for strategy in strategies:
-        asked = replace(batch, strategy=strategy, threads=WARM_THREADS, calls=calls, log=None)
-        ends, before_s = time.monotonic() + max_s, float("inf")
+        asked = replace(batch, strategy=strategy, threads=WARM_THREADS, log=None)
+        ends, before_s, calls = time.monotonic() + max_s, float("inf"), FIRST_WARM_CALLS
         while True:
             before_ms = process.cpu_ms(service.pids())
-            result = client.batch(with_teams(asked))
+            result = client.batch(with_teams(replace(asked, calls=calls)))
             service_s = (process.cpu_ms(service.pids()) - before_ms) / 1000
+            taken = result.cpu_s / calls, service_s / calls
             is_warm = result.compile_s <= COMPILING * result.cpu_s
-            is_steady = result.cpu_s + service_s >= STEADY * before_s  # the service is warm too
+            is_steady = sum(taken) >= STEADY * before_s  # the service is warm too
             if time.monotonic() > ends or (is_warm and is_steady):
                 break
-            before_s = result.cpu_s + service_s
-        cheapest.append((result.cpu_s / calls, service_s / calls))
+            before_s = sum(taken)
+            calls = max(calls, int(calls * WARM_PART * max_s / result.elapsed_s))
+        cheapest.append(taken)
     _, lines = made(client, replace(batch, strategy="sequential", threads=1, calls=ALONE_CALLS))
     s, c, d, p = (
         median(getattr(each, name) or 0.0 for each in lines) / 1000
