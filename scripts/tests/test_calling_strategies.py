@@ -427,3 +427,18 @@ def test_an_interrupt_of_who_waits_for_an_outcome_is_not_the_batch_s_end(name):
         go.set()
         assert [type(each) for each in batch.all()] == [Done] * 4
     signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cpu_time_is_that_of_the_stage_that_took_it(name):
+    class Hard(Numbers):
+        def encode(self, given: int) -> bytes:
+            sum(range(300_000))
+            return super().encode(given)
+
+    job = Job(Hard(), fake(name, ok), plus)
+    with STRATEGIES[name](4).start(range(8), job, Limits()) as batch:
+        assert len(batch.all()) == 8
+        cpu_s = batch.totals().cpu_s
+    assert cpu_s[Stage.S] > 10 * max(cpu_s[stage] for stage in "CDP")
+    assert (cpu_s[Stage.C] == 0) == (name == "async")
