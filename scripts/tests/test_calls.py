@@ -111,7 +111,7 @@ def test_a_batch_has_the_calls_of_the_first_pattern_that_its_level_fits() -> Non
     assert table is not None
     counts = {
         "java-rest-async-0ms": 2000,
-        "python-zeep-async-0ms": 200,
+        "python-zeep-async-0ms": 500,
         "java-rest-async-100ms": 100,
     }
     for level, calls_of_it in counts.items():
@@ -130,6 +130,39 @@ def test_a_document_has_as_many_rows_as_its_level_says() -> None:
         )
     ]
     assert [(each.rows, each.columns) for each in shapes] == [(4000, 600), (400, 600), (200, 20)]
+
+
+#: What a call takes alone, about, on the two cores of docs/calls.md.
+ALONE_S = {
+    ("java", "rest"): 0.001,
+    ("java", "soap"): 0.003,
+    ("python", "rest"): 0.003,
+    ("python", "zeep"): 0.008,
+}
+DOCUMENTS_S = 6.0
+#: Of a profile's time what is left goes to processes that start, and to warming up.
+BATCHES = 0.85
+
+
+@pytest.mark.parametrize("profile", experiment.load(FILE).profiles)
+def test_the_batches_of_a_profile_fit_into_its_time(profile: str) -> None:
+    definition = experiment.load(FILE)
+    table, chosen = definition.calls, definition.profiles[profile]
+    assert table is not None
+
+    def least_s(of: Cell, block: int) -> float:
+        work = work_of(of.complexity)
+        one_s = ALONE_S[work.program]
+        one = OneCall(0, one_s, work.delay_ms / 1000, 0, 0)
+        made = table.made(profile, block, work)
+        if work.strategy == "document":
+            return DOCUMENTS_S
+        return calls.least_s(work.strategy, of.users, made, one, cpu_s=one_s, cores=2)
+
+    measured = [each for each in definition.all_cells() if chosen.measures(each)]
+    blocks = range(1, chosen.blocks + 1)
+    seconds = sum(least_s(each, block) for block in blocks for each in measured)
+    assert seconds < BATCHES * 60 * chosen.minutes
 
 
 def test_a_pipeline_of_too_few_threads_is_refused() -> None:
