@@ -120,10 +120,11 @@ class CallsDriver:
             took_s = result.cpu_s / batch.calls, cpu_ms / 1000 / batch.calls
             self.alone[work.program] = self.alone[work.program].at_most(*took_s)
         found = self._reduced(planned, batch, result, lines, cpu_ms)
-        nearness = found.extras["limit_s"] / found.extras["elapsed_s"]
+        elapsed_s = found.extras["elapsed_s"]
+        nearness = found.extras.get("limit_s", 0.0) / elapsed_s
         if nearness > MISMEASURED:
             here.note("limit-mismeasured", f"{nearness:.3f} of the best possible", cell)
-        here.view.note(f"      {cell.id}  {found.extras['elapsed_s']:.4g} s, {nearness:.3f}")
+        here.view.note(f"      {cell.id}  {elapsed_s:.4g} s{f', {nearness:.3f}' * (nearness > 0)}")
         return found
 
     def again(self, cell: Cell, why: str) -> str | None:
@@ -160,14 +161,10 @@ class CallsDriver:
         calls = self.table.calls(here.order.profile_name, work)
         alone, elapsed_s = self.alone[work.program], result.elapsed_s * calls / batch.calls
         shared = here.run.cores().shared
-        limit_s = batches.limit_s(batch, calls, work.delay_ms, alone, self.cores, is_shared=shared)
         in_c = [each.c_ms or 0.0 for each in lines]
         extras = {
             "elapsed_s": elapsed_s,
             "cores_elapsed_s": elapsed_s * len(allowed_cores()),
-            # Of what a large document takes nothing is known beforehand.
-            "limit_s": elapsed_s if work.strategy == "document" else limit_s,
-            "alone_s": calls * (alone.one.whole + work.delay_ms / 1000),
             "calls": calls,
             "made": batch.calls,
             "in_flight": batches.in_flight(result, lines),
@@ -176,6 +173,11 @@ class CallsDriver:
             "client_threads": sum(result.threads.values()),
             "decode_s": fmean(each.d_ms or 0.0 for each in lines) / 1000,
         }
+        if work.strategy != "document":  # of which nothing is known beforehand
+            extras["alone_s"] = calls * (alone.one.whole + work.delay_ms / 1000)
+            extras["limit_s"] = batches.limit_s(
+                batch, calls, work.delay_ms, alone, self.cores, is_shared=shared
+            )
         for stage in "SCDP":
             extras[f"{stage.lower()}_ms"] = 1000 * result.stages[stage].wall_s / batch.calls
         return Trial(
