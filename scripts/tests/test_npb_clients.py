@@ -61,14 +61,19 @@ def test_client_and_service_are_warm_before_a_call_counts(
     assert len(taken(clients, "java-soap", "CG-S", 10)) == 10
     assert len(taken(clients, "java-soap", "CG-A", 1)) == 1
     assert len(taken(clients, "python-rest", "CG-S", 2)) == 2
-    soap, rest = "http://here/soap/npb/serial", "http://here/npb-cg/serial"
+    soap, warm_rest, rest = (
+        f"http://here/{path}/serial" for path in ("soap/npb", "npb-is", "npb-cg")
+    )
     first, warm = npb_clients.FIRST_CALLS, npb_clients.WARM_CALLS
     assert asked == [
+        (soap, "cxf", warm),
         (soap, "cxf", first + 10),
-        (soap, "cxf", warm + 1),
+        (soap, "cxf", warm),
+        (soap, "cxf", first + 1),
+        (warm_rest, "rest", warm),
         (rest, "rest", first + 2),
     ]
-    assert classes[1] == ["S"] * warm + ["A"]
+    assert classes[3] == ["S"] * first + ["A"]
 
 
 def test_a_call_takes_its_first_three_steps_and_its_answer_is_as_over_rest(
@@ -88,7 +93,7 @@ def test_an_answer_that_is_not_verified_is_wrong_whoever_asked(
     monkeypatch.setenv("STUB_UNVERIFIED", "zeep")
     with (
         npb_clients.running(["python-soap"], tmp_path / "others.log", "0") as others,
-        pytest.raises(WrongAnswers, match="CG-S: not verified"),
+        pytest.raises(WrongAnswers, match="IS-S: not verified"),
     ):
         taken(others, "python-soap", "CG-S", 1)
 
