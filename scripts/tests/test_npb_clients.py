@@ -43,10 +43,11 @@ def clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[NpbClie
 
 
 def taken(clients: NpbClients, name: ClientName, level: str, kept: int) -> list[ServedRun]:
-    return list(clients.calls(name, SERVICE, cell(level), [work_of(level)] * kept, 10.0))
+    works = [work_of(level)] * kept
+    return list(clients.calls([name], SERVICE, cell(level), works, 10.0)[name])
 
 
-def test_client_and_service_are_warm_before_a_call_counts(
+def test_all_clients_and_the_service_are_warm_before_a_call_counts(
     clients: NpbClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, classes = [], []
@@ -58,22 +59,21 @@ def test_client_and_service_are_warm_before_a_call_counts(
         return ask(self, batch)
 
     monkeypatch.setattr(call_client.CallClient, "batch", noted)
-    assert len(taken(clients, "java-soap", "CG-S", 10)) == 10
-    assert len(taken(clients, "java-soap", "CG-A", 1)) == 1
-    assert len(taken(clients, "python-rest", "CG-S", 2)) == 2
+    found = clients.calls(
+        ["java-soap", "python-rest"], SERVICE, cell("CG-A"), [work_of("CG-A")] * 2, 10.0
+    )
+    assert {name: len(runs) for name, runs in found.items()} == {"java-soap": 2, "python-rest": 2}
     soap, warm_rest, rest = (
         f"http://here/{path}/serial" for path in ("soap/npb", "npb-is", "npb-cg")
     )
     first, warm = npb_clients.FIRST_CALLS, npb_clients.WARM_CALLS
     assert asked == [
         (soap, "cxf", warm),
-        (soap, "cxf", first + 10),
-        (soap, "cxf", warm),
-        (soap, "cxf", first + 1),
         (warm_rest, "rest", warm),
+        (soap, "cxf", first + 2),
         (rest, "rest", first + 2),
     ]
-    assert classes[3] == ["S"] * first + ["A"]
+    assert classes[3] == ["S"] * first + ["A"] * 2
 
 
 def test_a_call_takes_its_first_three_steps_and_its_answer_is_as_over_rest(

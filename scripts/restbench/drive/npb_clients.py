@@ -43,16 +43,25 @@ class NpbClients:
     folder: Path
 
     def calls(
-        self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
-    ) -> Sequence[ServedRun]:
-        """A call for each, all of one kernel, one after the other on one connection, once client
-        and service are warm.
+        self,
+        names: Sequence[ClientName],
+        service: Service,
+        cell: Cell,
+        works: Sequence[Work],
+        max_s: float,
+    ) -> dict[ClientName, Sequence[ServedRun]]:
+        """By each client a call for each, all of one kernel, one after the other on one connection,
+        once all clients and the service are warm.
 
         EnvironmentProblem or WrongAnswers where one has no answer that counts.
         """
-        self._made(name, service, cell, [Work("IS", "S")] * WARM_CALLS, max_s)
+        for name in names:
+            self._made(name, service, cell, [Work("IS", "S")] * WARM_CALLS, max_s)
         first = [Work(works[0].kernel, "S")] * FIRST_CALLS
-        return self._made(name, service, cell, [*first, *works], max_s)[FIRST_CALLS:]
+        return {
+            name: self._made(name, service, cell, [*first, *works], max_s)[FIRST_CALLS:]
+            for name in names
+        }
 
     def _made(
         self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
