@@ -6,7 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 I = TypeVar("I")  # noqa: E741 - what is asked
 O = TypeVar("O")  # noqa: E741 - what is answered
@@ -201,8 +201,7 @@ class Limits:
                 raise ValueError(f"{name}: must be more than 0 and at most 1 day, is {seconds}")
 
 
-@dataclass(frozen=True)
-class StageTimes:
+class StageTimes(NamedTuple):
     """When a call was where, in seconds since its batch began (None: never), and how long its
     stages took; C is the sum of its attempts."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterable
 from contextlib import (
     AbstractAsyncContextManager,
@@ -14,8 +13,18 @@ from contextlib import (
 )
 from typing import Any, Protocol, cast
 
-from restbench_client.batch import Batch, Call, Cancellation
-from restbench_client.model import Answer, AsyncSend, Job, Limits, R, Stopped, within
+from restbench_client.batch import Batch, Cancellation
+from restbench_client.call import Call
+from restbench_client.model import (
+    Answer,
+    AsyncSend,
+    Job,
+    Limits,
+    Outcome,
+    R,
+    Stopped,
+    within,
+)
 
 MOST_THREADS = 1024
 #: An event loop pulls inputs for so long before it looks at what was answered meanwhile.
@@ -114,23 +123,23 @@ STRATEGIES: dict[str, Callable[[int], CallingStrategy]] = {
 
 def _one_more(batch: Batch[R], places: AbstractContextManager[Any]) -> bool:
     """One call on this thread; False where there is none left."""
-    call = batch.pull()
-    if call is None:
+    if (pulled := batch.pull()) is None:
         return False
+    call = Call(batch, *pulled)
     steps = call.steps()
     try:
         wanted = next(steps)
         while True:
             try:
                 answer = _done(call, wanted, places)
-            except Exception as failure:  # the call's
+            except BaseException as failure:  # the call's
                 wanted = steps.throw(failure)
             else:
                 wanted = steps.send(answer)
     except StopIteration as end:
-        batch.put(call, end.value)
+        call.end(end.value)
     except KeyboardInterrupt:
-        batch.put(call, call.cancelled())
+        call.end(call.cancelled())
         raise
     return True
 
@@ -143,36 +152,40 @@ def _done(
         batch.cancellation.wait(wanted)
         return None
     with places:
-        cpu = time.thread_time()
         deadline = call.begin_send()
         try:
             exchange = cast(Exchange, batch.job.exchange)
             most = batch.limits.max_answer_bytes
             return exchange.send(wanted, deadline, most, batch.cancellation)
         finally:
-            call.end_send(time.thread_time() - cpu)
+            call.end_send(is_held=True)
 
 
 async def _pump(batch: Batch[R]) -> None:
     """A task a call, as many as there is room for."""
     loop, room = asyncio.get_running_loop(), asyncio.Event()
-    begun: set[asyncio.Task[None]] = set()
+    under_way: dict[asyncio.Task[Outcome[R]], Call[R]] = {}
 
     def change() -> None:
         room.set()
         if batch.cancellation.is_set():
-            for task in begun:
+            for task in under_way:
                 task.cancel()
 
     def from_any_thread() -> None:
         with suppress(RuntimeError):  # the loop is closed: all calls are over
             loop.call_soon_threadsafe(change)
 
+    def end(task: asyncio.Task[Outcome[R]]) -> None:
+        call = under_way.pop(task)
+        # one that was cancelled before it began has found no outcome
+        call.end(call.cancelled() if task.cancelled() else task.result())
+
     exchange = cast(AsyncExchange, batch.job.exchange)
     places = asyncio.Semaphore(batch.limits.in_flight)
     batch.wake = from_any_thread
     try:
-        async with exchange.opened() as send, asyncio.TaskGroup() as calls:
+        async with exchange.opened() as send:
             pulls_until = 0.0
             while True:
                 while not batch.has_room:
@@ -184,31 +197,20 @@ async def _pump(batch: Batch[R]) -> None:
                 if loop.time() >= pulls_until:
                     await asyncio.sleep(0)  # what was answered meanwhile goes on
                     pulls_until = loop.time() + PULLS_FOR_S
-                if (call := batch.pull()) is None:
+                if (pulled := batch.pull()) is None:
                     break
-                calls.create_task(_one(call, send, places, begun))
-            change()
+                call = Call(batch, *pulled)
+                task = loop.create_task(_outcome(call, send, places))
+                under_way[task] = call
+                task.add_done_callback(end)
+            if under_way:
+                await asyncio.wait(under_way)
     except BaseException as error:
         batch.exhaust(error)
         raise
 
 
-async def _one(
-    call: Call[R],
-    send: AsyncSend,
-    places: asyncio.Semaphore,
-    begun: set[asyncio.Task[None]],
-) -> None:
-    """A task that has not begun must not be cancelled: its call would have no outcome."""
-    task = cast("asyncio.Task[None]", asyncio.current_task())
-    begun.add(task)
-    try:
-        await _to_its_end(call, send, places)
-    finally:
-        begun.discard(task)
-
-
-async def _to_its_end(call: Call[R], send: AsyncSend, places: asyncio.Semaphore) -> None:
+async def _outcome(call: Call[R], send: AsyncSend, places: asyncio.Semaphore) -> Outcome[R]:
     steps = call.steps()
     try:
         wanted = next(steps)
@@ -217,12 +219,13 @@ async def _to_its_end(call: Call[R], send: AsyncSend, places: asyncio.Semaphore)
                 answer = await _asked(call, wanted, send, places)
             except asyncio.CancelledError:
                 wanted = steps.throw(Stopped())
-            except Exception as failure:  # the call's
+            except BaseException as failure:  # the call's
                 wanted = steps.throw(failure)
             else:
                 wanted = steps.send(answer)
     except StopIteration as end:
-        call.batch.put(call, end.value)
+        outcome: Outcome[R] = end.value
+        return outcome
 
 
 async def _asked(
@@ -236,4 +239,4 @@ async def _asked(
         try:
             return await send(wanted, deadline, call.batch.limits.max_answer_bytes)
         finally:
-            call.end_send()
+            call.end_send(is_held=False)

@@ -4,11 +4,11 @@ call takes alone; rows of them, and their speed-ups over one call after the othe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
-from statistics import median as median_of
+from operator import truediv
 
-from restbench.analyse.comparison import Series, combine, series
+from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
 from restbench.experiment.calls import CallWork, work_of
 
@@ -109,59 +109,34 @@ def work(row: Row) -> CallWork:
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """By client, transport, delay and number of calls, then strategy and threads."""
+    """By client, transport, delay and size, then strategy and threads."""
     return sorted(
         rows,
         key=lambda row: (
             *work(row).program,
             work(row).delay_ms,
-            work(row).calls or 0,
+            work(row).size or 0,
             work(row).strategy,
             row.cell.users,
         ),
     )
 
 
-def values(row: Row, column: str) -> list[float]:
-    """Of a column, a block each."""
-    return list(series(row, column).values.values())
-
-
-def median(row: Row, column: str) -> float | None:
-    """Over the blocks; None where there is none."""
-    known = values(row, column)
-    return median_of(known) if known else None
-
-
 def nearness(row: Row) -> float | None:
     """The least time over the measured one, the median over the blocks."""
-    return _median_ratio(series(row, "limit_s"), series(row, "elapsed_s"))
+    return combine(series(row, "limit_s"), series(row, "elapsed_s"), truediv).median
 
 
 def gain(over: Row, of: Row, column: str = "elapsed_s") -> float | None:
     """The time of one batch over that of another, the median over the blocks; `limit_s` for what
     the model says."""
-    return _median_ratio(series(over, column), series(of, column))
-
-
-def _median_ratio(one: Series, two: Series) -> float | None:
-    found = combine(one, two, lambda above, below: above / below)
-    return median_of(found.values.values()) if found.values else None
+    return combine(series(over, column), series(of, column), truediv).median
 
 
 def speed_ups(row: Row, rows: Sequence[Row], column: str = "elapsed_s") -> list[float]:
     """The time of calls in turn over the row's, a block each; `limit_s` for the highest possible.
     Without measured calls in turn, their time by what one takes alone."""
-    own = work(row)
-    same = (*own.program, own.delay_ms, own.calls, "sequential")
-    alone = next(
-        (
-            each
-            for each in rows
-            if (*(w := work(each)).program, w.delay_ms, w.calls, w.strategy) == same
-        ),
-        None,
-    )
+    of_calls_in_turn = replace(work(row), strategy="sequential")
+    alone = next((each for each in rows if work(each) == of_calls_in_turn), None)
     in_turn = series(row, "alone_s") if alone is None else series(alone, "elapsed_s")
-    found = combine(in_turn, series(row, column), lambda one, two: one / two)
-    return list(found.values.values())
+    return list(combine(in_turn, series(row, column), truediv).values.values())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import fmean
+from statistics import fmean, median
 from typing import TypeVar
 
 from restbench.analyse.measurement import number
@@ -40,6 +40,11 @@ class Series:
     values: dict[int, float] = field(default_factory=dict)
     lack: str | None = None
     void: bool = False
+
+    @property
+    def median(self) -> float | None:
+        """Over the blocks; None where there are none."""
+        return median(self.values.values()) if self.values else None
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import median as median_of
+from operator import sub
 from typing import get_args
 
-from restbench.analyse.comparison import Comparison, Series, combine, paired, series
+from restbench.analyse.comparison import Comparison, combine, paired, series
 from restbench.analyse.measures import Row
 from restbench.experiment.npb import ClientName, Work, work_of
 
@@ -64,12 +64,6 @@ def ranked(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (row.cell.service, row.cell.strategy, work(row).rank))
 
 
-def median(row: Row, column: str) -> float | None:
-    """Of a column over the blocks; None where there is none."""
-    values = list(series(row, column).values.values())
-    return median_of(values) if values else None
-
-
 def ratio(row: Row, name: str) -> Comparison:
     """One of RATIOS, paired over the blocks."""
     numerator, denominator = RATIOS[name]
@@ -79,8 +73,7 @@ def ratio(row: Row, name: str) -> Comparison:
 def soap_ms(row: Row, language: str) -> float | None:
     """What SOAP adds to a client's call, next to REST: the median over the blocks."""
     rest, soap = (series(row, f"{language}_{each}_call_ms") for each in ("rest", "soap"))
-    added: Series = combine(soap, rest, lambda one, other: one - other)
-    return median_of(added.values.values()) if added.values else None
+    return combine(soap, rest, sub).median
 
 
 def verified(row: Row) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,21 +13,22 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench.analyse.calls import MISMEASURED, WINDOW
+from restbench.analyse.calls import MISMEASURED
 from restbench.commands.options import console, require_known
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult
-from restbench.experiment.calls import FEWEST_THREADS, MOST_THREADS, OFFERED, TRANSPORTS, Client
+from restbench.experiment.calls import OFFERED, TRANSPORTS, CallWork, Client, lacking
 from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.machine import machine_lock, ports, watch
 from restbench.machine.placement import allowed_cores
 
 MOST_CALLS = 1_000_000
-WARM_MAX_S, SPARE_S = 2.0, 60.0
+WARM_MAX_S = 2.0
+SERVICE_STRATEGY = "serial"
 #: The study's 4000 data.
 PAYLOAD = Shape(rows=200, inner=20, columns=20)
 _DELAY = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s)")
@@ -75,30 +76,19 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
             raise BadConfiguration(
                 f"--strategy: not-offered: {absent[0]}; here are {', '.join(offered)}"
             )
-        inputs, expected = batches.files(folder, "payload", PAYLOAD)
-        path = "matrix" if own == "rest" else "soap/matrix"
-        batch = Batch(
-            f"{target.base_url}/{path}/serial?delay=",
-            calls,
-            inputs,
-            transport=own,
-            threads=threads,
-            in_flight=min(WINDOW, calls),
-            per_call_s=30.0 + delay_ms / 1000,
-            retries=True,
-            expected=expected,
-        )
-        plain = replace(batch, url=f"{batch.url}0", log=folder / "alone.jsonl")
+        files = batches.files(folder, PAYLOAD)
+        in_turn, count = CallWork(name, own, "sequential", 0), batches.ALONE_CALLS
+        plain = batches.batch_of(target, SERVICE_STRATEGY, in_turn, 1, count, files)
+        plain = replace(plain, log=folder / "alone.jsonl")
         alone = batches.alone_of(program, target, plain, names, WARM_MAX_S)
-        found = {}
+        found = []
         for each in names:
-            asked = replace(batch, url=f"{batch.url}{delay_ms}", strategy=each, only=only)
-            found[each] = program.batch(
-                batches.with_teams(replace(asked, log=kept.absolute() if kept else None)),
-                max_s=(30.0 + delay_ms / 1000) * calls + SPARE_S,
-            )
-        console.print(_table(found, batch, delay_ms, alone, len(only or range(calls))))
-    _judge(found.values())
+            work = CallWork(name, own, each, delay_ms)
+            batch = batches.batch_of(target, SERVICE_STRATEGY, work, threads, calls, files)
+            batch = replace(batch, retries=True, only=only, log=kept.absolute() if kept else None)
+            found.append((batch, program.batch(batch)))
+        console.print(_table(found, delay_ms, alone, len(only or range(calls))))
+    _judge([result for _, result in found])
 
 
 def _checked(
@@ -114,11 +104,8 @@ def _checked(
             raise BadConfiguration(
                 f"--strategy: '{each}' is not one of the {client} client's: {', '.join(known)}"
             )
-        fewest = FEWEST_THREADS.get(each, 1)
-        if not fewest <= threads <= MOST_THREADS:
-            raise BadConfiguration(
-                f"--threads {threads}: {each} needs {fewest} to {MOST_THREADS} threads"
-            )
+        if lack := lacking(each, threads):
+            raise BadConfiguration(f"--threads {threads}: {each} {lack}")
     if not 0 <= calls <= MOST_CALLS:
         raise BadConfiguration(f"--calls {calls}: must be from 0 to {MOST_CALLS}")
     return name, TRANSPORTS[name][transport == "soap"]
@@ -151,25 +138,20 @@ def _service(attach: str, folder: Path, started: ExitStack) -> Service:
 
 
 def _table(
-    found: dict[str, BatchResult],
-    batch: Batch,
-    delay_ms: int,
-    alone: Alone,
-    calls: int,
+    found: Sequence[tuple[Batch, BatchResult]], delay_ms: int, alone: Alone, calls: int
 ) -> Table:
     one = replace(alone.one, delay=delay_ms / 1000)
-    title = f"{calls} calls, {delay_ms} ms, {batch.transport}; one alone takes "
+    title = f"{calls} calls, {delay_ms} ms, {found[0][0].transport}; one alone takes "
     table = Table(title=f"{title}{one.whole:.4g} s", title_justify="left", title_style="bold")
     for heading in ("Strategy", "T", "Elapsed s", "Speed-up", "Best s", "Nearness", "Failed"):
         table.add_column(heading, justify="right" if heading != "Strategy" else "left")
-    for name, each in found.items():
-        own = replace(batch, strategy=name)
-        cores = len(allowed_cores())
-        least = batches.limit_s(own, calls, delay_ms, alone, cores, is_shared=True)
+    cores = len(allowed_cores())
+    for batch, each in found:
+        least = batches.limit_s(batch, calls, delay_ms, alone, cores, is_shared=True)
         threads, near = sum(each.threads.values()) or 1, least / each.elapsed_s
         failed = ", ".join(f"{kind} {n}" for kind, n in each.failed.items()) or "none"
         table.add_row(
-            name,
+            batch.strategy,
             str(threads),
             f"{each.elapsed_s:.4g}",
             f"{calls * one.whole / each.elapsed_s:.4g}",
@@ -180,9 +162,8 @@ def _table(
     return table
 
 
-def _judge(found: Iterable[BatchResult]) -> None:
+def _judge(results: Sequence[BatchResult]) -> None:
     """WrongAnswers before CellsFailed."""
-    results = list(found)
     if wrong := sum(each.wrong for each in results):
         raise WrongAnswers(f"{wrong} products were wrong")
     if failed := sum(each.outcomes - each.done for each in results):

@@ -10,23 +10,29 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from restbench.analyse.calls import OneCall, least_s, teams_of
+from restbench.analyse.calls import WINDOW, OneCall, least_s, teams_of
 from restbench.deploy.service import Service
 from restbench.drive import call_client, monitor, payload
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
+from restbench.experiment.calls import CallWork
 from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration
 from restbench.machine import process
 
 #: Different requests of a batch, which take turns.
 BODIES = 4
-#: Calls of a batch that warms up, and of the one that says what a call takes alone.
-WARM_CALLS, WARM_THREADS, ALONE_CALLS = 200, 8, 30
-FEWEST_WARM_CALLS = 50
+#: Calls of the first batch that warms up; a later one takes this part of the time that there is.
+FIRST_WARM_CALLS, WARM_PART = 50, 0.25
+WARM_THREADS = 8
+#: Calls of the batch that says what one takes alone.
+ALONE_CALLS = 30
 #: A client is warm when its compilers take no more of its CPU time.
 COMPILING = 0.02
-#: Client and service are warm when a batch's CPU time is no longer less than so much of the last.
+#: Client and service are warm when a call's CPU time is no longer less than so much of the last
+#: batch's.
 STEADY = 0.95
+#: Of a call, beyond the delay.
+PER_CALL_S = 30.0
 #: What a clock of milliseconds may be off.
 CLOCK_MS = 1.0
 COUNTED_WITHIN_S = 1.0
@@ -43,6 +49,11 @@ class Alone:
     service_s: float
     is_python: bool
 
+    def at_most(self, client_s: float, service_s: float) -> Alone:
+        """With the CPU time of a call of another batch, where that took less."""
+        is_less = client_s + service_s < self.client_s + self.service_s
+        return replace(self, client_s=client_s, service_s=service_s) if is_less else self
+
 
 def alone_of(
     client: CallClient, service: Service, batch: Batch, strategies: Iterable[str], max_s: float
@@ -53,20 +64,21 @@ def alone_of(
     CPU times are of the strategy that takes the least.
     """
     cheapest = []
-    calls = max(FEWEST_WARM_CALLS, min(WARM_CALLS, round(WARM_CALLS * max_s)))
     for strategy in strategies:
-        asked = replace(batch, strategy=strategy, threads=WARM_THREADS, calls=calls, log=None)
-        ends, before_s = time.monotonic() + max_s, float("inf")
+        asked = replace(batch, strategy=strategy, threads=WARM_THREADS, log=None)
+        ends, before_s, calls = time.monotonic() + max_s, float("inf"), FIRST_WARM_CALLS
         while True:
             before_ms = process.cpu_ms(service.pids())
-            result = client.batch(with_teams(asked))
+            result = client.batch(with_teams(replace(asked, calls=calls)))
             service_s = (process.cpu_ms(service.pids()) - before_ms) / 1000
+            taken = result.cpu_s / calls, service_s / calls
             is_warm = result.compile_s <= COMPILING * result.cpu_s
-            is_steady = result.cpu_s + service_s >= STEADY * before_s  # the service is warm too
+            is_steady = sum(taken) >= STEADY * before_s  # the service is warm too
             if time.monotonic() > ends or (is_warm and is_steady):
                 break
-            before_s = result.cpu_s + service_s
-        cheapest.append((result.cpu_s / calls, service_s / calls))
+            before_s = sum(taken)
+            calls = max(calls, int(calls * WARM_PART * max_s / result.elapsed_s))
+        cheapest.append(taken)
     _, lines = made(client, replace(batch, strategy="sequential", threads=1, calls=ALONE_CALLS))
     s, c, d, p = (
         median(getattr(each, name) or 0.0 for each in lines) / 1000
@@ -89,6 +101,32 @@ def limit_s(  # noqa: PLR0913 - what it depends on
     )
 
 
+def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
+    service: Service,
+    strategy: str,
+    work: CallWork,
+    threads: int,
+    calls: int,
+    payload_files: tuple[Path, Path],
+) -> Batch:
+    """Of products by a strategy of the service, with the teams that a pipeline's threads make;
+    `payload_files` as `files` gives them."""
+    inputs, expected = payload_files
+    path = "matrix" if work.transport == "rest" else "soap/matrix"
+    batch = Batch(
+        f"{service.base_url}/{path}/{strategy}?delay={work.delay_ms}",
+        calls,
+        inputs,
+        transport=work.transport,
+        strategy=work.strategy,
+        threads=threads,
+        in_flight=min(WINDOW, calls),
+        per_call_s=PER_CALL_S + work.delay_ms / 1000,
+        expected=expected,
+    )
+    return with_teams(batch)
+
+
 def with_teams(batch: Batch) -> Batch:
     """A pipeline with the teams that its threads make."""
     teams = teams_of(batch.strategy, batch.threads) if "pipeline" in batch.strategy else None
@@ -107,8 +145,9 @@ def require(service: Service, delay_ms: int, *, is_soap: bool) -> None:
         raise BadConfiguration(f"transport soap: the service at {service.base_url} has no SOAP")
 
 
-def files(folder: Path, name: str, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
+def files(folder: Path, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
     """Requests of matrices of these sizes and their products, made once."""
+    name = f"{shape.rows}x{shape.columns}"
     inputs, expected = (folder / f"{name}-{each}.json" for each in ("in", "out"))
     if not expected.exists():
         payloads = [payload.make_payload(shape, seed, 0, 50) for seed in range(bodies)]
@@ -150,8 +189,8 @@ def faults(
         found.append(f"outcomes: {result.outcomes} of {batch.calls} calls")
     if served != result.attempts:
         found.append(f"the service counted {served:g} requests, {result.attempts} were sent")
-    early = [each.c_ms for each in lines if each.c_ms is not None and _is_early(each, delay_ms)]
-    if early:
+    done_ms = [each.c_ms or 0.0 for each in lines if each.outcome == "done"]
+    if early := [each for each in done_ms if each < delay_ms - CLOCK_MS]:
         found.append(f"delay-not-honoured: {min(early):.1f} ms of {delay_ms}")
     window = {"sequential": 1, "task-pool": batch.threads}.get(batch.strategy, batch.in_flight)
     if batch.teams and batch.strategy == "pipeline":
@@ -169,7 +208,3 @@ def faults(
 def in_flight(result: BatchResult, lines: Iterable[CallLine]) -> float:
     """Calls between sending and answer, on average (Little's law)."""
     return sum(each.c_ms or 0.0 for each in lines) / 1000 / result.elapsed_s
-
-
-def _is_early(line: CallLine, delay_ms: int) -> bool:
-    return line.outcome == "done" and (line.c_ms or 0.0) < delay_ms - CLOCK_MS

@@ -16,11 +16,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias, TypeVar
+from typing import IO, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from restbench import ROOT
+from restbench.experiment.calls import Client
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import jvm, process
 
@@ -30,9 +31,6 @@ START_S = 60.0
 #: In addition to what a batch may take by its own limits.
 SPARE_S = 60.0
 PIECE_BYTES = 1 << 16
-
-ClientName: TypeAlias = Literal["java", "python"]
-CLIENTS: tuple[ClientName, ...] = ("java", "python")
 
 
 class Record(BaseModel):
@@ -111,9 +109,7 @@ class Batch:
     threads: int = 1
     teams: tuple[int, ...] | None = None
     in_flight: int = 64
-    queue: int = 16
     per_call_s: float = 30.0
-    whole_s: float | None = None
     retries: bool = False
     expected: Path | None = None
     """A JSON list of the right products."""
@@ -130,7 +126,7 @@ Answer = TypeVar("Answer", bound=Record)
 class CallClient:
     """A running program, made by `running`."""
 
-    name: ClientName
+    name: Client
     started: subprocess.Popen[bytes]
     log: Path
     _read: bytearray = field(default_factory=bytearray)
@@ -144,16 +140,16 @@ class CallClient:
         """What it offers. EnvironmentProblem where it does not answer."""
         return self._asked({"do": "hello"}, START_S, Hello)
 
-    def batch(self, batch: Batch, max_s: float | None = None) -> BatchResult:
-        """Make the calls and wait for their end, at most `max_s`, by default as long as calls that
-        all come to their limit one after the other.
+    def batch(self, batch: Batch) -> BatchResult:
+        """Make the calls and wait for their end, at most as long as calls that all come to their
+        limit one after the other.
 
         BadConfiguration where the program refuses an option; EnvironmentProblem where it ends, or
         takes too long.
         """
-        limit_s = batch.whole_s or batch.per_call_s * batch.calls if max_s is None else max_s
         said = {name: value for name, value in asdict(batch).items() if value is not None}
-        return self._asked({"do": "batch", **said}, limit_s + SPARE_S, BatchResult)
+        max_s = batch.per_call_s * batch.calls + SPARE_S
+        return self._asked({"do": "batch", **said}, max_s, BatchResult)
 
     def _asked(self, asked: Mapping[str, Any], max_s: float, form: type[Answer]) -> Answer:
         try:
@@ -193,7 +189,7 @@ class CallClient:
 
 @contextmanager
 def running(
-    name: ClientName,
+    name: Client,
     log: Path,
     cores: str | None = None,
     settings: Mapping[str, str] | None = None,

@@ -1,8 +1,8 @@
 """Batches of calls as levels of complexity, and the table [calls] of an experiment of them.
 
 `java-rest-task-pool-100ms` is a batch by the Java client over REST whose service takes 100 ms to
-answer, `…-of-16` one of 16 calls; `…-document-0ms` decodes one large answer at a time. The users of
-a cell are the client's threads, its strategy is the service's.
+answer, `…-of-16` one of 16 calls; `…-document-0ms` decodes one large answer at a time, `…-of-400`
+one of 400 rows. The users of a cell are the client's threads, its strategy is the service's.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
+from restbench.experiment.cell import Shape
 from restbench.experiment.level import ShapeEntry
-from restbench.experiment.selection import Positive, Strict
+from restbench.experiment.selection import Positive, Strict, is_any
 
 Client = Literal["java", "python"]
 #: By client; `pipeline` needs four threads, `pipeline-async` three.
@@ -33,26 +34,33 @@ OFFERED: dict[Client, tuple[str, ...]] = {
     ),
     "python": ("sequential", "task-pool", "async"),
 }
-FEWEST_THREADS = {"pipeline": 4, "pipeline-async": 3}
 TRANSPORTS: dict[Client, tuple[str, ...]] = {"java": ("rest", "soap"), "python": ("rest", "zeep")}
-MOST_THREADS = 1024
+_FEWEST_THREADS = {"pipeline": 4, "pipeline-async": 3}
+_MOST_THREADS = 1024
 _LEVEL = re.compile(r"(java|python)-(rest|soap|zeep)-([a-z-]+?)-(\d+)ms(?:-of-(\d+))?")
 
 
 @dataclass(frozen=True)
 class CallWork:
-    """What a batch is: `calls` is given where it is not the profile's number."""
+    """What a batch is."""
 
     client: Client
     transport: str
     strategy: str
     delay_ms: int
-    calls: int | None = None
+    size: int | None = None
+    """Its calls, where they are not the profile's number; of a document its rows."""
 
     @property
     def program(self) -> tuple[Client, str]:
         """Which needs a client process of its own."""
         return self.client, self.transport
+
+    @property
+    def level(self) -> str:
+        """Its name as a level of a cell's complexity."""
+        size = "" if self.size is None else f"-of-{self.size}"
+        return f"{self.client}-{self.transport}-{self.strategy}-{self.delay_ms}ms{size}"
 
 
 def work_of(level: str) -> CallWork:
@@ -64,18 +72,26 @@ def work_of(level: str) -> CallWork:
     return CallWork(client, found[2], found[3], int(found[4]), int(found[5]) if found[5] else None)
 
 
+def lacking(strategy: str, threads: int) -> str | None:
+    """What a client's strategy needs, where these threads are too few or too many."""
+    fewest = _FEWEST_THREADS.get(strategy, 1)
+    fits = fewest <= threads <= _MOST_THREADS
+    return None if fits else f"needs {fewest} to {_MOST_THREADS} threads"
+
+
 class Calls(Strict):
     """The table [calls]."""
 
     delays_ms: Annotated[tuple[int, ...], Field(min_length=1)]
     """The response times of the service beyond its work."""
     sizes: tuple[Positive, ...] = ()
-    """Further numbers of calls in a batch."""
+    """Further numbers of calls in a batch; of a document, of its rows."""
     payload: ShapeEntry
     document: ShapeEntry
     """Of the large answers."""
-    number: dict[str, dict[int, Positive]]
-    """By profile and delay: calls of a batch; of a delay that is not there NUMBER."""
+    number: dict[str, dict[str, Positive]]
+    """Calls of a batch by profile and level, in which `*` stands for anything: of the first that
+    fits, else NUMBER."""
     scaled_from_ms: Positive
     """From this delay on, calls in turn are 10, and their time is scaled."""
     truly: tuple[str, ...] = ()
@@ -83,20 +99,28 @@ class Calls(Strict):
 
     def levels(self) -> tuple[str, ...]:
         """Every level there is."""
-        sizes = ("", *(f"-of-{each}" for each in self.sizes))
         return tuple(
-            f"{client}-{transport}-{strategy}-{delay}ms{size}"
+            CallWork(client, transport, strategy, delay, size).level
             for client, strategies in OFFERED.items()
             for transport, strategy, delay, size in itertools.product(
-                TRANSPORTS[client], strategies, self.delays_ms, sizes
+                TRANSPORTS[client], strategies, self.delays_ms, (None, *self.sizes)
             )
         )
+
+    def shape(self, work: CallWork) -> Shape:
+        """The operands of a batch's requests."""
+        if work.strategy != "document":
+            return Shape(**self.payload.model_dump())
+        rows = {"rows": work.size} if work.size else {}
+        return Shape(**{**self.document.model_dump(), **rows})
 
     def calls(self, profile: str, work: CallWork) -> int:
         """In a batch of a profile."""
         if work.strategy == "document":
             return DOCUMENTS
-        return work.calls or self.number.get(profile, {}).get(work.delay_ms, NUMBER)
+        numbers = self.number.get(profile, {}).items()
+        fitting = (calls for level, calls in numbers if is_any(work.level, [level]))
+        return work.size or next(fitting, NUMBER)
 
     def made(self, profile: str, block: int, work: CallWork) -> int:
         """Of them, those that are made: calls in turn take each as long as the other."""
@@ -108,11 +132,8 @@ class Calls(Strict):
     def require_threads(self, cells: Iterable[tuple[str, int]]) -> None:
         """ValueError where a level has too few threads, or too many."""
         for level, threads in cells:
-            fewest = FEWEST_THREADS.get(work_of(level).strategy, 1)
-            if not fewest <= threads <= MOST_THREADS:
-                raise ValueError(
-                    f"cells: users: '{level}' needs {fewest} to {MOST_THREADS} threads"
-                )
+            if lack := lacking(work_of(level).strategy, threads):
+                raise ValueError(f"cells: users: '{level}' {lack}")
 
 
 #: Calls of a batch, of one in turn whose time is scaled, and of large documents.

@@ -90,7 +90,7 @@ class Part(Strict):
     """One sentence of a claim: what is expected of the ratio numerator/denominator.
 
     It asks one question for each combination of `each`, and for each of `steps` against the step
-    before. A cell's factors are those of `cells`, then of the side, then of the combination.
+    before. A cell's factors are those of `cells`, then of the combination, then of the side.
     """
 
     metric: Metric
@@ -162,7 +162,7 @@ class Part(Strict):
         ]
 
     def _term(self, side: Where, best: Where, levels: dict[str, Any], per: Where | None) -> Term:
-        known = _one(self.cells) | _one(side) | levels
+        known = _one(self.cells) | levels | _one(side)
         candidates = tuple(_cell(known | each) for each in _combinations(best))
         if len(candidates) > 1 and (self.minus or per):
             raise ValueError("the best of several cannot go with minus or per")

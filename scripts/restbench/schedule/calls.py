@@ -13,13 +13,13 @@ from statistics import fmean
 import httpx
 import numpy as np
 
-from restbench.analyse.calls import MISMEASURED, WINDOW
+from restbench.analyse.calls import MISMEASURED
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
-from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, process
@@ -32,6 +32,8 @@ from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 GROUP = "batches"
+#: The kernel counts CPU time in steps of 10 ms: of less a batch says nothing.
+SURE_CPU_MS = 100.0
 #: A client has small messages, but for a few documents of 10 MB.
 SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 
@@ -114,11 +116,15 @@ class CallsDriver:
         if faults := batches.faults(batch, work.delay_ms, result, lines, served):
             here.lose(cell, "failed", "; ".join(faults))
             return None
+        if work.delay_ms == 0 and cpu_ms >= SURE_CPU_MS:  # the service gets faster yet
+            took_s = result.cpu_s / batch.calls, cpu_ms / 1000 / batch.calls
+            self.alone[work.program] = self.alone[work.program].at_most(*took_s)
         found = self._reduced(planned, batch, result, lines, cpu_ms)
-        nearness = found.extras["limit_s"] / found.extras["elapsed_s"]
+        elapsed_s = found.extras["elapsed_s"]
+        nearness = found.extras.get("limit_s", 0.0) / elapsed_s
         if nearness > MISMEASURED:
             here.note("limit-mismeasured", f"{nearness:.3f} of the best possible", cell)
-        here.view.note(f"      {cell.id}  {found.extras['elapsed_s']:.4g} s, {nearness:.3f}")
+        here.view.note(f"      {cell.id}  {elapsed_s:.4g} s{f', {nearness:.3f}' * (nearness > 0)}")
         return found
 
     def again(self, cell: Cell, why: str) -> str | None:
@@ -135,26 +141,13 @@ class CallsDriver:
 
     def _batch(self, service: Service, cell: Cell, work: CallWork, calls: int) -> Batch:
         is_document = work.strategy == "document"
-        size = self.table.document if is_document else self.table.payload
-        shape = Shape(**size.model_dump())
-        name, bodies = f"{size.rows}x{size.columns}", 1 if is_document else batches.BODIES
-        inputs, expected = batches.files(self.folder, name, shape, bodies)
-        path = f"{'matrix' if work.transport == 'rest' else 'soap/matrix'}/{cell.strategy}"
-        batch = Batch(
-            f"{service.base_url}/{path}?delay={work.delay_ms}",
-            calls,
-            inputs,
-            transport=work.transport,
-            strategy=work.strategy,
-            threads=cell.users,
-            in_flight=min(WINDOW, calls),
-            per_call_s=30.0 + work.delay_ms / 1000,
-            expected=expected,
-            log=self.folder / f"{cell.id}.jsonl",
-        )
+        bodies = 1 if is_document else batches.BODIES
+        files = batches.files(self.folder, self.table.shape(work), bodies)
+        batch = batches.batch_of(service, cell.strategy, work, cell.users, calls, files)
+        batch = replace(batch, log=self.folder / f"{cell.id}.jsonl")
         if is_document:  # one at a time, whose rows a team reads
             return replace(batch, strategy="sequential", threads=1, loop_threads=cell.users)
-        return batches.with_teams(batch)
+        return batch
 
     def _reduced(
         self,
@@ -168,14 +161,10 @@ class CallsDriver:
         calls = self.table.calls(here.order.profile_name, work)
         alone, elapsed_s = self.alone[work.program], result.elapsed_s * calls / batch.calls
         shared = here.run.cores().shared
-        limit_s = batches.limit_s(batch, calls, work.delay_ms, alone, self.cores, is_shared=shared)
         in_c = [each.c_ms or 0.0 for each in lines]
         extras = {
             "elapsed_s": elapsed_s,
             "cores_elapsed_s": elapsed_s * len(allowed_cores()),
-            # Of what a large document takes nothing is known beforehand.
-            "limit_s": elapsed_s if work.strategy == "document" else limit_s,
-            "alone_s": calls * (alone.one.whole + work.delay_ms / 1000),
             "calls": calls,
             "made": batch.calls,
             "in_flight": batches.in_flight(result, lines),
@@ -184,6 +173,11 @@ class CallsDriver:
             "client_threads": sum(result.threads.values()),
             "decode_s": fmean(each.d_ms or 0.0 for each in lines) / 1000,
         }
+        if work.strategy != "document":  # of which nothing is known beforehand
+            extras["alone_s"] = calls * (alone.one.whole + work.delay_ms / 1000)
+            extras["limit_s"] = batches.limit_s(
+                batch, calls, work.delay_ms, alone, self.cores, is_shared=shared
+            )
         for stage in "SCDP":
             extras[f"{stage.lower()}_ms"] = 1000 * result.stages[stage].wall_s / batch.calls
         return Trial(

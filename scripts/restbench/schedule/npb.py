@@ -157,10 +157,7 @@ class NpbDriver:
             return {}
         order = random.Random(f"{self.here.order.experiment.seed} {self.here.block} {cell.id}")  # noqa: S311
         names = order.sample(self.table.clients.names, len(self.table.clients.names))
-        return {
-            name: self.clients.calls(name, service, cell, [work] * kept, self.table.run_max_s)
-            for name in names
-        }
+        return self.clients.calls(names, service, cell, [work] * kept, self.table.run_max_s)
 
     def _program(self, cell: Cell, work: Work, runs: int) -> Program:
         """On the service's cores; where their number is looked at, on the first few of them."""

@@ -9,6 +9,7 @@ from statistics import median
 
 from restbench.analyse import calls
 from restbench.analyse.calls import COLUMNS, work
+from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
 from restbench.show import document as doc
@@ -120,7 +121,7 @@ def study(rows: Sequence[Row]) -> doc.Table | None:
     pairs = [
         (row, other)
         for row in calls.ranked(rows)
-        if work(row).strategy == "task-pool" and work(row).calls is None
+        if work(row).strategy == "task-pool" and work(row).size is None
         if work(row).delay_ms >= min(PUBLISHED) and row.cell.users >= _STUDY_THREADS
         if (other := found.get((replace(work(row), strategy="pipeline-async"), row.cell.users)))
     ]
@@ -137,12 +138,13 @@ def study(rows: Sequence[Row]) -> doc.Table | None:
 
 
 def _median(name: str) -> doc.Column[Row]:
-    return doc.number(COLUMNS[name][0], lambda row: calls.median(row, name))
+    return doc.number(COLUMNS[name][0], lambda row: series(row, name).median)
 
 
 def _title(row: Row) -> str:
     of = work(row)
-    size = f", batches of {of.calls}" if of.calls else ""
+    kind = "documents of {} rows" if of.strategy == "document" else "batches of {}"
+    size = f", {kind.format(of.size)}" if of.size else ""
     return f"{of.client.capitalize()} client, {of.transport}, {of.delay_ms} ms{size}"
 
 
@@ -179,7 +181,7 @@ def _stages(rows: Sequence[Row]) -> Chart | None:
 
 
 def _stages_of(row: Row) -> dict[str, str | float]:
-    ms = {stage: calls.median(row, f"{stage.lower()}_ms") or 0.0 for stage in _STAGES}
+    ms = {stage: series(row, f"{stage.lower()}_ms").median or 0.0 for stage in _STAGES}
     name = " ".join(work(row).program).capitalize()
     return {**ms, "bar": f"{name}: {readable(sum(ms.values()))} ms", "cell": row.cell.id}
 
@@ -188,7 +190,7 @@ def _chart(program: tuple[str, str], rows: Sequence[Row]) -> Chart | None:
     shown = [
         row
         for row in calls.ranked(rows)
-        if work(row).program == program and work(row).calls is None and row.measured
+        if work(row).program == program and work(row).size is None and row.measured
         if work(row).strategy not in _NOT_AT_ONCE
     ]
     client, transport = program

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from restbench.analyse import npb
+from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import COLUMNS, RATIOS, ratio, work
 from restbench.experiment.cell import Cell
@@ -112,7 +113,7 @@ def _sentence(cell: Cell, rows: Sequence[Row]) -> str:
         name: geometric_mean([each for row in rows if (each := ratio(row, name).estimate)])
         for name in RATIOS
     }
-    costs_ms = [each for row in rows if (each := npb.median(row, "overhead_ms")) is not None]
+    costs_ms = [each for row in rows if (each := series(row, "overhead_ms").median) is not None]
     return (
         f"{cell.service.capitalize()} {cell.strategy}, geometric means over {len(rows)} kernels "
         f"and classes: in the service / fresh process {means['service/fresh']:.3f} = warm / fresh "
@@ -197,7 +198,7 @@ def rounded(value: float | None) -> str:
 
 
 def _time(heading: str, name: str) -> doc.Column[Row]:
-    return doc.number(heading, lambda row: rounded(npb.median(row, name)))
+    return doc.number(heading, lambda row: rounded(series(row, name).median))
 
 
 def _ratio(name: str) -> doc.Column[Row]:
@@ -254,10 +255,10 @@ def _times(published: Published) -> list[doc.Column[Row]]:
 
 def _clients(rows: Sequence[Row]) -> doc.Table | None:
     """What each client got of the same warm service, and what SOAP adds to a call."""
-    known = [row for row in rows if npb.median(row, "clients_asked")]
+    known = [row for row in rows if series(row, "clients_asked").median]
 
     def same(row: Row) -> str:
-        counts = (npb.median(row, f"clients_{each}") for each in ("same", "asked"))
+        counts = (series(row, f"clients_{each}").median for each in ("same", "asked"))
         return " of ".join(map(rounded, counts))
 
     columns: list[doc.Column[Row]] = [
@@ -279,7 +280,7 @@ def _soap(language: str) -> doc.Column[Row]:
 def _of_study(found: Kernels) -> doc.Table:
     """The study's two columns and its screens, with what is no result of a run, and ours."""
     published = found.published
-    ours = {row.cell.complexity: row for row in found.served if npb.median(row, "java_soap_s")}
+    ours = {row.cell.complexity: row for row in found.served if series(row, "java_soap_s").median}
 
     def mops(level: str, seconds: float, value: float) -> str:
         mark = "" if published.is_result(level, seconds, value) else _WRONG
@@ -288,7 +289,7 @@ def _of_study(found: Kernels) -> doc.Table:
     def own(name: str) -> doc.Column[tuple[str, PublishedRow]]:
         return doc.number(
             f"Ours: {COLUMNS[name][0]}",
-            lambda of: rounded(npb.median(ours[of[0]], name)) if of[0] in ours else "",
+            lambda of: rounded(series(ours[of[0]], name).median) if of[0] in ours else "",
         )
 
     columns: list[doc.Column[tuple[str, PublishedRow]]] = [
@@ -321,7 +322,7 @@ def _record(row: Row, published: Published) -> dict[str, object]:
         "blocks": len(row.measured),
         "verified": npb.verified(row),
     }
-    fields |= {name: npb.median(row, name) for name in COLUMNS}
+    fields |= {name: series(row, name).median for name in COLUMNS}
     for name in RATIOS:
         compared, column = ratio(row, name), name.replace("/", "_per_")
         ends = compared.ratio

@@ -102,3 +102,14 @@ def test_what_is_undecided_is_not_called_unmeasurable() -> None:
         with_facts(measured[1], generator_share=0.4),
     ]
     assert decided(claim(part("same")), wide).verdict == "too-imprecise"
+
+
+def test_the_threads_of_a_batch_of_calls_are_no_users() -> None:
+    """A team of several decodes one document at a time, as one thread does."""
+    cells = (row("java serial low 10", BASE), row("java serial low 60", BASE))
+    measured = [
+        with_facts(each, users_in_flight=1.0, extras=[{"decode_s": value} for value in seconds])
+        for each, seconds in zip(cells, (BASE, times(2.0)), strict=True)
+    ]
+    text = ACROSS.replace("throughput_per_s", "decode_s")
+    assert decided(claim(text), measured).verdict == "reproduced"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+import signal
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -379,3 +381,64 @@ def test_a_call_that_waits_to_be_sent_again_has_no_place_in_flight():
         assert sorted(batch.take().index for _ in range(9)) == [*range(1, 10)]
         batch.cancel()
         assert isinstance(batch.take(), Cancelled)
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+@pytest.mark.parametrize("stage", [Stage.C, Stage.P])
+def test_what_would_end_a_process_ends_its_call_only(name, error, stage):
+    def answer(value: int, _attempt: int) -> Answer:
+        if value == 2 and stage == Stage.C:
+            raise error
+        return ok(value)
+
+    def process(_index: int, given: int, output: int) -> int:
+        if given == 2 and stage == Stage.P:
+            raise error
+        return output
+
+    with started(name, range(20), fake(name, answer), threads=1, process=process) as batch:
+        outcomes = batch.all()
+    assert [each.index for each in outcomes if isinstance(each, Done)] == [0, 1, *range(3, 20)]
+    assert (outcomes[2].stage, outcomes[2].kind, type(outcomes[2].cause)) == (
+        stage,
+        Kind.USER,
+        error,
+    )
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+def test_an_interrupt_of_who_waits_for_an_outcome_is_not_the_batch_s_end(name):
+    waiting, go = threading.get_ident(), threading.Event()
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+
+    def answer(value: int, _attempt: int) -> Answer:
+        assert go.wait(30)
+        return ok(value)
+
+    def interrupt() -> None:
+        assert await_true(lambda: sys._current_frames()[waiting].f_code.co_name == "_next")
+        signal.pthread_kill(waiting, signal.SIGUSR1)
+
+    with started(name, range(4), fake(name, answer)) as batch:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            batch.take()
+        go.set()
+        assert [type(each) for each in batch.all()] == [Done] * 4
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cpu_time_is_that_of_the_stage_that_took_it(name):
+    class Hard(Numbers):
+        def encode(self, given: int) -> bytes:
+            sum(range(300_000))
+            return super().encode(given)
+
+    job = Job(Hard(), fake(name, ok), plus)
+    with STRATEGIES[name](4).start(range(8), job, Limits()) as batch:
+        assert len(batch.all()) == 8
+        cpu_s = batch.totals().cpu_s
+    assert cpu_s[Stage.S] > 10 * max(cpu_s[stage] for stage in "CDP")
+    assert (cpu_s[Stage.C] == 0) == (name == "async")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -62,7 +63,7 @@ def test_a_program_that_says_nothing_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(call_client, "SPARE_S", 0.1)
     with pytest.raises(EnvironmentProblem, match="has not answered"):
-        client.batch(_batch(tmp_path, strategy="silent"), max_s=0.1)
+        client.batch(replace(_batch(tmp_path, strategy="silent"), per_call_s=0.03))
 
 
 def test_the_program_ends_with_its_block(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def test_a_level_says_client_transport_way_and_response_time() -> None:
     assert work_of("java-rest-task-pool-100ms") == CallWork("java", "rest", "task-pool", 100)
     expected = CallWork("java", "soap", "pipeline-async", 1000, 16)
     assert work_of("java-soap-pipeline-async-1000ms-of-16") == expected
+    assert expected.level == "java-soap-pipeline-async-1000ms-of-16"
     for wrong in (
         "java-rest-none-1ms",
         "python-rest-pipeline-1ms",
@@ -102,6 +103,66 @@ def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles() -> No
     assert table.made("full", 1, replace(in_turn, transport="soap")) == 10
     assert table.calls("full", work_of("java-rest-task-pool-1000ms-of-16")) == 16
     assert table.calls("quick", work_of("java-soap-document-0ms")) == 5
+    assert table.calls("quick", work_of("java-soap-document-0ms-of-400")) == 5
+
+
+def test_a_batch_has_the_calls_of_the_first_pattern_that_its_level_fits() -> None:
+    table = experiment.load(FILE).calls
+    assert table is not None
+    counts = {
+        "java-rest-async-0ms": 2000,
+        "python-zeep-async-0ms": 500,
+        "java-rest-async-100ms": 100,
+    }
+    for level, calls_of_it in counts.items():
+        assert table.calls("reference", work_of(level)) == calls_of_it
+
+
+def test_a_document_has_as_many_rows_as_its_level_says() -> None:
+    table = experiment.load(FILE).calls
+    assert table is not None
+    shapes = [
+        table.shape(work_of(level))
+        for level in (
+            "java-soap-document-0ms",
+            "java-soap-document-0ms-of-400",
+            "java-rest-async-0ms-of-16",
+        )
+    ]
+    assert [(each.rows, each.columns) for each in shapes] == [(4000, 600), (400, 600), (200, 20)]
+
+
+#: What a call takes alone, about, on the two cores of docs/calls.md.
+ALONE_S = {
+    ("java", "rest"): 0.001,
+    ("java", "soap"): 0.003,
+    ("python", "rest"): 0.003,
+    ("python", "zeep"): 0.008,
+}
+DOCUMENTS_S = 6.0
+#: Of a profile's time what is left goes to processes that start, and to warming up.
+BATCHES = 0.85
+
+
+@pytest.mark.parametrize("profile", experiment.load(FILE).profiles)
+def test_the_batches_of_a_profile_fit_into_its_time(profile: str) -> None:
+    definition = experiment.load(FILE)
+    table, chosen = definition.calls, definition.profiles[profile]
+    assert table is not None
+
+    def least_s(of: Cell, block: int) -> float:
+        work = work_of(of.complexity)
+        one_s = ALONE_S[work.program]
+        one = OneCall(0, one_s, work.delay_ms / 1000, 0, 0)
+        made = table.made(profile, block, work)
+        if work.strategy == "document":
+            return DOCUMENTS_S
+        return calls.least_s(work.strategy, of.users, made, one, cpu_s=one_s, cores=2)
+
+    measured = [each for each in definition.all_cells() if chosen.measures(each)]
+    blocks = range(1, chosen.blocks + 1)
+    seconds = sum(least_s(each, block) for block in blocks for each in measured)
+    assert seconds < BATCHES * 60 * chosen.minutes
 
 
 def test_a_pipeline_of_too_few_threads_is_refused() -> None:
@@ -117,19 +178,31 @@ def test_every_side_of_a_claim_is_a_cell_of_the_experiment() -> None:
     assert [each.id for each in entries for of in each.cells if of not in known] == []
 
 
-def test_the_claims_that_the_shorter_profiles_can_decide_have_their_cells_there() -> None:
-    definition = experiment.load(FILE)
+SHORT = {"W1-W3-scaled", "W5-scaled", "W6", "W7", "W8", "W9"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "decided"),
+    [
+        ("quick", SHORT | {"W4-scaled"}),
+        ("reference", SHORT | {"W1", "W5"}),
+        ("full", SHORT | {"W1", "W2", "W3", "W4", "W4-scaled", "W5"}),
+    ],
+)
+def test_the_claims_that_a_profile_can_decide_have_their_cells_there(
+    profile: str, decided: set[str]
+) -> None:
+    measures = experiment.load(FILE).profiles[profile].measures
     entries = claim_file.load(FILE.parent / "claims" / "calls.toml").claims
-    decided = {"W1-W3-scaled", "W5-scaled", "W6", "W7", "W8", "W9"}
-    for profile in ("quick", "reference"):
-        measures = definition.profiles[profile].measures
-        for claim in entries:
-            parts = [part for part in claim.parts if part.decides and claim.id in decided]
-            for part in parts:
-                sides = [
-                    side for each in part.questions() for side in (each.numerator, each.denominator)
-                ]
-                assert all(measures(of) for side in sides for of in side.cells), (profile, claim.id)
+    lacking = {
+        claim.id
+        for claim in entries
+        for part in claim.parts
+        for asked in part.questions()
+        for side in (asked.numerator, asked.denominator)
+        if part.decides and not all(map(measures, side.cells))
+    }
+    assert {each.id for each in entries} - lacking == decided
 
 
 BATCH = Batch("http://127.0.0.1:1/?delay=100", 3, Path("in"), strategy="task-pool", threads=2)
@@ -189,6 +262,12 @@ def test_the_limit_counts_the_service_where_it_shares_the_cores_and_one_core_for
     assert batches.limit_s(batch, 100, 0, python, 2, is_shared=False) == pytest.approx(0.4)
 
 
+def test_the_limit_is_by_the_batch_whose_calls_took_the_least_cpu_time() -> None:
+    alone = Alone(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=False)
+    assert alone.at_most(0.005, 0.006) == alone
+    assert alone.at_most(0.005, 0.004) == replace(alone, client_s=0.005, service_s=0.004)
+
+
 def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
     for strategy, teams in (
         ("pipeline", (1, 5, 1, 1)),
@@ -228,7 +307,7 @@ def test_what_a_service_cannot_do_is_said_before_the_first_call() -> None:
 
 
 def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
-    inputs, expected = batches.files(tmp_path, "small", Shape(rows=2, inner=1, columns=2))
+    inputs, expected = batches.files(tmp_path, Shape(rows=2, inner=1, columns=2))
     for body, product in zip(
         *(json.loads(each.read_text()) for each in (inputs, expected)), strict=True
     ):

@@ -16,6 +16,7 @@ from npb_shown import shown
 from stub_cli import CLIENT
 
 from restbench.analyse import npb
+from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.deploy.service import Service
 from restbench.drive import call_client, npb_clients
@@ -36,17 +37,18 @@ REST_MS, SOAP_MS = 2.0, 5.0
 
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[NpbClients]:
-    for name in call_client.CLIENTS:
+    for name in [*call_client._COMMANDS]:
         monkeypatch.setitem(call_client._COMMANDS, name, lambda _: STUB)
     with npb_clients.running(npb.CLIENTS, tmp_path / "clients.log", "0") as programs:
         yield programs
 
 
 def taken(clients: NpbClients, name: ClientName, level: str, kept: int) -> list[ServedRun]:
-    return list(clients.calls(name, SERVICE, cell(level), [work_of(level)] * kept, 10.0))
+    works = [work_of(level)] * kept
+    return list(clients.calls([name], SERVICE, cell(level), works, 10.0)[name])
 
 
-def test_client_and_service_are_warm_before_a_call_counts(
+def test_all_clients_and_the_service_are_warm_before_a_call_counts(
     clients: NpbClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, classes = [], []
@@ -58,17 +60,21 @@ def test_client_and_service_are_warm_before_a_call_counts(
         return ask(self, batch)
 
     monkeypatch.setattr(call_client.CallClient, "batch", noted)
-    assert len(taken(clients, "java-soap", "CG-S", 10)) == 10
-    assert len(taken(clients, "java-soap", "CG-A", 1)) == 1
-    assert len(taken(clients, "python-rest", "CG-S", 2)) == 2
-    soap, rest = "http://here/soap/npb/serial", "http://here/npb-cg/serial"
+    found = clients.calls(
+        ["java-soap", "python-rest"], SERVICE, cell("CG-A"), [work_of("CG-A")] * 2, 10.0
+    )
+    assert {name: len(runs) for name, runs in found.items()} == {"java-soap": 2, "python-rest": 2}
+    soap, warm_rest, rest = (
+        f"http://here/{path}/serial" for path in ("soap/npb", "npb-is", "npb-cg")
+    )
     first, warm = npb_clients.FIRST_CALLS, npb_clients.WARM_CALLS
     assert asked == [
-        (soap, "cxf", first + 10),
-        (soap, "cxf", warm + 1),
+        (soap, "cxf", warm),
+        (warm_rest, "rest", warm),
+        (soap, "cxf", first + 2),
         (rest, "rest", first + 2),
     ]
-    assert classes[1] == ["S"] * warm + ["A"]
+    assert classes[3] == ["S"] * first + ["A"] * 2
 
 
 def test_a_call_takes_its_first_three_steps_and_its_answer_is_as_over_rest(
@@ -88,7 +94,7 @@ def test_an_answer_that_is_not_verified_is_wrong_whoever_asked(
     monkeypatch.setenv("STUB_UNVERIFIED", "zeep")
     with (
         npb_clients.running(["python-soap"], tmp_path / "others.log", "0") as others,
-        pytest.raises(WrongAnswers, match="CG-S: not verified"),
+        pytest.raises(WrongAnswers, match="IS-S: not verified"),
     ):
         taken(others, "python-soap", "CG-S", 1)
 
@@ -139,7 +145,7 @@ def test_what_soap_adds_is_the_difference_of_two_calls_and_no_part_of_the_kernel
     found = called()
     assert npb.soap_ms(found, "java") == pytest.approx(SOAP_MS - REST_MS)
     assert npb.soap_ms(found, "python") == pytest.approx(SOAP_MS + 1 - REST_MS)
-    assert npb.median(found, "java_soap_s") == pytest.approx(1.0, rel=0.01)
+    assert series(found, "java_soap_s").median == pytest.approx(1.0, rel=0.01)
 
 
 def test_through_soap_the_claims_are_decided_by_the_java_client() -> None:
@@ -156,7 +162,7 @@ def test_a_value_that_differs_in_its_last_bit_contradicts_that_all_platforms_get
     assert decided(called())["N2"].verdict == "reproduced"
     found = decided(called(soap_value=8.5 * (1 + 2**-52)))["N2"]
     assert found.verdict == "contradicted"
-    assert npb.median(called(soap_value=8.6), "clients_same") == 3
+    assert series(called(soap_value=8.6), "clients_same").median == 3
 
 
 def test_the_page_has_a_table_of_clients_and_the_studys_numbers_with_what_is_no_result() -> None:

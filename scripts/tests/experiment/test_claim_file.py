@@ -87,6 +87,19 @@ def test_each_multiplies_the_questions() -> None:
     assert len(sides(found)) == 4
 
 
+def test_what_a_side_says_is_the_same_in_each_question() -> None:
+    found = part(
+        cells={"service": "java", "complexity": "low"},
+        denominator={"strategy": "serial", "users": 1},
+        each={"strategy": ["pinned", "thread-pool"], "users": [10, 30]},
+    )
+    assert {denominator for _, denominator in sides(found)} == {"java-serial-unbound-low-1u"}
+    assert [numerator for numerator, _ in sides(found)][::3] == [
+        "java-pinned-unbound-low-10u",
+        "java-thread-pool-unbound-low-30u",
+    ]
+
+
 def test_a_side_can_be_a_difference_a_quotient_or_the_best_of_several() -> None:
     other = {"complexity": "medium"}
     (minus,) = part(cells=SERIAL | {"users": 10}, minus=other).questions()

@@ -8,6 +8,7 @@ import pytest
 from npb_rows import CALL_S, GENERATE_S, cell, claims_on, lost, published, row, row_of, trial
 
 from restbench.analyse import npb
+from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import ratio
 from restbench.judge import claims
@@ -31,23 +32,23 @@ def decided(rows: Sequence[Row], *levels: str) -> dict[str, Decision]:
 def test_the_first_run_is_fresh_and_only_the_last_ones_are_warm() -> None:
     one = cell()
     found = row_of(one, [trial(one, 1, [9.0, 5.0, 1.0, 3.0], [8.0, 7.0, 2.0, 4.0], kept=2)])
-    assert npb.median(found, "fresh_s") == 9.0
-    assert npb.median(found, "warm_s") == 2.0
-    assert npb.median(found, "service_s") == 3.0
-    assert npb.median(found, "client_s") == 3.0 + GENERATE_S + CALL_S
-    assert npb.median(found, "warm_total_s") == 2.0 + GENERATE_S
-    assert npb.median(found, "overhead_ms") == pytest.approx(1000 * CALL_S)
+    assert series(found, "fresh_s").median == 9.0
+    assert series(found, "warm_s").median == 2.0
+    assert series(found, "service_s").median == 3.0
+    assert series(found, "client_s").median == 3.0 + GENERATE_S + CALL_S
+    assert series(found, "warm_total_s").median == 2.0 + GENERATE_S
+    assert series(found, "overhead_ms").median == pytest.approx(1000 * CALL_S)
 
 
 def test_the_fresh_run_is_never_warm_however_many_are_kept() -> None:
     one = cell()
     found = row_of(one, [trial(one, 1, [9.0, 1.0], [2.0, 2.0], kept=5)])
-    assert npb.median(found, "warm_s") == 1.0
+    assert series(found, "warm_s").median == 1.0
 
 
 def test_the_median_is_over_the_blocks() -> None:
     found = row(cell(), [(1.0, 1.0, 1.0), (2.0, 1.0, 1.0), (9.0, 1.0, 1.0)])
-    assert npb.median(found, "fresh_s") == 2.0
+    assert series(found, "fresh_s").median == 2.0
 
 
 def test_a_trial_is_of_the_last_calls_or_without_a_service_of_the_last_runs() -> None:
@@ -120,7 +121,7 @@ def test_a_part_of_the_cells_that_decide_never_decides() -> None:
 def test_a_planned_cell_that_was_never_reached_is_a_row_without_numbers() -> None:
     never = row_of(cell("IS-A"), [])
     assert (never.flags, npb.verified(never)) == (("not-measured",), "not measured")
-    assert (npb.median(never, "service_s"), never.interval("warm_s")) == (None, None)
+    assert (series(never, "service_s").median, never.interval("warm_s")) == (None, None)
     assert decided([row(cell(), WARMING), never])["N1"].verdict == "not-measured"
 
 
@@ -137,13 +138,13 @@ def test_an_answer_that_is_not_verified_voids_its_cell_in_its_block() -> None:
     assert npb.failures([found]) == [
         "java-serial-unbound-CG-A-1u, block 2: wrong-answers: not verified: 8.4"
     ]
-    assert npb.median(row_of(of, [], events), "service_s") is None
+    assert series(row_of(of, [], events), "service_s").median is None
 
 
 def test_a_failed_block_keeps_the_others_of_its_cell() -> None:
     of = cell()
     found = row_of(of, [trial(of, 2, [2.0, 1.0], [1.0])], (lost(of, "failed", "it died"),))
-    assert npb.median(found, "service_s") == 1.0
+    assert series(found, "service_s").median == 1.0
     assert "failed" in found.flags
     assert npb.verified(found) == "yes"
 

@@ -54,7 +54,7 @@ if __name__ == "__main__":
         name: lambda _settings: [sys.executable, str(KERNEL)] for name in wanted
     }
     if client := shlex.split(os.environ.get("STUB_CLIENT", f"{sys.executable} {CLIENT}")):
-        call_client._COMMANDS |= dict.fromkeys(call_client.CLIENTS, lambda _settings: client)
+        call_client._COMMANDS |= dict.fromkeys(call_client._COMMANDS, lambda _settings: client)
     if '"hang"' in os.environ.get("STUB_FAULTS", ""):
         service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
     if "STUB_FAULT_OF_OURS" in os.environ:
