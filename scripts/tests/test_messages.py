@@ -121,13 +121,7 @@ def test_stages_are_told_by_kind_and_add_up_to_the_latency() -> None:
     assert found["send_database_points"] == pytest.approx(np.exp(0.35))
 
 
-def test_cpu_time_of_the_database_is_over_what_was_answered_while_it_was_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    readings = iter([100.0, 160.0])
-    monkeypatch.setattr(pgbench, "database_cpu_ms", lambda _database: next(readings))
-    used = pgbench.CpuTime(cast(Database, None), 0.0)
-    assert used.used_ms() == 60.0
+def test_what_the_database_took_is_over_what_was_answered_while_it_was_counted() -> None:
     records = np.zeros(4, RECORD)
     records["start_us"], records["elapsed_us"] = [0, 90_000, 150_000, 150_000], 20_000
     records["outcome"][3] = ERROR
@@ -187,15 +181,18 @@ tps = 1000.500000 (without initial connection time)
 
 
 def test_a_round_of_pgbench_is_as_many_operations() -> None:
-    connected = WORDS.replace("processed: 500", "processed: 20/20"), [4.0, 2.0]
-    found = pgbench._read(connected, (WORDS, [100.0, 50.0]), 2)
+    begun = {"cpu_ms": 4.0, "wal_kib": 30.0, "generator_ms": 2.0}
+    whole = {"cpu_ms": 100.0, "wal_kib": 1950.0, "generator_ms": 50.0, "written_kib": 960.0}
+    connected = WORDS.replace("processed: 500", "processed: 20/20"), begun
+    found = pgbench._read(connected, (WORDS, whole), 2)
     assert (found.per_s, found.latency_ms) == (2001.0, 2.0)
-    assert (found.database_ms, found.generator_ms, found.failed) == (0.1, 0.05, 3)
+    assert found.database == {"cpu_ms": 0.1, "wal_kib": 2.0, "written_kib": 1.0}
+    assert (found.generator_ms, found.failed) == (0.05, 3)
 
 
 def test_what_pgbench_says_without_a_number_is_its_error() -> None:
     with pytest.raises(EnvironmentProblem, match="pgbench says: pgbench: error: no such role"):
-        pgbench._read((WORDS, [0, 0]), ("pgbench: error: no such role", [0, 0]), 2)
+        pgbench._read((WORDS, {}), ("pgbench: error: no such role", {}), 2)
 
 
 @pytest.fixture(params=NAMES)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fixture_run import cell
-from shown_run import page_of, part_of, picture_of, printed
+from shown_run import findings, page_of, part_of, picture_of, printed
 from synthetic_rows import around, row
 from trial_run import EXPERIMENT, build
 
 from restbench.analyse import measures
-from restbench.analyse.messages import pies, pools, share_of_limit
+from restbench.analyse.messages import DATABASE, pies, pools, share_of_limit
+from restbench.show import files
 from restbench.show import messages as shown
 from restbench.store.store import Run
 
@@ -97,6 +99,40 @@ def run(tmp_path: Path) -> Run:
         limits = {cell(each).id: {"pgbench_per_s": 1000.0 + block} for each in names}
         found.trials.fact(block, "extras", limits)
     return found
+
+
+TAKEN = {
+    "database_memory_mib": 123.4,
+    "database_read_kib_per_request": 0.0,
+    "database_written_kib_per_request": 8.765,
+    "database_wal_kib_per_request": 1.5,
+}
+
+
+def test_what_the_database_took_is_told_where_it_was_measured_and_nowhere_else(run: Run) -> None:
+    headings = {heading for heading, _ in DATABASE.values()}
+    before = part_of(page_of(run), "messages")
+    assert not any(each in before for each in headings)
+    files.write_tables(findings(run))
+    assert not run.messages_csv.exists()
+    for block in run.trials.blocks():
+        its = {each: {**block.facts["extras"][each], **TAKEN} for each in block.facts["extras"]}
+        run.trials.fact(block.block, "extras", its)
+    after = part_of(page_of(run), "messages")
+    assert headings <= {each for each in headings if each in after}
+    assert {"123", "0.000", "8.77", "1.50"} <= {*after.split()}
+    files.write_tables(findings(run))
+    lines = list(csv.DictReader(run.messages_csv.read_text().splitlines()))
+    assert [(each["technique"], each["users"]) for each in lines] == [
+        ("function", "1"),
+        ("skip-locked", "1"),
+        ("function", "10"),
+        ("skip-locked", "10"),
+    ]
+    for each in lines:
+        assert {name: float(each[name]) for name in TAKEN} == pytest.approx(TAKEN, rel=1e-3)
+        assert float(each["of_the_limit_low"]) < float(each["of_the_limit"])
+        assert each["database_cpu_over_pgbench"] == "", "pgbench's was not measured"
 
 
 def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:

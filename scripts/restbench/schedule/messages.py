@@ -20,6 +20,7 @@ from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import core_list
+from restbench.observe import resources
 from restbench.prove import messages as proofs
 from restbench.schedule import under_load
 from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
@@ -61,7 +62,7 @@ class MessagesRun(LoadRun):
     """By the settings of PostgreSQL that cells name."""
     opens_after_s: float = 0.0
     """When what is measured of the next trial begins."""
-    database: pgbench.CpuTime | None = None
+    meter: resources.Meter | None = None
     """Of the trial that goes on."""
 
     def level(self, cell: Cell) -> Messages:
@@ -102,31 +103,35 @@ class MessagesRun(LoadRun):
         """Each load begins with the same messages in the queues."""
         with spent_on("queues"), self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
-        self.database = pgbench.CpuTime(self.stores[cell.postgres].database, self.opens_after_s)
+        store = self.stores[cell.postgres]
+        self.meter = resources.Meter(store.database.pids, store.owner, self.opens_after_s)
 
     def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
-        """CPU time of the database, the stages of sends and pops, and whether what was popped and
+        """What the database took, the stages of sends and pops, and whether what was popped and
         what is left is what was sent."""
-        if self.database is None:
+        if self.meter is None:
             raise TypeError("after() comes after before()")
-        used_ms = self.database.used_ms()
+        since_ms, used = self.meter.used()
+        memory_mib = resources.memory_mib(self.stores[cell.postgres].database.pids())
         with self._counted(cell):
             left = self.queues(cell).left()
         broken = messages.violations(sent.records, self.level(cell).filled, left)
         if broken:
             text = ", ".join(f"{rule} {count}" for rule, count in broken.items())
             self.note("wrong", f"{text}; {sent.first_error}".rstrip("; "), cell)
-        right = max(1, messages.right_since(sent, self.database.since_ms))
+        right = max(1, messages.right_since(sent, since_ms))
         mean_ms = float(found.elapsed_us.mean()) / 1000 if found.completions else 0.0
         extras = {
             **found.extras,
             **messages.means(sent.measured),
-            "database_cpu_ms_per_request": used_ms / right,
-            "database_busy_ms": used_ms * found.completions / right,
+            **{f"database_{name}_per_request": value / right for name, value in used.items()},
+            "database_busy_ms": used["cpu_ms"] * found.completions / right,
             "empty_pops": float((sent.measured["kind"] == messages.EMPTY).sum()),
             "ten_mean_ms": 10 * mean_ms,
             "violations": float(sum(broken.values())),
         }
+        if memory_mib is not None:
+            extras["database_memory_mib"] = memory_mib
         return replace(found, extras=extras, wrong=max(found.wrong, sum(broken.values())))
 
     @contextmanager
@@ -197,8 +202,8 @@ class MessagesDriver(ClosedDriver):
         extras = {
             "pgbench_per_s": found.per_s,
             "pgbench_mean_ms": found.latency_ms,
-            "pgbench_database_cpu_ms": found.database_ms,
             "pgbench_cpu_ms": found.generator_ms,
+            **{f"pgbench_database_{name}": value for name, value in found.database.items()},
         }
         its = [each for each in self.paces if _limit(each) == _limit(cell)]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})

@@ -41,6 +41,8 @@ _COLUMNS: Sequence[doc.Column[Row]] = (
     doc.Column("Warnings and notes", doc.remarks),
 )
 _THREADS, _INSTANCES = 4, 5
+#: Behind this column stands what else the database took, where it was measured.
+_DATABASE_AFTER = 11
 HOW_TO_READ = (
     "An operation is a send or a pop. The limit is pgbench with the same statements on as many "
     "connections as there are users, measured in the same blocks. Each trial begins with the same "
@@ -51,6 +53,18 @@ CHECKED = (
     "Every operation of every trial was checked: no message popped twice (R2), none that nobody "
     "sent (R3), none altered (R4), none from another queue (R5), and as many left as sends and "
     "pops leave (R8)."
+)
+#: Metrics of the table for programs, next to those of DATABASE.
+_METRICS = (
+    "throughput_per_s",
+    "mean_ms",
+    "cpu_ms_per_request",
+    "database_cpu_ms_per_request",
+    "empty_pops",
+    "pgbench_per_s",
+    "pgbench_database_cpu_ms",
+    "pgbench_database_written_kib",
+    "pgbench_database_wal_kib",
 )
 #: The colours of the stages, by the number of the style.
 _COLOURS = dict(zip(STAGES, (4, 6, 5, 1, 0, 3, 2), strict=True))
@@ -122,14 +136,47 @@ def page(found: Findings) -> doc.Section | None:
         *found.figures("messages"),
         *tables(found.rows),
         doc.Text(HOW_TO_READ),
+        _terms(found.rows),
         pie_table(found.rows),
     )
 
 
 def tables(rows: Sequence[Row]) -> list[doc.Table]:
     """One a service, in it a line a cell."""
-    offered = (row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags)
-    return doc.table_each("messages", _COLUMNS, offered, wording.service_name)
+    offered = [row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags]
+    more = map(_of_database, messages.known_of_database(offered))
+    columns = [*_COLUMNS[:_DATABASE_AFTER], *more, *_COLUMNS[_DATABASE_AFTER:]]
+    return doc.table_each("messages", columns, offered, wording.service_name)
+
+
+def _of_database(name: str) -> doc.Column[Row]:
+    return doc.number(messages.DATABASE[name][0], lambda row: row.value(name))
+
+
+def _terms(rows: Sequence[Row]) -> doc.Terms | None:
+    known = messages.known_of_database(rows)
+    return doc.Terms(dict(messages.DATABASE[name] for name in known)) if known else None
+
+
+def records(rows: Sequence[Row]) -> list[dict[str, object]]:
+    """A line a cell, for programs; none of a run that did not measure what its database took."""
+    known = [row for row in rows if messages.is_message(row) and row.measured]
+    measured = messages.known_of_database(known)
+    return [_record(row, measured) for row in known] if measured else []
+
+
+def _record(row: Row, measured: Sequence[str]) -> dict[str, object]:
+    numbers = {name: row.value(name) for name in (*_METRICS, *measured)}
+    for name, found in (
+        ("of_the_limit", messages.share_of_limit(row)),
+        ("database_cpu_over_pgbench", messages.database_cost(row)),
+    ):
+        low, high = found.ends or (None, None)
+        numbers |= {name: found.estimate, f"{name}_low": low, f"{name}_high": high}
+    rounded = {
+        name: None if value is None else float(f"{value:.4g}") for name, value in numbers.items()
+    }
+    return row.cell.model_dump() | rounded
 
 
 def terminal(rows: Sequence[Row]) -> list[doc.Table]:

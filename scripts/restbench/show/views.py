@@ -229,6 +229,7 @@ VIEWS: dict[str, View] = {
         words=lambda found: (messages.sentence(found.rows), messages.sure(found.rows)),
         charts=lambda found: messages.charts(found.rows, found.definition),
         terminal=lambda found: messages.terminal(found.rows),
+        records=lambda found: {found.folder.messages_csv: messages.records(found.rows)},
     ),
     "frameworks": View(
         (frameworks.page,),
