@@ -68,7 +68,7 @@ def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: P
         assert None not in took.values(), row.cell.id
         assert (took["database_memory_mib"] or 0) > 1, row.cell.id
         # The write-ahead log has the bodies of the messages: half of all operations are sends.
-        assert ((took["database_wal_kib_per_request"] or 0) > 0.09) is kept, row.cell.id
+        assert not kept or (took["database_wal_kib_per_request"] or 0) > 0.09, row.cell.id
         assert ((row.value("database_ms") or 0) > 0) is kept, row.cell.id
     limited = {row.cell.technique for row in rows if share_of_limit(row).estimate}
     assert limited == {"skip-locked", "statements"}

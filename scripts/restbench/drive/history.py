@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import string
 import threading
 import time
 import zlib
@@ -21,6 +20,7 @@ from typing import Any, Literal
 import psycopg
 
 from restbench.analyse.queue_history import Address, Left, Request
+from restbench.drive import messages
 from restbench.drive.queue_client import Answer, NotSent, Queues
 from restbench.machine import storage
 
@@ -31,7 +31,6 @@ SETTLED_S = 20.0
 #: A queue is drained when it was said to be empty so often.
 EMPTIES = 3
 _CRC_CHARACTERS = 8
-_FILLER = string.ascii_letters + string.digits
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,8 @@ class Clients:
 
 def body(token: str, characters: int, filler: random.Random) -> str:
     """A message of so many characters; its filler does not compress, as a repeated letter would."""
-    room = characters - len(token) - 1 - _CRC_CHARACTERS
-    text = f"{token} {''.join(filler.choices(_FILLER, k=room))}"
-    return f"{text}{zlib.crc32(text.encode()):08x}"
+    room = characters - len(messages.body(token, ""))
+    return messages.body(token, "".join(filler.choices(messages.LETTERS, k=room)))
 
 
 def opened(text: str, characters: int) -> tuple[str, bool]:

@@ -292,7 +292,7 @@ class Session:
         try:
             with self._database.awaiting(self._connection):
                 rows = self._connection.execute(
-                    text, values, prepare=None if values else False, binary=True
+                    text, values, prepare=None if values else False, binary=bool(values)
                 )
             self._database.has_answered()
         except psycopg.Error as error:
