@@ -29,6 +29,9 @@ _ABSENT = {
 }
 #: A pop that lost its race is tried as often as by a service.
 TRIES = 51
+#: So many transactions of each connection are its begin: it plans a statement anew for each of the
+#: first five, and then once for all.
+_BEGUN = 6
 #: How long its backends may take to be gone.
 _GONE_S = 2.0
 _NAME = re.compile(r"(?<!:):(\w+)")
@@ -142,8 +145,7 @@ def load(  # noqa: PLR0913 - the last five are given by name
             raise EnvironmentProblem(f"pgbench, {technique}: {said or done.returncode}")
         return done.stdout, {name: after[name] - before[name] for name in before if name in after}
 
-    # A transaction each costs connections, and plans for tables that were just filled.
-    begun, whole = sent("-t", "1"), sent("-T", str(seconds))
+    begun, whole = sent("-t", str(_BEGUN)), sent("-T", str(seconds))
     return _read(begun, whole, 1 if len(texts) > 1 else level.requests)
 
 
