@@ -12,6 +12,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,19 +103,18 @@ def running(clients: Clients, ways: Callable[[], Queues], record: Record) -> Ite
     each = [
         _Client(number, clients, ways(), record, over) for number in range(1, clients.number + 1)
     ]
-    threads = [threading.Thread(target=client.work, daemon=True) for client in each]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    except BaseException:
-        for client in each:
-            client.gives_up = 0.0
-        raise
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
+    with ThreadPoolExecutor(clients.number) as working:
+        works = [working.submit(client.work) for client in each]
+        try:
+            yield
+        except BaseException:
+            for client in each:
+                client.gives_up = 0.0
+            raise
+        finally:
+            over.set()
+        for work in works:
+            work.result()  # raises what is wrong with a client itself
     record.unanswered += [client.lacks for client in each if client.lacks]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from restbench.deploy.database import Database
 from restbench.deploy.migrations import CONTRACT
-from restbench.drive.messages import Connection, filler
+from restbench.drive.messages import Connection, InDatabase, filler
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
 from restbench.failures import EnvironmentProblem
@@ -95,10 +95,8 @@ def scripts(technique: Technique, load: Messages, ids: Sequence[int]) -> dict[st
 
 def load(  # noqa: PLR0913 - the last five are given by name
     database: Database,
-    owner: Connection,
-    technique: Technique,
+    queues: InDatabase,
     level: Messages,
-    ids: Sequence[int],
     *,
     seed: int,
     connections: int,
@@ -108,6 +106,7 @@ def load(  # noqa: PLR0913 - the last five are given by name
 ) -> Load:
     """Send and pop for so many seconds as the services' role; scripts and log lie in `folder`.
     EnvironmentProblem where it does not end well."""
+    technique, ids = queues.technique, queues.ids
     if [*ids] != [*range(ids[0], ids[0] + len(ids))]:
         raise EnvironmentProblem(
             f"pgbench draws queues between two numbers; these have gaps: {ids}"
@@ -125,7 +124,7 @@ def load(  # noqa: PLR0913 - the last five are given by name
     line.append(database.url("service"))
 
     def taken() -> dict[str, float]:
-        return {"generator_ms": _children_ms(), **resources.taken(database.pids, owner)}
+        return {"generator_ms": _children_ms(), **resources.taken(database.pids, queues.owner)}
 
     def sent(*length: str) -> tuple[str, dict[str, float]]:
         """pgbench's own words, and what the database and pgbench took."""
@@ -137,7 +136,7 @@ def load(  # noqa: PLR0913 - the last five are given by name
             text=True,
             check=False,
         )
-        clock.comes_true(lambda: _is_gone(owner), _GONE_S)
+        clock.comes_true(lambda: _is_gone(queues.owner), _GONE_S)
         after = taken()
         (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
         if done.returncode:

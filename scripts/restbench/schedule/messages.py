@@ -186,10 +186,8 @@ class MessagesDriver(ClosedDriver):
         try:
             found = pgbench.load(
                 store.database,
-                store.owner,
-                cell.technique,
+                queues,
                 level,
-                queues.ids,
                 seed=here.order.experiment.seed,
                 connections=cell.users,
                 seconds=PGBENCH_S,
