@@ -233,7 +233,7 @@ def test_every_technique_is_measured_in_both_services_and_proven() -> None:
         measured = {cell.technique for cell in cells if cell.service == service}
         assert measured == set(proofs.CLAIMS)
     pinned = next(cell for cell in cells if cell.strategy == "pinned")
-    assert [name for name, _ in proofs.of(pinned)] == [
+    assert [each.name for each in proofs.of(pinned)] == [
         "technique skip-locked",
         "connections of pinned",
     ]

@@ -275,14 +275,14 @@ def prove(here: MessagesRun) -> None:
     _describe(here)
     known = {(each.service, each.strategy) for each in here.run.proofs()}
     for cell in here.cells:
-        for name, look in proofs.of(cell):
-            if (cell.service, name) in known:
+        for claim in proofs.of(cell):
+            if (cell.service, claim.name) in known:
                 continue
-            known.add((cell.service, name))
-            here.at(f"proof of {cell.service} {name}")
+            known.add((cell.service, claim.name))
+            here.at(f"proof of {cell.service} {claim.name}")
             service = here.running(cell).service.each()[0]
-            found = look(service, cell, here.stores[cell.postgres].database)
+            found = proofs.proven(claim, service, cell, here.stores[cell.postgres].database)
             here.run.keep_proof(found)
             says = "DOES" if found.does else "DOES NOT"
-            text = f"{cell.service} {name} {says}: {found.claim}; {found.evidence}"
+            text = f"{cell.service} {claim.name} {says}: {found.claim}; {found.evidence}"
             here.view.note(f"proof  {text}")
