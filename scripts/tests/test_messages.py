@@ -329,7 +329,7 @@ def test_a_limit_that_is_not_found_costs_no_cell(
 def test_ids_of_a_techniques_queues_have_no_gaps_whatever_is_filled_first() -> None:
     owner = MagicMock()
     owner.execute.return_value.fetchone.side_effect = [(number,) for number in range(1, 999)]
-    store = Store(cast(Database, None), owner, most=100)
+    store = Store(cast(Database, None), owner, owner, most=100)
     one = Cell(service="java", strategy="serial", complexity="200", users=1, technique="function")
     other = Cell(service="java", strategy="serial", complexity="200", users=1, technique="blocking")
     for cell, queues in ((one, 1), (other, 100), (one, 100)):

@@ -21,17 +21,17 @@ from restbench.machine import process
 
 Pids: TypeAlias = Callable[[], tuple[int, ...]]
 """Of all processes of a database now."""
-Owner: TypeAlias = psycopg.Connection[Any]
+Connection: TypeAlias = psycopg.Connection[Any]
 
 PROC = Path("/proc")
 #: Where the log ends now. `pg_stat_wal` knows up to a second later, which may be another trial's.
 _WAL: LiteralString = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 / 1024"
 
 
-def taken(pids: Pids, owner: Owner) -> dict[str, float]:
+def taken(pids: Pids, connection: Connection) -> dict[str, float]:
     """Since it was started: `cpu_ms`, `wal_kib`, and where the kernel tells them `read_kib` and
     `written_kib`."""
-    ((wal_kib,),) = owner.execute(_WAL).fetchall()
+    ((wal_kib,),) = connection.execute(_WAL).fetchall()
     now = pids()
     found = {"cpu_ms": process.cpu_ms(now, with_ended_children=True), "wal_kib": float(wal_kib)}
     if told := field_sums(now, "io", ("read_bytes", "write_bytes")):
@@ -66,19 +66,19 @@ class Meter:
     """What a database takes from a moment of its load on. It begins where what is measured does:
     every connection has first to plan its statements for tables that were just filled."""
 
-    def __init__(self, pids: Pids, owner: Owner, wait_s: float) -> None:
+    def __init__(self, pids: Pids, connection: Connection, wait_s: float) -> None:
         """It counts from so many seconds from now on."""
-        self._pids, self._owner = pids, owner
+        self._pids, self._connection = pids, connection
         looking = ThreadPoolExecutor(1)
         self._begun = looking.submit(self._look, wait_s)
         looking.shutdown(wait=False)
 
     def _look(self, wait_s: float) -> tuple[float, dict[str, float]]:
         time.sleep(wait_s)
-        return 1000 * time.time(), taken(self._pids, self._owner)
+        return 1000 * time.time(), taken(self._pids, self._connection)
 
     def used(self) -> tuple[float, dict[str, float]]:
         """When it began, in milliseconds since the epoch, and what was `taken` until now."""
         since_ms, before = self._begun.result()
-        now = taken(self._pids, self._owner)
+        now = taken(self._pids, self._connection)
         return since_ms, {name: now[name] - before[name] for name in before if name in now}

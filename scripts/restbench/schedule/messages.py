@@ -41,6 +41,8 @@ class Store:
 
     database: Database
     owner: Connection
+    watching: Connection
+    """For `resources.Meter` alone, which asks from a thread of its own."""
     most: int
     """Queues that a load of the run needs."""
     queues: dict[str, InDatabase] = field(default_factory=dict)
@@ -104,7 +106,7 @@ class MessagesRun(LoadRun):
         with spent_on("queues"), self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
         store = self.stores[cell.postgres]
-        self.meter = resources.Meter(store.database.pids, store.owner, self.opens_after_s)
+        self.meter = resources.Meter(store.database.pids, store.watching, self.opens_after_s)
 
     def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
         """What the database took, the stages of sends and pops, and whether what was popped and
@@ -251,7 +253,8 @@ def stores_of(order: Order, run: Run, wanted: Wanted, cores: str) -> Iterator[di
             database = Database(folder, overrides=given, cores=cores)
             stack.enter_context(fresh(database))
             owner = stack.enter_context(database.connect())
-            found[name] = Store(database, owner, most)
+            watching = stack.enter_context(database.connect("monitor"))
+            found[name] = Store(database, owner, watching, most)
         yield found
 
 
