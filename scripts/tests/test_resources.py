@@ -77,9 +77,19 @@ def test_memory_and_io_are_sums_over_the_processes_that_are_there(
     }
 
 
-def test_what_the_kernel_does_not_tell_is_absent_and_no_zero() -> None:
+def test_what_the_kernel_does_not_tell_is_absent_and_no_zero(
+    told: Callable[[int, str, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert resources.memory_mib((NONE,)) is None
     assert resources.taken(lambda: (NONE,), owner(1.0)) == {"cpu_ms": 0.0, "wal_kib": 1.0}
+
+    def denied(path: Path) -> str:
+        raise PermissionError(path)
+
+    told(ONE, "smaps_rollup", ROLLUP.format(1024))
+    assert resources.memory_mib((ONE,)) == 1
+    monkeypatch.setattr(Path, "read_text", denied)
+    assert resources.memory_mib((ONE,)) is None
 
 
 def test_a_meter_counts_from_its_begin_on(told: Callable[[int, str, str], None]) -> None:
