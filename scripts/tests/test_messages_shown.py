@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn import data_of
 from fixture_run import cell
 from shown_run import findings, page_of, part_of, picture_of, printed
 from synthetic_rows import around, row
@@ -16,6 +17,8 @@ from restbench.analyse import measures
 from restbench.analyse.messages import DATABASE, pies, pools, share_of_limit
 from restbench.show import files
 from restbench.show import messages as shown
+from restbench.show.charts import messages as charts
+from restbench.show.document import words
 from restbench.store.store import Run
 
 FUNCTION = "java worker-pool 200 10 technique=function"
@@ -68,6 +71,19 @@ def test_the_fewest_threads_are_enough_that_no_other_number_is_better_by_more_th
     (close,) = pools([threads(20, 940), threads(40, 1000)])
     assert close.enough.cell.pool_threads == 40
     assert pools([threads(20, 940)]) == []
+
+
+def test_fewer_connections_than_threads_stand_next_to_these_and_are_a_chart() -> None:
+    rows = [
+        row(f"{FUNCTION} pool_threads=40 connections={n}", around(10 * (n or 40)))
+        for n in (0, 5, 10)
+    ]
+    (table,) = shown.tables(rows)
+    said = [words(each[4]) for each in table.rows]
+    assert said == ["40", "40 (5 connections)", "40 (10 connections)"]
+    points = data_of(charts._over_connections(rows))
+    assert [each["x"] for each in points] == [5, 10, 40]
+    assert charts._over_connections([threads(20, 940), threads(40, 1000)]) is None
 
 
 def test_a_pie_is_the_whole_latency_of_one_users_request() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from restbench.analyse import messages
 from restbench.analyse.measures import Row
 from restbench.analyse.messages import STAGES, Pie
-from restbench.experiment.cell import users_text
+from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
@@ -24,7 +24,7 @@ _COLUMNS: Sequence[doc.Column[Row]] = (
         "Messages", lambda row: ", ".join(filter(None, [row.cell.complexity, row.cell.postgres]))
     ),
     doc.number("Users", lambda row: row.cell.users),
-    doc.number("Threads", lambda row: row.cell.pool_threads or ""),
+    doc.number("Threads", lambda row: _threads(row.cell)),
     doc.number("Instances", lambda row: row.cell.instances),
     doc.number("Operations/s", lambda row: row.value("throughput_per_s")),
     doc.Column("Of the limit [95 %]", lambda row: ratio_text(messages.share_of_limit(row))),
@@ -109,6 +109,12 @@ def pool_sentences(rows: Sequence[Row]) -> list[str]:
         f"{each.best.cell.pool_threads})"
         for each in messages.pools(rows)
     ]
+
+
+def _threads(cell: Cell) -> str:
+    """With the connections, where they are fewer or more."""
+    connections = f" ({cell.connections} connections)" if cell.connections else ""
+    return f"{cell.pool_threads or ''}{connections}".strip()
 
 
 def page(found: Findings) -> doc.Section | None:

@@ -1,5 +1,5 @@
-"""Messages sent and popped, over users, threads and characters; and where the time of one user's
-requests goes."""
+"""Messages sent and popped, over users, threads, connections and characters; and where the time of
+one user's requests goes."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ def _caption(panels: Sequence[Panel]) -> str:
 
 
 def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
-    """Throughput over users by technique and by strategy, over threads, over characters; and the
-    stages of one user's requests."""
+    """Throughput over users by technique and by strategy, over threads, over connections, over
+    characters; and the stages of one user's requests."""
     of_messages = [row for row in rows if messages.is_message(row)]
     return [
         _over_users(of_messages, "technique", "none"),
         _over_users(of_messages, "strategy", ""),
         _over_threads(of_messages),
+        _over_connections(of_messages),
         _over_characters(of_messages, definition),
         _stages(messages.pies(of_messages)),
     ]
@@ -74,6 +75,18 @@ def _over_threads(rows: Sequence[Row]) -> Chart | None:
     panels = _panels(several, name, lambda row: row.cell.pool_threads)
     title = "Messages sent and popped, by threads with a connection each"
     return lines.chart("messages-threads", title, _caption(panels), panels, "Threads", is_log=False)
+
+
+def _over_connections(rows: Sequence[Row]) -> Chart | None:
+    """Where these are other than threads."""
+    panels = _panels(
+        alike(rows, connections=0),
+        lambda cell: f"{name(cell)}, {cell.pool_threads} threads",
+        lambda row: row.cell.connections or row.cell.pool_threads,
+    )
+    title = "Messages sent and popped, by connections of as many threads"
+    caption = _caption(panels)
+    return lines.chart("messages-connections", title, caption, panels, "Connections", is_log=False)
 
 
 def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | None:
