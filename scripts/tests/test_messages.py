@@ -25,7 +25,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule.messages import PGBENCH, MessagesDriver, MessagesRun, Store
+from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun, Store
 from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
@@ -253,7 +253,7 @@ def test_a_strategy_says_how_many_connections_it_keeps_at_work(
     cell: dict[str, object], wanted: int
 ) -> None:
     made = Cell.model_validate({"service": "java", "complexity": "200", "users": 1, **cell})
-    assert proofs._connections(made) == wanted
+    assert proofs.connections(made) == wanted
 
 
 def test_threads_connections_and_database_settings_need_a_service_of_their_own() -> None:
@@ -294,9 +294,12 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> Non
     driver = MessagesDriver(cast(MessagesRun, here))
     driver.paces = {cell: Pace(0.01, users=cell.users, is_mix=True) for cell in cells}
     planned = [each for turn in driver.rounds(60.0) for each in turn]
+    at_rate = {each.cell for each in planned if each.arm == AT_RATE}
+    wanted = Where(complexity=["200"], strategy=["worker-pool"])
+    assert at_rate == {each for each in cells if wanted.matches(each) and each.technique != "memory"}
     limits = [each.cell.technique for each in planned if each.arm == PGBENCH]
     assert sorted(limits) == sorted(set(proofs.CLAIMS) - {"memory"})
-    assert {each.cell for each in planned if each.arm != PGBENCH} == set(cells)
+    assert {each.cell for each in planned if each.arm not in (PGBENCH, AT_RATE)} == set(cells)
     assert here.progress.planned == len(planned)
 
 
@@ -324,6 +327,41 @@ def test_a_limit_that_is_not_found_costs_no_cell(
     limit = Planned(PGBENCH, 1, cell, PGBENCH)
     assert MessagesDriver(cast(MessagesRun, here)).trial(limit) is None
     assert notes == [("no-limit", "pgbench, function: too many clients", cell)]
+
+
+def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, object] = {}
+
+    def load(*_: object, **named: object) -> pgbench.Load:
+        given.update(named)
+        return pgbench.Load(500.0, 1.0, {"cpu_ms": 0.4}, 0.1, 0)
+
+    monkeypatch.setattr(pgbench, "load", load)
+    cell = Cell(
+        service="java", strategy="worker-pool", complexity="200", users=10, technique="function"
+    )
+    other = cell.model_copy(update={"service": "python"})
+    facts: dict[str, dict[str, dict[str, float]]] = {}
+    here = SimpleNamespace(
+        order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
+        run=SimpleNamespace(cores=lambda: SimpleNamespace(shared=True)),
+        stores={"": SimpleNamespace(of=lambda _: MagicMock(), database=None)},
+        block=1,
+        level=lambda _: HUNDRED,
+        load=SimpleNamespace(folder=tmp_path),
+        file=SimpleNamespace(fact=lambda _block, name, value: facts.update({name: value})),
+    )
+    driver = MessagesDriver(cast(MessagesRun, here))
+    driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (cell, other)}
+    assert driver.trial(Planned(AT_RATE, 1, cell, AT_RATE)) is None
+    assert (given["connections"], given["per_s"]) == (20, 500.0)
+    assert [*facts["extras"]] == [cell.id]
+    assert facts["extras"][cell.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
+    assert driver.trial(Planned(PGBENCH, 1, cell, PGBENCH)) is None
+    assert (given["connections"], given["per_s"]) == (10, None)
+    assert [*facts["extras"]] == [cell.id, other.id]
 
 
 def test_ids_of_a_techniques_queues_have_no_gaps_whatever_is_filled_first() -> None:

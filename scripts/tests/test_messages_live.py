@@ -9,7 +9,7 @@ import pytest
 from stub_bench import Bench
 
 from restbench.analyse import measures
-from restbench.analyse.messages import DATABASE, share_of_limit
+from restbench.analyse.messages import DATABASE, database_cost, share_of_limit
 
 pytestmark = pytest.mark.live
 
@@ -29,6 +29,10 @@ small = { characters = 200, queues = 10, filled = 100 }
 [pgbench]
 service = "java"
 technique = ["skip-locked", "statements"]
+
+[pgbench_at_rate]
+service = "java"
+technique = "statements"
 
 [profiles.p]
 minutes = 0.5
@@ -70,6 +74,8 @@ def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: P
         # The write-ahead log has the bodies of the messages: half of all operations are sends.
         assert not kept or (took["database_wal_kib_per_request"] or 0) > 0.09, row.cell.id
         assert ((row.value("database_ms") or 0) > 0) is kept, row.cell.id
+    at_rate = {row.cell.technique for row in rows if database_cost(row, at_rate=True).estimate}
+    assert at_rate == {"statements"}
     limited = {row.cell.technique for row in rows if share_of_limit(row).estimate}
     assert limited == {"skip-locked", "statements"}
     # What a strategy does with a matrix is test_live's.

@@ -128,14 +128,18 @@ TAKEN = {
 def test_what_the_database_took_is_told_where_it_was_measured_and_nowhere_else(run: Run) -> None:
     headings = {heading for heading, _ in DATABASE.values()}
     before = part_of(page_of(run), "messages")
-    assert not any(each in before for each in headings)
+    assert not any(each in before for each in (*headings, "/ at its rate"))
     files.write_tables(findings(run))
     assert not run.messages_csv.exists()
     for block in run.trials.blocks():
-        its = {each: {**block.facts["extras"][each], **TAKEN} for each in block.facts["extras"]}
+        cpu_ms = {
+            "database_cpu_ms_per_request": 0.3 + 0.01 * block.block,
+            "pgbench_at_rate_database_cpu_ms": 0.2,
+        }
+        its = {each: {**known, **TAKEN, **cpu_ms} for each, known in block.facts["extras"].items()}
         run.trials.fact(block.block, "extras", its)
     after = part_of(page_of(run), "messages")
-    assert all(each in after for each in headings)
+    assert all(each in after for each in (*headings, "/ at its rate"))
     assert {"123", "0.000", "8.75", "1.50"} <= {*after.split()}
     files.write_tables(findings(run))
     lines = list(csv.DictReader(run.messages_csv.read_text().splitlines()))
@@ -145,6 +149,7 @@ def test_what_the_database_took_is_told_where_it_was_measured_and_nowhere_else(r
         assert {name: float(each[name]) for name in TAKEN} == pytest.approx(TAKEN, rel=1e-3)
         assert float(each["of_the_limit_low"]) < float(each["of_the_limit"])
         assert each["database_cpu_over_pgbench"] == "", "pgbench's was not measured"
+        assert 1.5 < float(each["database_cpu_over_pgbench_at_rate"]) < 1.8
 
 
 def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:

@@ -75,10 +75,11 @@ def share_of_limit(row: Row) -> Comparison:
     return paired(series(row, "throughput_per_s"), series(row, "pgbench_per_s"))
 
 
-def database_cost(row: Row) -> Comparison:
-    """The database's CPU time an operation over that under pgbench."""
-    here, there = "database_cpu_ms_per_request", "pgbench_database_cpu_ms"
-    return paired(series(row, here), series(row, there))
+def database_cost(row: Row, *, at_rate: bool = False) -> Comparison:
+    """The database's CPU time an operation over that under pgbench, or under pgbench held to the
+    cell's own rate."""
+    there = "pgbench_at_rate_database_cpu_ms" if at_rate else "pgbench_database_cpu_ms"
+    return paired(series(row, "database_cpu_ms_per_request"), series(row, there))
 
 
 def known_of_database(rows: Iterable[Row]) -> list[str]:

@@ -93,7 +93,7 @@ def scripts(technique: Technique, load: Messages, ids: Sequence[int]) -> dict[st
     return {"round.sql@1": sends + pop}
 
 
-def load(  # noqa: PLR0913 - the last five are given by name
+def load(  # noqa: PLR0913 - most are given by name
     database: Database,
     queues: InDatabase,
     level: Messages,
@@ -101,11 +101,13 @@ def load(  # noqa: PLR0913 - the last five are given by name
     seed: int,
     connections: int,
     seconds: int,
+    per_s: float | None = None,
     cores: str | None,
     folder: Path,
 ) -> Load:
-    """Send and pop for so many seconds as the services' role; scripts and log lie in `folder`.
-    EnvironmentProblem where it does not end well."""
+    """Send and pop for so many seconds as the services' role, so many operations a second or as
+    many as there can be; scripts and log lie in `folder`. EnvironmentProblem where it does not end
+    well."""
     technique, ids = queues.technique, queues.ids
     if [*ids] != [*range(ids[0], ids[0] + len(ids))]:
         raise EnvironmentProblem(
@@ -144,8 +146,9 @@ def load(  # noqa: PLR0913 - the last five are given by name
             raise EnvironmentProblem(f"pgbench, {technique}: {said or done.returncode}")
         return done.stdout, {name: after[name] - before[name] for name in before if name in after}
 
-    begun, whole = sent("-t", str(_BEGUN)), sent("-T", str(seconds))
-    return _read(begun, whole, 1 if len(texts) > 1 else level.requests)
+    each = 1 if len(texts) > 1 else level.requests
+    rate = [] if per_s is None else ["-R", f"{per_s / each:.3f}"]
+    return _read(sent("-t", str(_BEGUN), *rate), sent("-T", str(seconds), *rate), each)
 
 
 def _read(

@@ -244,7 +244,7 @@ def of(cell: Cell) -> list[Claim]:
     """What is to be proven of a cell's kind, once a service."""
     found = [Claim(f"technique {cell.technique}", *CLAIMS[cell.technique])]
     if cell.strategy in _COUNTED and cell.technique != "memory":
-        wanted = _connections(cell)
+        wanted = connections(cell)
         text = f"{wanted} at work in the database at once"
         found.append(Claim(f"connections of {cell.strategy}", text, partial(_at_work, wanted)))
     return found
@@ -267,7 +267,7 @@ def _at_work(wanted: int, bench: _Bench) -> Verdict:
 _COUNTED = ("pinned", "worker-pool", "virtual-thread-per-request")
 
 
-def _connections(cell: Cell) -> int:
+def connections(cell: Cell) -> int:
     """How many sessions can be at work at once."""
     pool = cell.connections or cell.pool_threads or POOL
     if cell.strategy == "pinned":
@@ -296,7 +296,7 @@ def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Pr
     try:
         with (
             database.connect() as ours,
-            ThreadPoolExecutor(_connections(cell) + MORE) as clients,
+            ThreadPoolExecutor(connections(cell) + MORE) as clients,
         ):
             calls = QueueCalls(service, cell.strategy)
             bench = _Bench(calls, cell.technique, database, ours, clients)

@@ -31,6 +31,8 @@ from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
 PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
+#: The arm of such a load at a cell's own rate.
+AT_RATE = "pgbench_at_rate"
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
 
@@ -156,34 +158,37 @@ class MessagesDriver(ClosedDriver):
     here: MessagesRun
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """The closed load's, and a load by pgbench of each kind that cells need, anywhere."""
-        where = self.here.order.experiment.pgbench
-        limits: dict[str, Cell] = {}
+        """The closed load's, and anywhere the loads by pgbench: one of each kind that cells need,
+        and those at their own rate."""
+        experiment = self.here.order.experiment
+        limits: dict[str, Planned] = {}
         for cell in self.paces:
-            is_limited = cell.technique != "memory" and not self.here.level(cell).keys
-            if where and where.matches(cell) and is_limited:
-                limits.setdefault(_limit(cell), cell)
+            if cell.technique == "memory" or self.here.level(cell).keys:
+                continue
+            if (where := experiment.pgbench) and where.matches(cell):
+                limits.setdefault(_limit(cell), Planned(PGBENCH, 1, cell, PGBENCH))
+            if (where := experiment.pgbench_at_rate) and where.matches(cell):
+                limits[cell.id] = Planned(AT_RATE, 1, cell, AT_RATE)
         plan = list(super().rounds(seconds - len(limits) * PGBENCH_WHOLE_S))
-        shuffler = random.Random(f"{self.here.order.experiment.seed} {self.here.block} limits")  # noqa: S311
-        for cell in limits.values():
-            by_pgbench = [Planned(PGBENCH, 1, cell, PGBENCH)]
-            plan.insert(shuffler.randrange(len(plan) + 1), by_pgbench)
+        shuffler = random.Random(f"{experiment.seed} {self.here.block} limits")  # noqa: S311
+        for each in limits.values():
+            plan.insert(shuffler.randrange(len(plan) + 1), [each])
         self.here.progress.planned = sum(map(len, plan))
         yield from plan
 
     def trial(self, planned: Planned) -> Trial | None:
         """As of any closed load; none of a load by pgbench, which is a fact of the block. A cell
         whose limit is not found is measured without one."""
-        if planned.arm != PGBENCH:
+        if planned.arm not in (PGBENCH, AT_RATE):
             self.here.opens_after_s = self.paces[planned.cell].drop_s
             return super().trial(planned)
-        self._by_pgbench(planned.cell)
+        self._by_pgbench(planned.cell, at_rate=planned.arm == AT_RATE)
         return None
 
-    def _by_pgbench(self, cell: Cell) -> None:
+    def _by_pgbench(self, cell: Cell, *, at_rate: bool) -> None:
         here, cores = self.here, self.here.run.cores()
         store, level = here.stores[cell.postgres], here.level(cell)
-        queues = store.of(cell)
+        queues, kind = store.of(cell), cell.id if at_rate else _limit(cell)
         queues.fill(level, here.order.experiment.seed)
         try:
             found = pgbench.load(
@@ -191,21 +196,23 @@ class MessagesDriver(ClosedDriver):
                 queues,
                 level,
                 seed=here.order.experiment.seed,
-                connections=cell.users,
+                connections=proofs.connections(cell) if at_rate else cell.users,
                 seconds=PGBENCH_S,
+                per_s=cell.users / self.paces[cell].response_s if at_rate else None,
                 cores=None if cores.shared else core_list(cores.load),
-                folder=here.load.folder / f"pgbench-{_limit(cell)}",
+                folder=here.load.folder / f"pgbench-{kind}",
             )
         except EnvironmentProblem as error:
             here.note("no-limit", str(error), cell)
             return
+        arm = AT_RATE if at_rate else PGBENCH
         extras = {
-            "pgbench_per_s": found.per_s,
-            "pgbench_mean_ms": found.latency_ms,
-            "pgbench_cpu_ms": found.generator_ms,
-            **{f"pgbench_database_{name}": value for name, value in found.database.items()},
+            f"{arm}_per_s": found.per_s,
+            f"{arm}_mean_ms": found.latency_ms,
+            f"{arm}_cpu_ms": found.generator_ms,
+            **{f"{arm}_database_{name}": value for name, value in found.database.items()},
         }
-        its = [each for each in self.paces if _limit(each) == _limit(cell)]
+        its = [cell] if at_rate else [each for each in self.paces if _limit(each) == _limit(cell)]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})
         if found.failed:
             here.note("given-up", f"pgbench gave up {found.failed} transactions", cell)

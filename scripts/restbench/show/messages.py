@@ -39,6 +39,13 @@ _COLUMNS: Sequence[doc.Column[Row]] = (
 _THREADS, _INSTANCES = 4, 5
 #: Behind this column stands what else the database took, where it was measured.
 _DATABASE_AFTER = 11
+_AT_RATE = doc.Column[Row](
+    "/ at its rate [95 %]", lambda row: ratio_text(messages.database_cost(row, at_rate=True))
+)
+_OF_RATE = (
+    "The same over pgbench's where it is held to the rate of the cell, on as many connections as "
+    "the service has. A database that has less to do takes more CPU time for an operation."
+)
 HOW_TO_READ = (
     "An operation is a send or a pop. The limit is pgbench with the same statements on as many "
     "connections as there are users, measured in the same blocks. Each trial begins with the same "
@@ -61,6 +68,8 @@ _METRICS = (
     "pgbench_database_cpu_ms",
     "pgbench_database_written_kib",
     "pgbench_database_wal_kib",
+    "pgbench_at_rate_per_s",
+    "pgbench_at_rate_database_cpu_ms",
 )
 
 
@@ -137,7 +146,8 @@ def page(found: Findings) -> doc.Section | None:
 def tables(rows: Sequence[Row]) -> list[doc.Table]:
     """One a service, in it a line a cell."""
     offered = [row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags]
-    more = map(_of_database, messages.known_of_database(offered))
+    more = [_AT_RATE] if _have_rates(offered) else []
+    more += map(_of_database, messages.known_of_database(offered))
     columns = [*_COLUMNS[:_DATABASE_AFTER], *more, *_COLUMNS[_DATABASE_AFTER:]]
     return doc.table_each("messages", columns, offered, wording.service_name)
 
@@ -146,9 +156,14 @@ def _of_database(name: str) -> doc.Column[Row]:
     return doc.number(messages.DATABASE[name][0], lambda row: row.value(name))
 
 
+def _have_rates(rows: Sequence[Row]) -> bool:
+    return any(row.value("pgbench_at_rate_database_cpu_ms") is not None for row in rows)
+
+
 def _terms(rows: Sequence[Row]) -> doc.Terms | None:
-    known = messages.known_of_database(rows)
-    return doc.Terms(dict(messages.DATABASE[name] for name in known)) if known else None
+    known = {_AT_RATE.heading: _OF_RATE} if _have_rates(rows) else {}
+    known |= dict(messages.DATABASE[name] for name in messages.known_of_database(rows))
+    return doc.Terms(known) if known else None
 
 
 def records(rows: Sequence[Row]) -> list[dict[str, object]]:
@@ -163,6 +178,7 @@ def _record(row: Row, measured: Sequence[str]) -> dict[str, object]:
     for name, found in (
         ("of_the_limit", messages.share_of_limit(row)),
         ("database_cpu_over_pgbench", messages.database_cost(row)),
+        ("database_cpu_over_pgbench_at_rate", messages.database_cost(row, at_rate=True)),
     ):
         low, high = found.ends or (None, None)
         numbers |= {name: found.estimate, f"{name}_low": low, f"{name}_high": high}
