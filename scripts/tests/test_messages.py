@@ -296,7 +296,9 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> Non
     planned = [each for turn in driver.rounds(60.0) for each in turn]
     at_rate = {each.cell for each in planned if each.arm == AT_RATE}
     wanted = Where(complexity=["200"], strategy=["worker-pool"])
-    assert at_rate == {each for each in cells if wanted.matches(each) and each.technique != "memory"}
+    assert at_rate == {
+        each for each in cells if wanted.matches(each) and each.technique != "memory"
+    }
     limits = [each.cell.technique for each in planned if each.arm == PGBENCH]
     assert sorted(limits) == sorted(set(proofs.CLAIMS) - {"memory"})
     assert {each.cell for each in planned if each.arm not in (PGBENCH, AT_RATE)} == set(cells)

@@ -147,8 +147,9 @@ def test_a_real_database_has_memory_and_logs_what_is_sent(database: Database) ->
         before = resources.taken(database.pids, connection)
         connection.execute("SELECT messages.create_queue('resources', 'skip-locked')")
         connection.execute(
-            "INSERT INTO messages.message (queue_id, sender, body) SELECT q.id, 1, repeat('x', 1000)"
-            " FROM messages.queue q, generate_series(1, 1000) WHERE name = 'resources'"
+            "INSERT INTO messages.message (queue_id, sender, body) "
+            "SELECT q.id, 1, repeat('x', 1000) FROM messages.queue q, generate_series(1, 1000) "
+            "WHERE name = 'resources'"
         )
         after = resources.taken(database.pids, connection)
         memory_mib = resources.memory_mib(database.pids())

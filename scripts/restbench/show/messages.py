@@ -174,14 +174,14 @@ def records(rows: Sequence[Row]) -> list[dict[str, object]]:
 
 
 def _record(row: Row, measured: Sequence[str]) -> dict[str, object]:
-    numbers = {name: row.value(name) for name in (*_METRICS, *measured)}
-    for name, found in (
+    numbers = {metric: row.value(metric) for metric in (*_METRICS, *measured)}
+    for ratio, found in (
         ("of_the_limit", messages.share_of_limit(row)),
         ("database_cpu_over_pgbench", messages.database_cost(row)),
         ("database_cpu_over_pgbench_at_rate", messages.database_cost(row, at_rate=True)),
     ):
         low, high = found.ends or (None, None)
-        numbers |= {name: found.estimate, f"{name}_low": low, f"{name}_high": high}
+        numbers |= {ratio: found.estimate, f"{ratio}_low": low, f"{ratio}_high": high}
     rounded = {
         name: None if value is None else float(f"{value:.4g}") for name, value in numbers.items()
     }

@@ -102,7 +102,7 @@ def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | Non
     return lines.chart("messages-sizes", title, _caption(panels), panels, "Characters", is_log=True)
 
 
-def _panels(
+def _panels(  # noqa: PLR0913 - the last three are given by name
     groups: Mapping[Cell, Sequence[Row]],
     title: Callable[[Cell], str],
     x: Callable[[Row], float],
