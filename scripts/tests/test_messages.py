@@ -182,12 +182,12 @@ tps = 1000.500000 (without initial connection time)
 
 def test_a_round_of_pgbench_is_as_many_operations() -> None:
     begun = {"cpu_ms": 4.0, "wal_kib": 30.0, "generator_ms": 2.0}
-    whole = {"cpu_ms": 100.0, "wal_kib": 1950.0, "generator_ms": 50.0, "written_kib": 960.0}
+    whole = {"cpu_ms": 100.0, "wal_kib": 2000.0, "generator_ms": 50.0}
     connected = WORDS.replace("processed: 500", "processed: 20/20"), begun
     found = pgbench._read(connected, (WORDS, whole), 2)
     assert (found.per_s, found.latency_ms) == (2001.0, 2.0)
-    assert found.database == {"cpu_ms": 0.1, "wal_kib": 2.0, "written_kib": 1.0}
-    assert (found.generator_ms, found.failed) == (0.05, 3)
+    assert (found.database_ms, found.generator_ms, found.failed) == (0.1, 0.05, 3)
+    assert found.wal_kib == 2.0, "the begin has none of it"
 
 
 def test_what_pgbench_says_without_a_number_is_its_error() -> None:
@@ -295,10 +295,10 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> Non
     driver.paces = {cell: Pace(0.01, users=cell.users, is_mix=True) for cell in cells}
     planned = [each for turn in driver.rounds(60.0) for each in turn]
     at_rate = {each.cell for each in planned if each.arm == AT_RATE}
-    wanted = Where(complexity=["200"], strategy=["worker-pool"])
-    assert at_rate == {
-        each for each in cells if wanted.matches(each) and each.technique != "memory"
-    }
+    wanted = Where(
+        complexity=["200"], strategy=["worker-pool"], technique=["skip-locked", "statements"]
+    )
+    assert at_rate == {each for each in cells if wanted.matches(each)}
     limits = [each.cell.technique for each in planned if each.arm == PGBENCH]
     assert sorted(limits) == sorted(set(proofs.CLAIMS) - {"memory"})
     assert {each.cell for each in planned if each.arm not in (PGBENCH, AT_RATE)} == set(cells)
@@ -338,13 +338,14 @@ def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
 
     def load(*_: object, **named: object) -> pgbench.Load:
         given.update(named)
-        return pgbench.Load(500.0, 1.0, {"cpu_ms": 0.4}, 0.1, 0)
+        return pgbench.Load(500.0, 1.0, 0.4, 0.3, 0.1, 0)
 
     monkeypatch.setattr(pgbench, "load", load)
     cell = Cell(
         service="java", strategy="worker-pool", complexity="200", users=10, technique="function"
     )
     other = cell.model_copy(update={"service": "python"})
+    tried: dict[str, tuple[int, float]] = {}
     facts: dict[str, dict[str, dict[str, float]]] = {}
     here = SimpleNamespace(
         order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
@@ -353,12 +354,17 @@ def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
         block=1,
         level=lambda _: HUNDRED,
         load=SimpleNamespace(folder=tmp_path),
-        file=SimpleNamespace(fact=lambda _block, name, value: facts.update({name: value})),
+        file=SimpleNamespace(
+            fact=lambda _block, name, value: facts.update({name: value}), tried=lambda: tried
+        ),
     )
     driver = MessagesDriver(cast(MessagesRun, here))
     driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (cell, other)}
     assert driver.trial(Planned(AT_RATE, 1, cell, AT_RATE)) is None
     assert (given["connections"], given["per_s"]) == (20, 500.0)
+    tried[cell.id] = 1, 0.01
+    assert driver.trial(Planned(AT_RATE, 1, cell, AT_RATE)) is None
+    assert given["per_s"] == 1000.0, "as its trials say"
     assert [*facts["extras"]] == [cell.id]
     assert facts["extras"][cell.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
     assert driver.trial(Planned(PGBENCH, 1, cell, PGBENCH)) is None

@@ -18,7 +18,7 @@ from restbench.deploy.database import Database
 from restbench.machine import process
 from restbench.observe import resources
 
-IO = "rchar: 9\nwchar: 9\nsyscr: 9\nread_bytes: {}\nwrite_bytes: {}\ncancelled_write_bytes: 9\n"
+IO = "rchar: {}\nwchar: {}\nsyscr: 9\nread_bytes: 9\nwrite_bytes: 9\ncancelled_write_bytes: 9\n"
 ROLLUP = "00400000-7fff [rollup]\nRss: 9000 kB\nPss: {} kB\nPss_Dirty: 7 kB\nPss_Anon: 5 kB\n"
 #: Numbers that no process has.
 ONE, TWO, NONE = 100_000_001, 100_000_002, 100_000_003
@@ -130,7 +130,7 @@ def test_a_page_that_processes_share_counts_once(tmp_path: Path) -> None:
 
 
 def test_io_of_a_child_that_has_ended_is_its_parents() -> None:
-    """As with backends and the postmaster; of all bytes, as those to storage depend on the disk."""
+    """As with backends and the postmaster."""
     script = "head -c 1000000 /dev/zero >/dev/null; echo done; read line"
     line = ["sh", "-c", script]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:

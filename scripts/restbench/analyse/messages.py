@@ -24,11 +24,11 @@ DATABASE = {
     ),
     "database_read_kib_per_request": (
         "Read KiB",
-        "What they read from storage for an operation.",
+        "What they read from files for an operation, by system calls, be it from a cache.",
     ),
     "database_written_kib_per_request": (
         "Written KiB",
-        "What they wrote to storage for an operation: log, tables, indexes.",
+        "What they wrote to files for an operation, likewise: log, tables, indexes.",
     ),
     "database_wal_kib_per_request": (
         "WAL KiB",

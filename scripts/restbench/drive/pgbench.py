@@ -44,8 +44,10 @@ class Load:
     per_s: float
     latency_ms: float
     """Of an operation, which is a send or a pop."""
-    database: Mapping[str, float]
-    """What the database took for an operation (`resources.taken`), without connecting."""
+    database_ms: float
+    """CPU time of the database for an operation, without connecting and planning."""
+    wal_kib: float
+    """By how much its log grew for one."""
     generator_ms: float
     """CPU time of pgbench for one, likewise."""
     failed: int
@@ -154,9 +156,9 @@ def load(  # noqa: PLR0913 - most are given by name
 def _read(
     begun: tuple[str, Mapping[str, float]], whole: tuple[str, Mapping[str, float]], each: int
 ) -> Load:
-    """In pgbench's own words; `each` operations are a transaction. What was taken is what the whole
-    load took more than its begin."""
-    words, whole_used = whole
+    """In pgbench's own words; `each` operations are a transaction. CPU times are what the whole
+    load took more than its begin; the begin alone has the first images of pages in the log."""
+    words, used = whole
     per_s = re.search(r"^tps = ([\d.]+)", words, re.MULTILINE)
     latency_ms = re.search(r"^latency average = ([\d.]+) ms", words, re.MULTILINE)
     failed = re.search(r"^number of failed transactions: (\d+)", words, re.MULTILINE)
@@ -164,14 +166,15 @@ def _read(
     if not (per_s and latency_ms and done):
         raise EnvironmentProblem(f"pgbench says: {words.strip()[:200] or 'nothing'}")
     more = each * max(1, done - _processed(begun[0]))
-    used = {
-        name: max(0.0, value - begun[1].get(name, 0.0)) / more for name, value in whole_used.items()
-    }
+    database_ms, generator_ms = (
+        max(0.0, used[name] - begun[1][name]) / more for name in ("cpu_ms", "generator_ms")
+    )
     return Load(
         each * float(per_s[1]),
         float(latency_ms[1]) / each,
-        generator_ms=used.pop("generator_ms"),
-        database=used,
+        database_ms,
+        used["wal_kib"] / (each * done),
+        generator_ms,
         failed=int(failed[1]) if failed else 0,
     )
 

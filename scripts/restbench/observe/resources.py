@@ -1,8 +1,10 @@
-"""What a database takes of its machine: CPU time, memory, what its processes read from storage and
-write to it, and how much its write-ahead log grows.
+"""What a database takes of its machine: CPU time, memory, what its processes read from files and
+write to them, and how much its write-ahead log grows.
 
 Its processes come and go. What a backend took that has ended is the postmaster's, which waited for
-it: the kernel adds CPU time and I/O of such children to their parent's.
+it: the kernel adds CPU time and I/O of such children to their parent's. I/O is that of calls, be it
+from the kernel's cache. `write_bytes` would be the storage's, but counts whole folios: with ext4 on
+Linux 6.18 a hundred times what is written, as each commit writes a little and syncs.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def taken(pids: Pids, connection: Connection) -> dict[str, float]:
     ((wal_kib,),) = connection.execute(_WAL).fetchall()
     now = pids()
     found = {"cpu_ms": process.cpu_ms(now, with_ended_children=True), "wal_kib": float(wal_kib)}
-    if told := field_sums(now, "io", ("read_bytes", "write_bytes")):
+    if told := field_sums(now, "io", ("rchar", "wchar")):
         found["read_kib"], found["written_kib"] = (each / 1024 for each in told)
     return found
 

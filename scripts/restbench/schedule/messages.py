@@ -31,8 +31,8 @@ from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
 PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
-#: The arm of such a load at a cell's own rate.
-AT_RATE = "pgbench_at_rate"
+#: The arm of such a load at a cell's own rate, which is longer, as it sends less.
+AT_RATE, AT_RATE_S, AT_RATE_WHOLE_S = "pgbench_at_rate", 3, 5.5
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
 
@@ -158,21 +158,28 @@ class MessagesDriver(ClosedDriver):
     here: MessagesRun
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """The closed load's, and anywhere the loads by pgbench: one of each kind that cells need,
-        and those at their own rate."""
+        """The closed load's, and the loads by pgbench: one of each kind that cells need, anywhere,
+        and those at their own rate, which is known in the later half."""
         experiment = self.here.order.experiment
-        limits: dict[str, Planned] = {}
+        limits: dict[str, Cell] = {}
+        at_rate: list[Cell] = []
         for cell in self.paces:
             if cell.technique == "memory" or self.here.level(cell).keys:
                 continue
             if (where := experiment.pgbench) and where.matches(cell):
-                limits.setdefault(_limit(cell), Planned(PGBENCH, 1, cell, PGBENCH))
+                limits.setdefault(_limit(cell), cell)
             if (where := experiment.pgbench_at_rate) and where.matches(cell):
-                limits[cell.id] = Planned(AT_RATE, 1, cell, AT_RATE)
-        plan = list(super().rounds(seconds - len(limits) * PGBENCH_WHOLE_S))
+                at_rate.append(cell)
+        seconds -= len(limits) * PGBENCH_WHOLE_S + len(at_rate) * AT_RATE_WHOLE_S
+        plan = list(super().rounds(seconds))
         shuffler = random.Random(f"{experiment.seed} {self.here.block} limits")  # noqa: S311
-        for each in limits.values():
-            plan.insert(shuffler.randrange(len(plan) + 1), [each])
+        for arm, cells, first in (
+            (PGBENCH, limits.values(), 0),
+            (AT_RATE, at_rate, len(plan) // 2),
+        ):
+            for cell in cells:
+                place = shuffler.randrange(first, len(plan) + 1)
+                plan.insert(place, [Planned(arm, 1, cell, arm)])
         self.here.progress.planned = sum(map(len, plan))
         yield from plan
 
@@ -197,8 +204,8 @@ class MessagesDriver(ClosedDriver):
                 level,
                 seed=here.order.experiment.seed,
                 connections=proofs.connections(cell) if at_rate else cell.users,
-                seconds=PGBENCH_S,
-                per_s=cell.users / self.paces[cell].response_s if at_rate else None,
+                seconds=AT_RATE_S if at_rate else PGBENCH_S,
+                per_s=self._per_s(cell) if at_rate else None,
                 cores=None if cores.shared else core_list(cores.load),
                 folder=here.load.folder / f"pgbench-{kind}",
             )
@@ -210,12 +217,18 @@ class MessagesDriver(ClosedDriver):
             f"{arm}_per_s": found.per_s,
             f"{arm}_mean_ms": found.latency_ms,
             f"{arm}_cpu_ms": found.generator_ms,
-            **{f"{arm}_database_{name}": value for name, value in found.database.items()},
+            f"{arm}_database_cpu_ms": found.database_ms,
+            f"{arm}_database_wal_kib": found.wal_kib,
         }
         its = [cell] if at_rate else [each for each in self.paces if _limit(each) == _limit(cell)]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})
         if found.failed:
             here.note("given-up", f"pgbench gave up {found.failed} transactions", cell)
+
+    def _per_s(self, cell: Cell) -> float:
+        """Operations of a cell so far; of one without a trial by its pilot."""
+        _, response_s = self.here.file.tried().get(cell.id, (0, self.paces[cell].response_s))
+        return cell.users / response_s
 
 
 def _limit(cell: Cell) -> str:

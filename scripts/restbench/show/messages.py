@@ -66,7 +66,6 @@ _METRICS = (
     "empty_pops",
     "pgbench_per_s",
     "pgbench_database_cpu_ms",
-    "pgbench_database_written_kib",
     "pgbench_database_wal_kib",
     "pgbench_at_rate_per_s",
     "pgbench_at_rate_database_cpu_ms",
