@@ -25,7 +25,8 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun, Store
+from restbench.schedule.databases import Store
+from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun
 from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
 

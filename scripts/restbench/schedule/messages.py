@@ -9,10 +9,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from restbench.deploy.database import Database, fresh
 from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import Sent
-from restbench.drive.messages import Connection, InDatabase, InProcess
+from restbench.drive.messages import InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
@@ -25,6 +24,7 @@ from restbench.prove import messages as proofs
 from restbench.schedule import under_load
 from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
+from restbench.schedule.databases import Store, stores_of
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -35,27 +35,6 @@ PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
 AT_RATE, AT_RATE_S, AT_RATE_WHOLE_S = "pgbench_at_rate", 3, 5.5
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
-
-
-@dataclass
-class Store:
-    """A database of a block, with what the harness asks of it."""
-
-    database: Database
-    owner: Connection
-    watching: Connection
-    """For `resources.Meter` alone, which asks from a thread of its own."""
-    most: int
-    """Queues that a load of the run needs."""
-    queues: dict[str, InDatabase] = field(default_factory=dict)
-    """By technique."""
-
-    def of(self, cell: Cell) -> InDatabase:
-        """The queues of a cell's technique."""
-        if cell.technique not in self.queues:
-            made = InDatabase.made(self.owner, cell.technique, self.most)
-            self.queues[cell.technique] = made
-        return self.queues[cell.technique]
 
 
 @dataclass
@@ -255,27 +234,6 @@ def opened(
         yield stack.enter_context(
             under_load.prepared(kind, block, order, run, wanted, view, found, prove)
         )
-
-
-@contextmanager
-def stores_of(order: Order, run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]]:
-    """A fresh database for each set of settings that cells name, and the usual one where none
-    does; all are removed in the end, but for their logs."""
-    cells = [cell for each in wanted.groups for cell in each.cells]
-    names = dict.fromkeys(cell.postgres for cell in cells)
-    levels = [order.experiment.messages(cell.complexity) for cell in cells]
-    most = max((level.queues for level in levels if level), default=0)
-    found: dict[str, Store] = {}
-    with ExitStack() as stack:
-        for number, name in enumerate(names, start=1):
-            folder = run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
-            given = dict(each.split("=", 1) for each in name.split(",") if each)
-            database = Database(folder, overrides=given, cores=cores)
-            stack.enter_context(fresh(database))
-            owner = stack.enter_context(database.connect())
-            watching = stack.enter_context(database.connect("monitor"))
-            found[name] = Store(database, owner, watching, most)
-        yield found
 
 
 def _describe(here: MessagesRun) -> None:
