@@ -127,7 +127,7 @@ lock: ## write the lock files again from the .in files (needs uv)
 	uv pip compile "$$@" audit/requirements.in -o audit/requirements.txt
 
 chaos: setup ## kill the harness and what it starts at random moments, and go on with the run (N=50 kills, SEED=1; REAL=1: the real Java service)
-	@cd scripts && ../$(BIN)/python tests/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
+	@cd scripts && ../$(BIN)/python tests/support/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
 
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask what is known about them
 	@cd audit && ../.cache/audit/bin/python restbench_audit.py

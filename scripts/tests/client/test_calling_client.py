@@ -1,0 +1,226 @@
+"""The Python client over HTTP, under every strategy, and its program."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from calling_service import answered, asked, product, serving, trickled
+from waiting import await_true
+
+import restbench_client
+from restbench_client.batch import Batch
+from restbench_client.codec import MatrixJson
+from restbench_client.exchange import AiohttpExchange, ThreadExchange
+from restbench_client.model import Cancelled, Done, Job, Kind, Limits, Stage
+from restbench_client.strategies import STRATEGIES
+
+NAMES = sorted(STRATEGIES)
+SCRIPTS = Path(restbench_client.__file__).parents[1]
+
+
+def _calls(name: str, url: str, limits: Limits, calls: int = 3, threads: int = 3) -> list[Any]:
+    exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")
+    inputs = [{**asked(n), "requestId": f"call-{n}"} for n in range(calls)]
+    job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
+    with STRATEGIES[name](threads).start(inputs, job, limits) as batch:
+        found = batch.all()
+    if isinstance(exchange, ThreadExchange):
+        exchange.close()
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_products_come_over_http(name):
+    with serving(product) as url:
+        outcomes = _calls(name, url, Limits(), calls=50)
+    assert [each.result for each in outcomes] == [[[2 * n]] for n in range(50)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_batches_share_one_exchange(name):
+    with serving(product) as url:
+        exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")
+        job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
+        halves = [range(100), range(100, 200)]
+        inputs = [[{**asked(n), "requestId": str(n)} for n in half] for half in halves]
+        with (
+            STRATEGIES[name](2).start(inputs[0], job, Limits()) as one,
+            STRATEGIES[name](2).start(inputs[1], job, Limits()) as other,
+            ThreadPoolExecutor(2) as takers,
+        ):
+            found = [*takers.map(Batch.all, (one, other))]
+        if isinstance(exchange, ThreadExchange):
+            exchange.close()
+    for half, outcomes in zip(halves, found, strict=True):
+        assert [each.result for each in outcomes] == [[[2 * n]] for n in half]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("answer", "kind", "stage"),
+    [
+        (trickled, Kind.TIMEOUT, Stage.C),
+        (lambda _: iter(()), Kind.CUT_OFF, Stage.C),
+        (lambda _: iter([answered({"rows": []})[:-3]]), Kind.CUT_OFF, Stage.C),
+        (lambda _: iter([b"hello there\r\n\r\n"]), Kind.NOT_HTTP, Stage.C),
+        (lambda _: answered(b" " * 5000), Kind.TOO_LARGE, Stage.C),
+        (lambda _: answered(b""), Kind.MALFORMED, Stage.D),
+        (lambda _: answered(b"[" * 900), Kind.MALFORMED, Stage.D),
+        (lambda _: answered({"requestId": "1", "rows": [[1], [1, 2]]}), Kind.MALFORMED, Stage.D),
+        (
+            lambda _: answered({"errorCode": "001", "errorMessage": "no"}, "422 No"),
+            Kind.REFUSED,
+            Stage.D,
+        ),
+    ],
+)
+def test_a_bad_answer_is_of_its_kind(name, answer, kind, stage):
+    with serving(answer) as url:
+        outcomes = _calls(name, url, Limits(per_call_s=0.4, max_answer_bytes=4000))
+    assert [(each.kind, each.stage) for each in outcomes] == [(kind, stage)] * 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_nobody_listens_there_is_no_connection(name):
+    with serving(product) as url:
+        pass
+    assert {each.kind for each in _calls(name, url, Limits())} == {Kind.CONNECT}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_to_cancel_closes_the_connections_in_flight(name):
+    waiting = threading.Semaphore(0)
+    gone = threading.Event()
+
+    def stalled(request: bytes) -> Iterator[bytes]:
+        waiting.release()
+        while not gone.is_set():
+            yield b" "  # fails as soon as the client has closed
+            time.sleep(0.01)
+
+    def handler(request: bytes) -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
+        yield from stalled(request)
+
+    exchange_type = AiohttpExchange if name == "async" else ThreadExchange
+    with serving(handler) as url:
+        job = Job(MatrixJson(), exchange_type(url, "application/json"), lambda *_: 0)
+        batch = STRATEGIES[name](4).start([asked(n) for n in range(4)], job, Limits())
+        taker = threading.Thread(target=batch.all)
+        taker.start()
+        for _ in range(1 if name == "sequential" else 4):
+            assert waiting.acquire(timeout=30)
+        batch.close()
+        taker.join(30)
+        assert not taker.is_alive()
+        gone.set()
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
+    line = [sys.executable, "-m", "restbench_client"]
+    with subprocess.Popen(
+        line, cwd=SCRIPTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def ask(what: dict[str, Any]) -> dict[str, Any]:
+            process.stdin.write(json.dumps(what) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        yield ask
+        process.terminate()
+        assert process.wait(30) == 0
+
+
+def test_the_program_makes_batches_and_logs_their_calls(program, tmp_path):
+    hello = program({"do": "hello"})
+    assert hello["strategies"] == ["sequential", "task-pool", "async"]
+    inputs, expected, log = (tmp_path / each for each in ("in.json", "out.json", "log.jsonl"))
+    inputs.write_text(json.dumps([asked(1), asked(2)]))
+    expected.write_text(json.dumps([[[2]], [[5]]]))
+    for strategy in hello["strategies"]:
+        with serving(product) as url:
+            batch = {"do": "batch", "url": url, "strategy": strategy, "threads": 2, "calls": 6}
+            batch |= {"inputs": str(inputs), "expected": str(expected), "log": str(log)}
+            found = program({**batch, "only": [0, 1, 5]})
+        assert (found["outcomes"], found["done"], found["wrong"]) == (3, 3, 2), found
+        assert found["stages"]["C"]["wall_s"] > 0
+        lines = [json.loads(each) for each in log.read_text().splitlines()]
+        assert sorted((each["index"], each["wrong"]) for each in lines) == [
+            (0, False),
+            (1, True),
+            (5, True),
+        ]
+        assert all(each["sent_ms"] <= each["answered_ms"] <= each["ended_ms"] for each in lines)
+        log.unlink()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"threads": 0}, "threads: must be from 1 to 1024"),
+        ({"strategy": "pipeline"}, "strategy: must be one of"),
+        ({"transport": "cxf"}, "transport: must be one of"),
+        ({"calls": -1}, "calls: must be from 0"),
+        ({"only": [7]}, "only: must be from 0 to 0"),
+        ({"per_call_s": float("nan")}, "per_call_s: must be"),
+        ({"teams": [1, 1, 1, 1]}, "teams: no strategy"),
+        ({"inputs": "/no/such"}, "No such file"),
+    ],
+)
+def test_the_program_says_what_is_wrong_in_a_line(program, tmp_path, wrong, said):
+    inputs = tmp_path / "in.json"
+    inputs.write_text(json.dumps([asked(1)]))
+    batch = {"do": "batch", "url": "http://127.0.0.1:9/", "calls": 1, "inputs": str(inputs)}
+    assert said in program({**batch, **wrong})["error"]
+
+
+def test_the_lines_of_the_package_s_description_run(capsys):
+    lines = [line for line in restbench_client.__doc__.splitlines() if line.startswith("    ")]
+    with serving(product) as url:
+        exec(textwrap.dedent("\n".join(lines)), {"url": url, "inputs": [asked(2)]})  # noqa: S102
+    assert "Done(index=0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+def test_to_cancel_ends_the_connecting(name):
+    exchange_type = AiohttpExchange if name == "async" else ThreadExchange
+    with ExitStack() as opened:
+        full = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        host, port = full.getsockname()
+        with suppress(TimeoutError):
+            while True:  # those whom nobody accepts, until no more fit
+                waiting = opened.enter_context(socket.socket())
+                waiting.settimeout(0.2)
+                waiting.connect((host, port))
+        exchange = exchange_type(f"http://{host}:{port}/", "application/json")
+        job = Job(MatrixJson(), exchange, lambda *_: 0)
+        with STRATEGIES[name](2).start([asked(1), asked(2)], job, Limits()) as batch:
+            assert await_true(lambda: batch.totals().attempts == 2)
+            batch.close()
+            assert [type(each) for each in batch.all()] == [Cancelled] * 2
+
+
+def test_connections_beyond_a_thousand_files_are_kept_too():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as opened, serving(product) as url:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+        opened.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1100):
+            opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        assert [type(each) for each in _calls("sequential", url, Limits(), calls=2)] == [Done] * 2

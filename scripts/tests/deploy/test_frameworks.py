@@ -1,0 +1,218 @@
+"""The contract on the wire: its examples and probes against every framework, and behind each front.
+What differs stands in contract/deviations.toml."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from ports import free_port
+from techniques_seen import seen_to_do
+from waiting import await_true
+
+from restbench import ROOT
+from restbench.deploy import fronts, programs, service
+from restbench.deploy.database import Database
+from restbench.deploy.service import Service
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, Front, ServiceName
+from restbench.machine import jvm, process
+
+
+class Place(NamedTuple):
+    """Where the contract holds."""
+
+    framework: Framework
+    front: Front = "none"
+    handoff: str = ""
+    """Where an event loop runs requests."""
+    is_measured: bool = False
+    """As in a run: the front hands bodies on as they come, to two instances over Unix sockets. Else
+    it protects one."""
+
+    @property
+    def front_name(self) -> str:
+        """In contract/deviations.toml."""
+        return f"{self.front}-measured" if self.is_measured else self.front
+
+    @property
+    def name(self) -> str:
+        return "-".join(each for each in (self.framework, self.front_name, self.handoff) if each)
+
+
+#: Every framework, and the default one behind each front that is ours.
+PLACES: dict[ServiceName, list[Place]] = {
+    "java": [
+        Place("tomcat"),
+        Place("tomcat", "nginx"),
+        Place("tomcat", "haproxy"),
+        Place("servlet"),
+        Place("jetty"),
+        Place("reactor-netty", handoff="thread"),
+        Place("vertx", handoff="thread"),
+        Place("vertx", handoff="loop"),
+        Place("helidon"),
+    ],
+    "python": [
+        Place("flask"),
+        Place("flask", "nginx"),
+        Place("flask", "haproxy"),
+        Place("flask", "nginx", is_measured=True),
+        Place("flask", "haproxy", is_measured=True),
+        Place("flask-granian"),
+        Place("fastapi", handoff="thread"),
+        Place("fastapi", handoff="loop"),
+        Place("fastapi-gunicorn", handoff="thread"),
+        Place("aiohttp", handoff="thread"),
+        Place("rsgi", handoff="thread"),
+    ],
+}
+#: What is proven in each framework: where the request's own thread has a part, which it names.
+PROVEN: dict[ServiceName, tuple[str, ...]] = {
+    "java": ("serial", "thread-pool"),
+    "python": ("serial", "process-per-request"),
+}
+#: Java's: how the threads of the server begin that parses HTTP.
+SERVER_THREADS = {
+    "tomcat": "http-nio-",
+    "servlet": "http-nio-",
+    "jetty": "http-jetty-",
+    "reactor-netty": "reactor-loop-",
+    "vertx": "vert.x-event",
+    "helidon": "server-@default",
+}
+#: Helidon's class files are of this Java.
+HELIDON_JAVA = 21
+#: Of each Java service, as they are all up at once and no test is about speed.
+JVM = "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1"
+RECEIVE_S = "2"
+THROWN = r"Traceback|Exception in thread"
+RUNNER = ROOT / "contract" / "run.py"
+#: An idle service takes no more of a core, seen for so long.
+IDLE_SHARE, IDLE_S = 0.005, 4.0
+
+
+def java_version(program: str) -> int:
+    """Such as 17."""
+    told = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stderr
+    found = re.search(r'version "(\d+)', told)
+    assert found, told
+    return int(found[1])
+
+
+def has_thread(pid: int, prefix: str) -> bool:
+    """Whether a thread's name, of which the kernel keeps 15 characters, begins so."""
+    names = (path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/comm"))
+    return any(name.startswith(prefix) for name in names)
+
+
+def started_at(
+    place: Place, name: ServiceName, folder: Path, database: Mapping[str, str]
+) -> Service:
+    """A service in its framework, and its front; without the database where it has one."""
+    settings = {"RESTBENCH_HANDOFF": place.handoff} if place.handoff else {}
+    return service.start(
+        name,
+        place.front,
+        None,
+        folder / place.name,
+        protected=not place.is_measured,
+        settings=settings | (database if place.front == "none" else {}),
+        port=free_port(),
+        framework=place.framework,
+        instances=(None, None) if place.is_measured else (),
+        link="unix" if place.is_measured else "tcp",
+    )
+
+
+def busy(up: Mapping[Place, Service]) -> dict[Place, float]:
+    """Milliseconds of CPU time that those took for which it is too much."""
+    before = {place: process.cpu_ms(each.pids()) for place, each in up.items()}
+    time.sleep(IDLE_S)
+    used = {place: process.cpu_ms(each.pids()) - before[place] for place, each in up.items()}
+    return {place: ms for place, ms in used.items() if ms > 1000 * IDLE_SHARE * IDLE_S}
+
+
+def contract_run(name: ServiceName, place: Place, at: Service) -> subprocess.Popen[str]:
+    """Examples and probes; the last of these ends the service."""
+    asked = ["--framework", place.framework, "--receive-seconds", RECEIVE_S]
+    asked += ["--pid", str(at.processes[0].pid)]
+    asked += [] if place.front == "none" else ["--front", place.front_name]
+    if place.framework != DEFAULT_FRAMEWORKS[name]:
+        asked += ["--technique", "skip-locked"]  # of others no framework knows
+        asked += ["--strategy", "serial"] if name == "java" else []  # ContractExamplesTest has all
+    line = [sys.executable, str(RUNNER), at.base_url, *asked]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("name", PLACES)
+def test_every_framework_answers_as_the_contract_says(
+    name: ServiceName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of a language at once: idle they take nothing, their strategies are what they are called,
+    and then they mostly wait for a server to lose patience."""
+    for front in fronts.TEMPLATES.iterdir():
+        fronts.program(front.name)
+    monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
+    monkeypatch.setenv("JAVA_OPTIONS", JVM)
+    is_old = name == "java" and java_version(jvm.java()) < HELIDON_JAVA
+    places = [each for each in PLACES[name] if not (is_old and each.framework == "helidon")]
+    with ExitStack() as stack:
+        database = Database(tmp_path / "database")
+        stack.callback(database.stop)
+        database.start()
+        database.migrate()
+        of_database = database.environment() | {"RESTBENCH_DATABASE_CONNECTIONS": "4"}
+        up: dict[Place, Service] = {}
+        for place in places:
+            up[place] = started_at(place, name, tmp_path, of_database)
+            stack.callback(up[place].stop)
+            assert up[place].health()["framework"] == place.framework
+            if name == "java":
+                pid = up[place].processes[0].pid
+                assert has_thread(pid, SERVER_THREADS[place.framework])
+        bare = [each for each in places if each.front == "none"]
+        proofs = {each: [seen_to_do(up[each], of) for of in PROVEN[name]] for each in bare}
+        denied = {each: of for each, of in proofs.items() if not all(it.does for it in of)}
+        assert not denied
+        assert await_true(lambda: not busy(up)), busy(up)
+        runs = {place: contract_run(name, place, each) for place, each in up.items()}
+        told = {place.name: run.communicate()[0] for place, run in runs.items()}
+        logs = {place.name: logged(tmp_path / place.name) for place in runs}
+    wrong = [f"{place.name}: {told[place.name]}" for place, run in runs.items() if run.returncode]
+    assert not wrong, "\n".join(wrong)
+    thrown = [f"{it}: {log}" for it, log in logs.items() if re.search(THROWN, log)]
+    assert not thrown, "\n".join(thrown)
+
+
+def logged(folder: Path) -> str:
+    """Of the service, or of each instance."""
+    return "\n".join(each.read_text() for each in folder.glob("service*.log"))
+
+
+@pytest.mark.live
+def test_helidon_below_java_21_is_one_line_that_says_so() -> None:
+    """The same jar, on any such Java of this machine."""
+    folders = (Path(folder).expanduser() for folder in jvm.FOLDERS)
+    programs_found = [str(it) for folder in folders for it in folder.glob("*/bin/java")]
+    older = [it for it in programs_found if java_version(it) in range(jvm.OLDEST, HELIDON_JAVA)]
+    if not older:
+        pytest.skip("no Java below 21 on this machine")
+    ended = subprocess.run(
+        [older[0], "-jar", str(programs.JAR)],
+        env={"RESTBENCH_FRAMEWORK": "helidon", "RESTBENCH_PORT": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert "tomcat, servlet, jetty" in ended.stderr and "needs Java 21" in ended.stderr

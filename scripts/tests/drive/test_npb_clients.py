@@ -1,0 +1,195 @@
+"""Kernels called by clients in two languages, over REST and SOAP: what is taken of them, what
+decides the claims, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from npb_rows import GENERATE_S, cell, claims_on, kernel_run, row_of, trial
+from npb_shown import shown
+from stub_cli import CLIENT
+
+from restbench.analyse import npb
+from restbench.analyse.measures import Row
+from restbench.deploy.service import Service
+from restbench.drive import call_client, npb_clients
+from restbench.drive.npb_call import ServedRun
+from restbench.drive.npb_clients import NpbClients
+from restbench.experiment.npb import ClientName, work_of
+from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.judge import claims
+from restbench.judge.claims import Decision
+from restbench.show import files
+from restbench.show import npb as npb_text
+from restbench.show.document import Table, words
+
+STUB = [sys.executable, str(CLIENT)]
+SERVICE = cast(Service, SimpleNamespace(base_url="http://here"))
+REST_MS, SOAP_MS = 2.0, 5.0
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[NpbClients]:
+    for name in call_client.CLIENTS:
+        monkeypatch.setitem(call_client._COMMANDS, name, lambda _: STUB)
+    with npb_clients.running(npb.CLIENTS, tmp_path / "clients.log", "0") as programs:
+        yield programs
+
+
+def taken(clients: NpbClients, name: ClientName, level: str, kept: int) -> list[ServedRun]:
+    return list(clients.calls(name, SERVICE, cell(level), [work_of(level)] * kept, 10.0))
+
+
+def test_client_and_service_are_warm_before_a_call_counts(
+    clients: NpbClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, classes = [], []
+    ask = call_client.CallClient.batch
+
+    def noted(self: call_client.CallClient, batch: call_client.Batch) -> call_client.BatchResult:
+        asked.append((batch.url, batch.transport, batch.calls))
+        classes.append([each["class"] for each in json.loads(batch.inputs.read_text())])
+        return ask(self, batch)
+
+    monkeypatch.setattr(call_client.CallClient, "batch", noted)
+    assert len(taken(clients, "java-soap", "CG-S", 10)) == 10
+    assert len(taken(clients, "java-soap", "CG-A", 1)) == 1
+    assert len(taken(clients, "python-rest", "CG-S", 2)) == 2
+    soap, rest = "http://here/soap/npb/serial", "http://here/npb-cg/serial"
+    first, warm = npb_clients.FIRST_CALLS, npb_clients.WARM_CALLS
+    assert asked == [
+        (soap, "cxf", first + 10),
+        (soap, "cxf", warm + 1),
+        (rest, "rest", first + 2),
+    ]
+    assert classes[1] == ["S"] * warm + ["A"]
+
+
+def test_a_call_takes_its_first_three_steps_and_its_answer_is_as_over_rest(
+    clients: NpbClients,
+) -> None:
+    (found,) = taken(clients, "python-soap", "FT-A", 1)
+    assert found.client_seconds == pytest.approx(0.025)
+    assert found.overhead_seconds == pytest.approx(0.010)
+    assert found.answer.value == ((8.5, 0.25),)
+    (found,) = taken(clients, "python-soap", "CG-A", 1)
+    assert found.answer.value == 8.5
+
+
+def test_an_answer_that_is_not_verified_is_wrong_whoever_asked(
+    clients: NpbClients, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STUB_UNVERIFIED", "zeep")
+    with (
+        npb_clients.running(["python-soap"], tmp_path / "others.log", "0") as others,
+        pytest.raises(WrongAnswers, match="CG-S: not verified"),
+    ):
+        taken(others, "python-soap", "CG-S", 1)
+
+
+def test_a_program_without_the_transport_is_told_before_the_first_cell(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(call_client._COMMANDS, "python", lambda _: STUB)
+    monkeypatch.setitem(npb_clients.PROGRAMS, "python-soap", ("python", "smtp"))
+    with (
+        pytest.raises(EnvironmentProblem, match="python-soap: its program has rest, soap"),
+        npb_clients.running(["python-soap"], tmp_path / "clients.log", "0"),
+    ):
+        pass
+
+
+def made(level: str, seconds: float, call_ms: float, value: float = 8.5) -> list[ServedRun]:
+    answer = kernel_run(level, seconds).model_copy(update={"value": value})
+    return [ServedRun(answer, seconds + GENERATE_S + call_ms / 1000)] * 2
+
+
+def called(level: str = "CG-A", soap_s: float = 1.0, soap_value: float = 8.5) -> Row:
+    """Four blocks of a cell whose fresh process takes twice as long as a warm one."""
+    trials = [
+        trial(
+            cell(level),
+            block,
+            [2.0 * noise, 1.0 * noise],
+            [1.0 * noise],
+            by_client={
+                "java-rest": made(level, noise, REST_MS),
+                "java-soap": made(level, soap_s * noise, SOAP_MS),
+                "python-rest": made(level, noise, REST_MS),
+                "python-soap": made(level, soap_s * noise, SOAP_MS + 1, soap_value),
+            },
+        )
+        for block, noise in enumerate((1.0, 1.01, 0.99, 1.005), start=1)
+    ]
+    return row_of(cell(level), trials)
+
+
+def decided(*rows: Row) -> dict[str, Decision]:
+    on = claims_on(*(row.cell.complexity for row in rows))
+    return {each.id: each for each in claims.decide(on, rows, ())}
+
+
+def test_what_soap_adds_is_the_difference_of_two_calls_and_no_part_of_the_kernel() -> None:
+    found = called()
+    assert npb.soap_ms(found, "java") == pytest.approx(SOAP_MS - REST_MS)
+    assert npb.soap_ms(found, "python") == pytest.approx(SOAP_MS + 1 - REST_MS)
+    assert npb.median(found, "java_soap_s") == pytest.approx(1.0, rel=0.01)
+
+
+def test_through_soap_the_claims_are_decided_by_the_java_client() -> None:
+    found = decided(called())
+    assert (found["N1-soap"].verdict, found["N1-soap-fair"].verdict) == ("reproduced",) * 2
+    found = decided(called(soap_s=1.5))
+    assert found["N1-soap"].verdict == "reproduced", "a fresh process takes twice the time"
+    assert found["N1-soap-fair"].verdict == "contradicted"
+    assert decided(called(soap_s=2.5))["N1-soap"].verdict == "contradicted"
+    assert [part.cells for part in found["N1-soap"].parts] == [("java-serial-unbound-CG-A-1u",)]
+
+
+def test_a_value_that_differs_in_its_last_bit_contradicts_that_all_platforms_get_the_same() -> None:
+    assert decided(called())["N2"].verdict == "reproduced"
+    found = decided(called(soap_value=8.5 * (1 + 2**-52)))["N2"]
+    assert found.verdict == "contradicted"
+    assert npb.median(called(soap_value=8.6), "clients_same") == 3
+
+
+def test_the_page_has_a_table_of_clients_and_the_studys_numbers_with_what_is_no_result() -> None:
+    section = npb_text.page(shown([called("CG-A"), called("CG-S")]))
+    assert section is not None
+    tables = {each.caption: each for each in section.parts if isinstance(each, Table)}
+    (first, _) = tables["Called by clients in two languages, over REST and SOAP"].rows
+    line = [words(each) for each in first]
+    assert line[:2] == ["CG", "S"]
+    assert line[-3:] == ["3", "4", "4 of 4"]
+    study = {
+        words(line[0]): [words(each) for each in line]
+        for line in tables["The study's numbers, recomputed, and ours"].rows
+    }
+    assert study["CG-S"][:6] == ["CG-S", "0.042", "1587", "0.042", "1627 (no result)", ""]
+    assert study["CG-A"][5:] == ["1.11", "2", "1", "1", "1", "1"]
+    assert study["IS-A"][6:] == [""] * 5
+    told = [each for line in study.values() for each in line if "no result" in each]
+    assert len(told) == 9
+
+
+def test_what_soap_adds_is_said_in_words_and_in_the_table_for_programs() -> None:
+    rows = [called("CG-A"), called("CG-S")]
+    java, python = npb_text.soap(rows)
+    assert java.startswith("SOAP adds 3.00 ms to a call of the Java client (median over 2 kernels")
+    assert python.startswith("SOAP adds 4.00 ms to a call of the Python client")
+    header, first, _ = files.as_csv(npb_text.records(npb_text.of(shown(rows)))).splitlines()
+    line = dict(zip(header.split(","), first.split(","), strict=True))
+    assert float(line["java_soap_call_ms"]) == pytest.approx(SOAP_MS)
+    assert (float(line["clients_same"]), float(line["clients_asked"])) == (4, 4)
+
+
+def test_without_clients_there_is_no_word_of_soap() -> None:
+    alone = row_of(cell(), [trial(cell(), block, [2.0, 1.0], [1.0]) for block in (1, 2)])
+    assert npb_text.soap([alone]) == []
+    assert "clients_asked" not in alone.measurements[0].extras

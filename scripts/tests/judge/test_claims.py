@@ -1,0 +1,257 @@
+"""Every verdict on a claim, from rows whose ratios are known."""
+
+from __future__ import annotations
+
+import pytest
+from fixture_run import PROOFS
+from stated_claims import BASE, claim, decided, part, rows, times
+from synthetic_rows import row, with_facts
+
+from restbench.analyse.measures import Row
+from restbench.experiment import claim_file
+from restbench.experiment.claim_file import Claims
+from restbench.experiment.records import Proof
+from restbench.judge import claims
+from restbench.judge.questions import side
+from restbench.judge.verdicts import more_times
+from restbench.store import store
+
+MIRROR = {
+    "greater": "less",
+    "less": "greater",
+    "same": "same",
+    "not greater": "not less",
+    "not less": "not greater",
+}
+
+
+@pytest.mark.parametrize(
+    ("expect", "factor", "spread", "verdict"),
+    [
+        ("greater", 1.2, 0.004, "reproduced"),
+        ("greater", 1.03, 0.004, "smaller-than-margin"),
+        ("greater", 1.0, 0.02, "no-effect"),
+        ("greater", 1.2, 0.3, "too-imprecise"),
+        ("greater", 0.8, 0.004, "contradicted"),
+        ("less", 0.8, 0.004, "reproduced"),
+        ("less", 1.2, 0.004, "contradicted"),
+        ("same", 1.01, 0.004, "reproduced"),
+        ("same", 1.01, 0.3, "too-imprecise"),
+        ("same", 1.2, 0.004, "contradicted"),
+        ("same", 0.8, 0.004, "contradicted"),
+        ("not greater", 0.8, 0.004, "reproduced"),
+        ("not greater", 1.01, 0.004, "reproduced"),
+        ("not greater", 1.01, 0.3, "too-imprecise"),
+        ("not greater", 1.2, 0.004, "contradicted"),
+        ("not less", 1.2, 0.004, "reproduced"),
+        ("not less", 0.8, 0.004, "contradicted"),
+    ],
+)
+def test_the_verdict_is_the_datas_and_swapping_the_sides_mirrors_it(
+    expect: str, factor: float, spread: float, verdict: str
+) -> None:
+    measured = rows(times(factor, spread))
+    assert decided(claim(part(expect)), measured).verdict == verdict
+    swapped = claim(part(MIRROR[expect], "pinned", "serial"))
+    assert decided(swapped, measured).verdict == verdict
+
+
+def test_another_size_than_the_studys_is_said() -> None:
+    found = decided(claim(part("greater", more="study_value = 2.17")), rows(times(1.5)))
+    assert found.verdict == "reproduced"
+    assert {part.study_value for part in found.parts} == {2.17}
+    assert "where the study has 2.17" in found.why
+    near = decided(claim(part("greater", more="study_value = 1.501")), rows(times(1.5)))
+    assert near.verdict == "reproduced"
+    assert "the study" not in near.why
+
+
+def test_a_reproduced_claim_tells_its_ratio_with_interval_and_its_cells() -> None:
+    found = decided(claim(part("greater")), rows(times(1.5)))
+    assert found.why.startswith("Throughput S low 10u / AF low 10u = 1.50 [1.49, 1.51]")
+    assert found.cells == ("java-serial-unbound-low-10u", "java-pinned-unbound-low-10u")
+    (only,) = found.parts
+    assert only.comparison.ratio is not None
+    assert only.comparison.blocks == 5
+
+
+def test_a_cell_that_is_missing_is_named_and_hides_no_other_part() -> None:
+    file = claim(part("greater"), part("greater", denominator="thread-pool"))
+    found = decided(file, rows(times(1.5)))
+    assert found.verdict == "not-measured"
+    assert found.headline == "not measured (part: S low 10u / M low 10u)"
+    assert "java-thread-pool-unbound-low-10u is not in this run" in found.why
+    assert [each.verdict for each in found.parts] == ["reproduced", "not-measured"]
+    assert "1 of 2 parts hold" in found.why
+
+
+def test_a_planned_cell_without_a_block_is_not_measured() -> None:
+    found = decided(claim(part("greater")), rows(times(1.5), []))
+    assert found.headline == "not measured"
+    assert "java-pinned-unbound-low-10u has no throughput_per_s" in found.why
+
+
+def test_a_wrong_answer_leaves_nothing_to_judge() -> None:
+    found = decided(claim(part("greater")), rows(times(1.5), marks=["wrong-answers"]))
+    assert found.verdict == "not-measured"
+    assert "java-serial-unbound-low-10u gave a wrong answer" in found.why
+
+
+def test_one_real_difference_the_other_way_contradicts_the_whole() -> None:
+    file = claim(
+        part("greater"),
+        part("greater", "pinned", "serial"),
+        part("greater", denominator="thread-pool"),
+    )
+    found = decided(file, rows(times(1.5)))
+    assert found.verdict == "contradicted"
+    assert "1 of 3 parts hold" in found.why
+    assert "AF low 10u / S low 10u" in found.why
+
+
+def test_a_part_that_only_stands_beside_decides_nothing() -> None:
+    beside = part("greater", "pinned", "serial", more="decides = false")
+    found = decided(claim(part("greater"), beside), rows(times(1.5)))
+    assert found.verdict == "reproduced"
+    assert [each.verdict for each in found.context] == ["contradicted"]
+
+
+def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -> None:
+    """Not the widest of all parts: J2's "falls" and "to no less than 0.8" (review B10)."""
+    file = claim(part("less"), part("not less", more="margin = 0.25"))
+    (found,) = claims.decide(file, rows(times(0.93, 0.08)), (), 12.0)
+    undecided, held = found.parts
+    assert (undecided.verdict, held.verdict) == ("too-imprecise", "reproduced")
+    width = undecided.comparison.half_width_pct
+    times_more = more_times(undecided.comparison, "less")
+    assert width is not None and times_more is not None
+    minutes = 12 * (times_more - 1)
+    assert found.headline == f"too imprecise (± {width:.1f} %, {minutes:.0f} minutes more)"
+    unknown = decided(file, rows(times(0.93, 0.08)))
+    assert unknown.headline == f"too imprecise (± {width:.1f} %)"
+
+
+def test_one_block_decides_nothing_however_large_the_difference() -> None:
+    found = decided(claim(part("greater")), rows([9.0], [1.0]))
+    assert found.headline == "too imprecise (one block, so no interval)"
+    assert "S low 10u / AF low 10u = 9.00" in found.why
+
+
+def test_what_settles_a_claim_is_said_before_what_is_unknown() -> None:
+    """All parts must hold: one that shows no effect settles it, whatever the others will say."""
+    file = claim(part("greater"), part("greater", denominator="thread-pool"))
+    assert decided(file, rows(times(1.0, 0.02))).headline == "no effect (1 of 2 parts)"
+
+
+def test_no_two_ratios_of_a_claim_have_one_name() -> None:
+    """F1-stuck had `F1 low in mix 1u / F1 low 1u` of Java and of Python (review B9)."""
+    for name in ("adaptive", "thesis"):
+        for entry in claim_file.load(store.experiment_file(f"claims/{name}")).claims:
+            names: dict[tuple[str, str], object] = {}
+            for each in entry.parts:
+                for one in each.questions():
+                    terms = (one.numerator, one.denominator)
+                    top, bottom = (side(of, each.metric, {}, each.kind)[0] for of in terms)
+                    cells = (*terms, each.kind)
+                    assert names.setdefault((top, bottom), cells) == cells, entry.id
+
+
+def pooled_claim() -> Claims:
+    one = (
+        'metric = "throughput_per_s"\nexpect = "not less"\npooled = true\nmargin = 0.0309\n'
+        'cells = { service = "java", complexity = "low" }\n'
+        'numerator = { strategy = "serial" }\ndenominator = { strategy = "pinned" }\n'
+        "each = { users = [1, 2, 3, 4] }\n"
+    )
+    return claim(one)
+
+
+def pooled_rows(*factors: float) -> list[Row]:
+    return [
+        row(f"java {strategy} low {users}", values)
+        for users, factor in enumerate(factors, start=1)
+        for strategy, values in (("serial", times(factor, 0.04)), ("pinned", BASE))
+    ]
+
+
+def test_a_pooled_claim_holds_for_any_such_cell_though_no_single_cell_shows_it() -> None:
+    found = decided(pooled_claim(), pooled_rows(0.999, 1.001, 1.0, 1.0))
+    pool, *cells = found.parts
+    assert [each.verdict for each in cells] == ["too-imprecise"] * 4
+    assert (pool.verdict, found.verdict) == ("reproduced", "reproduced")
+    assert pool.label == "for any cell like these 4"
+
+
+def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_differ() -> None:
+    bad = decided(pooled_claim(), pooled_rows(1.0, 1.001, 0.999, 0.7))
+    assert bad.verdict == "contradicted"
+    assert "S low 4u / AF low 4u" in bad.why
+    spread = decided(pooled_claim(), pooled_rows(0.98, 1.06, 1.0, 0.97))
+    assert spread.verdict == "too-imprecise"
+    lacking = decided(pooled_claim(), pooled_rows(1.0, 1.0, 1.0))
+    assert lacking.verdict == "not-measured"
+
+
+def test_rule_10_warnings_are_named_with_their_size_and_hide_no_verdict() -> None:
+    stolen = rows(times(1.5), marks=["service-restarted"])
+    stolen[0] = with_facts(stolen[0], steal_pct=4.0)
+    found = decided(claim(part("greater")), stolen)
+    assert found.verdict == "reproduced"
+    assert found.warned == ("java-serial-unbound-low-10u: steal ≤ 4.2 %",)
+
+
+def test_rule_10_a_verdict_that_hangs_on_blocks_with_warnings_says_so() -> None:
+    slowed = [*times(1.01, 0.005)[:4], 60.0, 61.0]
+    measured = [row("java serial low 10", slowed), row("java pinned low 10", [*BASE, 100.0])]
+    measured[0] = with_facts(measured[0], foreign_pct=[0.0, 0.0, 0.0, 0.0, 30.0, 30.0])
+    found = decided(claim(part("same")), measured)
+    assert found.verdict == "too-imprecise"
+    assert found.warned[0] == "without the blocks that have warnings: reproduced"
+
+
+def test_a_strategy_that_does_not_do_its_name_marks_its_cells() -> None:
+    found = decided(claim(part("greater")), rows(times(1.5)), PROOFS)
+    assert found.warned == ("java-pinned-unbound-low-10u: its proof says DOES NOT",)
+
+
+def proof(does: bool | None) -> list[Proof]:
+    first = PROOFS[0]
+    return [first.model_copy(update={"strategy": name, "does": does}) for name in ("serial",)]
+
+
+@pytest.mark.parametrize(
+    ("proofs", "verdict", "why"),
+    [
+        (proof(True), "reproduced", "The proofs of 1 strategies say DOES"),
+        (proof(False), "contradicted", "Proofs say DOES NOT: java serial"),
+        (proof(None), "not-measured", "No proof of java serial"),
+        ([], "not-measured", "No proof of java serial"),
+    ],
+)
+def test_a_claim_on_structure_is_decided_by_proofs(
+    proofs: list[Proof], verdict: str, why: str
+) -> None:
+    text = 'title = "t"\nmargin = 0.05\n[[claims]]\nid = "F"\ntext = "t"\nreading = "r"\n'
+    file = claim_file.parse((text + 'proofs = { java = ["serial"] }').encode(), "test")
+    found = decided(file, [], proofs)
+    assert found.verdict == verdict
+    assert found.why.startswith(why)
+
+
+def test_the_study_can_be_judged_by_any_run_without_a_fault() -> None:
+    file = claim_file.load(store.experiment_file("claims/thesis"))
+    found = {each.id: each for each in claims.decide(file, rows(times(1.5)), PROOFS)}
+    assert {each.verdict for each in found.values()} == {"not-measured", "contradicted"}
+    assert found["F1"].why == (
+        "It is decided by the experiment adaptive, not by this one: make bench EXPERIMENT=adaptive."
+    )
+    assert found["F2"].verdict == "contradicted"
+    assert "S low 10u / AF low 10u" not in found["J3"].headline
+
+
+def test_a_studys_size_is_only_held_against_a_claim_of_a_difference() -> None:
+    """Beside `not greater` a value may even lie the other way: it is shown, and decides nothing."""
+    beside = claim(part("not greater", more="study_value = 0.54"))
+    assert decided(beside, rows(times(1.02))).verdict == "reproduced"
+    within_margin = claim(part("greater", more="study_value = 1.56"))
+    assert decided(within_margin, rows(times(1.5))).verdict == "reproduced"

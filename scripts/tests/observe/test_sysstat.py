@@ -1,0 +1,101 @@
+"""The fixtures are real: `sadf -j` and `pidstat` of one busy process on a machine of two cores."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from fixture_run import FIXTURES
+
+from restbench.experiment.records import Window
+from restbench.failures import BadConfiguration
+from restbench.observe import sysstat
+
+SAR, PIDSTAT = FIXTURES / "sar.json", FIXTURES / "pidstat.txt"
+#: The first sample's stamp; its interval is taken to end half a second later.
+FIRST_STAMP_MS = int(datetime(2026, 11, 21, 1, 51, 7, tzinfo=UTC).timestamp() * 1000)
+BUSY, SLEEPING = 14528, 14527
+
+
+def window(first: float, last: float) -> Window:
+    """From the start of the first to the end of the last sample, counted from 1."""
+    start = FIRST_STAMP_MS + 500 + round((first - 2) * 1000)
+    end = FIRST_STAMP_MS + 500 + round((last - 1) * 1000)
+    return Window(start_ms=start, end_ms=end)
+
+
+def test_the_machines_use_is_the_mean_of_the_samples_in_the_window() -> None:
+    use = sysstat.machine_use(SAR, window(2, 3))
+    assert use is not None
+    assert use.cpu_pct == pytest.approx((50.25 + 50.5) / 2)
+    assert use.core_pct == pytest.approx((0.99, 100))
+    assert use.context_switches_per_s == pytest.approx((161 + 171) / 2)
+    assert use.memory_used_mib == pytest.approx((83224 + 83220) / 2 / 1024)
+    assert (use.run_queue, use.steal_pct) == (1, 0)
+
+
+def test_a_sample_counts_with_its_share_of_the_window() -> None:
+    # A quarter of sample 5 (run queue 1) and the whole of sample 6 (run queue 4).
+    use = sysstat.machine_use(SAR, window(5.75, 6))
+    assert use is not None
+    assert use.run_queue == pytest.approx((0.25 * 1 + 1 * 4) / 1.25)
+
+
+def test_steal_and_waiting_for_a_disk_are_not_work(tmp_path: Path) -> None:
+    recorded = json.loads(SAR.read_text())
+    for sample in recorded["sysstat"]["hosts"][0]["statistics"]:
+        sample["cpu-load"][0] |= {"idle": 40.0, "iowait": 7.0, "steal": 3.0}
+    path = tmp_path / "sar.json"
+    path.write_text(json.dumps(recorded))
+    use = sysstat.machine_use(path, window(1, 6))
+    assert use is not None
+    assert (use.cpu_pct, use.steal_pct) == pytest.approx((50, 3))
+
+
+def test_no_sample_in_the_window_is_no_figure(tmp_path: Path) -> None:
+    assert sysstat.machine_use(SAR, window(50, 51)) is None
+    assert sysstat.machine_use(tmp_path / "sar.json", window(1, 2)) is None
+    (tmp_path / "empty.json").write_text("")
+    assert sysstat.machine_use(tmp_path / "empty.json", window(1, 2)) is None
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"sysstat": {"hosts": []}}', "[]"])
+def test_what_is_not_sadfs_output_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "sar.json"
+    path.write_text(text)
+    with pytest.raises(BadConfiguration, match=r"sar\.json: not sadf's JSON output"):
+        sysstat.machine_use(path, window(1, 2))
+
+
+def test_processes_are_summed_at_each_moment() -> None:
+    both = sysstat.process_use(PIDSTAT, window(1, 6), [BUSY, SLEEPING])
+    one = sysstat.process_use(PIDSTAT, window(1, 6), [SLEEPING])
+    assert both == sysstat.ProcessUse(cpu_pct=100, peak_rss_mib=(13396 + 1684) / 1024)
+    assert one == sysstat.ProcessUse(cpu_pct=0, peak_rss_mib=1684 / 1024)
+
+
+def test_the_peak_is_of_the_window_only(tmp_path: Path) -> None:
+    text = PIDSTAT.read_text()
+    first = text.index("13396")
+    path = tmp_path / "pidstat.txt"
+    path.write_text(text[:first] + "99999" + text[first + 5 :])
+    assert sysstat.process_use(path, window(1, 6), [BUSY]) == sysstat.ProcessUse(
+        cpu_pct=100, peak_rss_mib=99999 / 1024
+    )
+    later = sysstat.process_use(path, window(2, 6), [BUSY])
+    assert later is not None
+    assert later.peak_rss_mib == 13396 / 1024
+
+
+def test_processes_that_were_not_seen_have_no_figure(tmp_path: Path) -> None:
+    assert sysstat.process_use(PIDSTAT, window(1, 6), [1]) is None
+    assert sysstat.process_use(PIDSTAT, window(50, 60), [BUSY]) is None
+    assert sysstat.process_use(tmp_path / "pidstat.txt", window(1, 6), [BUSY]) is None
+
+
+def test_a_pidstat_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "pidstat.txt"
+    path.write_text(PIDSTAT.read_text() + "1795225873      0     14528  100.00    0.0")
+    assert sysstat.process_use(path, window(1, 9), [BUSY]) == sysstat.ProcessUse(
+        cpu_pct=100, peak_rss_mib=13396 / 1024
+    )

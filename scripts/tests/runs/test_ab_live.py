@@ -1,0 +1,125 @@
+"""`restbench ab` with JMeter, on two commits of a tiny repository whose services are stubs."""
+
+from __future__ import annotations
+
+import signal
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from command_line import restbench
+from small_repository import Repository, made
+from stub_bench import Bench, Ran
+from waiting import PATIENCE_S
+
+from restbench.store import exported
+
+pytestmark = pytest.mark.live
+
+THRESHOLDS = """
+[thresholds]
+throughput_ratio_min = 0.9
+"""
+
+
+@dataclass
+class Compared(Ran):
+    """A bench after one comparison of two commits."""
+
+    repository: Repository
+    commits: tuple[str, str]
+
+
+def experiment_of(bench: Bench, minutes: float) -> str:
+    """Two cells of the stub in both builds, three blocks."""
+    names = {"java": ["serial", "pinned"]}
+    path = Path(bench.experiment(names, extra=THRESHOLDS, minutes=minutes, blocks=3))
+    text = path.read_text().replace("[profiles.p]", "[profiles.quick]")
+    text = text.replace("seed = 3", 'seed = 3\nviews = ["study", "builds"]')
+    path.write_text(text.replace("users = 2", 'users = 2\nbuild = ["A", "B"]'))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def slower(tmp_path_factory: pytest.TempPathFactory) -> Compared:
+    """The second commit's `serial` takes 50 ms more a request."""
+    bench = Bench(tmp_path_factory.mktemp("slower"))
+    repository = made(bench.folder / "repository")
+    commits = repository.commit(), repository.commit(faults={"serial": "slow"})
+    files = ["--junit", str(bench.folder / "junit.xml"), "--summary", str(bench.folder / "s.md")]
+    where = ["--experiment", experiment_of(bench, 0.5), *files]
+    done = bench.restbench("ab", "HEAD~", "HEAD", *where, STUB_REPOSITORY=str(repository.path))
+    return Compared(bench, done, repository, commits)
+
+
+def test_a_build_that_is_really_slower_ends_with_exit_code_6_and_names_its_cells(
+    slower: Compared,
+) -> None:
+    assert slower.done.returncode == 6, slower.done.stdout + slower.done.stderr
+    (line,) = slower.done.stderr.strip().splitlines()
+    assert line.endswith("beyond the thresholds in 1 cells: java-serial-unbound-tiny-2u")
+    first, second = slower.commits
+    assert f"B, HEAD ({second[:7]}), against A, HEAD~ ({first[:7]}): beyond" in slower.done.stdout
+
+
+def test_both_builds_are_measured_in_the_same_blocks_interleaved(slower: Compared) -> None:
+    trials = [each for each in slower.bench.latest.trials.trials() if not each.arm]
+    for block in (1, 2, 3):
+        order = [each.cell[-1] for each in trials if each.block == block]
+        assert set(order) == {"A", "B"}
+        assert sum(one != two for one, two in pairwise(order)) > 2
+    again = {each.cell for each in slower.bench.latest.trials.trials() if each.arm}
+    assert len(again) == 1, "the A/A arm"
+
+
+def test_the_run_says_what_was_built_and_its_files_say_what_came_of_it(slower: Compared) -> None:
+    read = exported.read(slower.bench.latest.exported_file)
+    commits = tuple(each.git_commit for each in read.manifest.builds.values())
+    assert commits == slower.commits
+    assert {each.build for each in read.proofs} == {"A", "B"}
+    (suite,) = ET.parse(slower.bench.folder / "junit.xml").getroot()  # noqa: S314 - it is ours
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("2", "1")
+    assert (slower.bench.folder / "s.md").read_text().startswith("B, HEAD (")
+    assert 'id="builds"' in slower.bench.latest.report.read_text()
+
+
+def test_nothing_is_left_of_it_and_the_tables_are_made_again(slower: Compared) -> None:
+    assert slower.repository.worktrees() == []
+    assert slower.bench.left_running() == []
+    before = slower.bench.latest.report.read_text()
+    done = restbench("report", str(slower.bench.latest.path))
+    assert done.returncode == 0, done.stderr
+    assert slower.bench.latest.report.read_text() == before
+    refused = restbench("extend", str(slower.bench.latest.path))
+    assert refused.returncode == 2
+    assert "its builds are gone" in refused.stderr
+
+
+def test_an_interrupted_comparison_leaves_neither_worktrees_nor_services(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    repository = made(tmp_path / "repository")
+    repository.commit()
+    arguments = ["ab", "HEAD", ".", "--experiment", experiment_of(bench, 3.0)]
+    started = bench.start(*arguments, STUB_REPOSITORY=str(repository.path))
+    bench.await_trial(started)
+    assert repository.worktrees() != []
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 130
+    assert "--resume" not in err, "its builds are gone: it cannot go on"
+    assert repository.worktrees() == []
+    assert bench.still_running() == []
+
+
+def test_an_experiment_of_builds_is_not_run_otherwise(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    path = experiment_of(bench, 0.5)
+    done = restbench("run", path)
+    assert done.returncode == 2
+    assert "compares two builds: restbench ab COMMIT_A COMMIT_B" in done.stderr
+    half = restbench("ab", "HEAD", ".", "--experiment", path, "--cells", "build=A")
+    assert half.returncode == 2
+    assert "is in one build only" in half.stderr
+    assert len(half.stderr.strip().splitlines()) == 1

@@ -1,0 +1,110 @@
+"""The whole chain on the real services: the smoke experiment, and what it leaves behind."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from ports import free_port
+from techniques_seen import seen_to_do
+
+from restbench.deploy import service
+from restbench.drive.payload import make_payload, path_of
+from restbench.experiment.cell import STRATEGIES, Kernel, ServiceName, Shape
+from restbench.machine import placement, ports
+from restbench.store import store
+
+pytestmark = pytest.mark.live
+CLI = "from restbench.cli import main; main()"
+CELLS = "strategy=pinned,process-per-request"
+MEASURED = {("java", "pinned"), ("python", "process-per-request")}
+SERVICES: tuple[ServiceName, ...] = ("java", "python")
+
+
+def own_ports() -> dict[str, str]:
+    """Free ones, so that the tests run beside each other and beside `make serve`."""
+    return {variable: str(free_port()) for variable in ports.PORT_VARIABLES.values()}
+
+
+@pytest.fixture(scope="module", params=SERVICES)
+def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    cores = placement.core_list(placement.allowed_cores())
+    folder = tmp_path_factory.mktemp("service")
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, port in own_ports().items():
+            patch.setenv(variable, port)
+        started = service.start(request.param, "none", cores, folder)
+    with started:
+        yield started
+
+
+def shapes() -> list[Shape]:
+    generator = np.random.default_rng(20190101)
+    sizes = generator.integers(1, 25, size=(6, 3)).tolist()
+    return [Shape(rows=1, inner=1, columns=1)] + [
+        Shape(rows=rows, inner=inner, columns=columns) for rows, inner, columns in sizes
+    ]
+
+
+@pytest.mark.parametrize("kernel", ["loops", "native"])
+def test_every_strategy_answers_random_matrices_with_numpy_s_product(
+    live: service.Service, kernel: Kernel
+) -> None:
+    for number, shape in enumerate(shapes()):
+        payload = make_payload(shape, number, -(2**20), 2**20)
+        for strategy in live.strategies():
+            answer = live.post(path_of("matrix", strategy, kernel), payload.body(number))
+            assert answer.status_code == 200, (strategy, answer.text)
+            assert answer.content == payload.answer(number), (strategy, shape)
+
+
+def test_every_strategy_does_what_its_name_says(live: service.Service) -> None:
+    assert set(live.strategies()) <= set(STRATEGIES[live.name])
+    verdicts = [seen_to_do(live, name) for name in live.strategies()]
+    assert [each for each in verdicts if not each.does] == []
+
+
+def test_the_smoke_experiment_leaves_tables_pages_and_nothing_running(tmp_path: Path) -> None:
+    """A cell of each service: one whose technique is a thread's place, one with other processes."""
+    mark = {"OF_THIS_TEST": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", CLI, "run", "smoke", "--profile", "smoke", "--cells", CELLS],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | own_ports() | mark,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = store.open_run("latest")
+    check_table(run)
+    check_block(run)
+    assert run.report.exists()
+    # What the proofs say is for a test of its own, which looks as often as it takes.
+    assert {(each.service, each.strategy) for each in run.proofs()} == MEASURED
+    assert all(each.does is not None and each.evidence for each in run.proofs())
+    everything = psutil.process_iter(["cmdline", "environ"])
+    ours = [p.info for p in everything if mark.items() <= (p.info["environ"] or {}).items()]
+    assert [each["cmdline"] for each in ours] == []
+
+
+def check_table(run: store.Run) -> None:
+    with run.test_matrix_csv.open() as table:
+        rows = list(csv.DictReader(table))
+    assert {(row["service"], row["strategy"]) for row in rows} == MEASURED
+    for row in rows:
+        assert float(row["throughput_per_s"]) > 0
+        assert (row["errors"], row["wrong_answers"]) == ("0", "0")
+        assert float(row["cpu_ms_per_request"]) > 0
+        assert float(row["compute_ms"]) > 0
+
+
+def check_block(run: store.Run) -> None:
+    (block,) = run.trials.blocks()
+    assert block.finished
+    assert block.facts["load_cores"]

@@ -1,0 +1,95 @@
+"""Going on with a finished run: its own cells and claims, more blocks, its old ones kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from made_blocks import View, measured, order_of
+
+from restbench.failures import BadConfiguration
+from restbench.schedule import block, resuming, runner
+from restbench.store.store import Run
+
+pytestmark = pytest.mark.usefixtures("known_machine")
+
+
+@pytest.fixture
+def finished(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Two blocks, of five minutes each (`measured`)."""
+    monkeypatch.setattr(block, "measure", measured())
+    runner.execute(order_of(tmp_path, 2, 2), run, View())
+    return run
+
+
+def test_an_extended_run_has_its_own_cells_and_claims_and_blocks_as_long_as_it_had(
+    finished: Run,
+) -> None:
+    begun = finished.manifest()
+    order = resuming.order_to_extend(finished, 17)
+    assert {each.cell for each in order.plan} == {each.cell for each in begun.plan}
+    assert order.claims_text == finished.claims_file.read_text()
+    assert order.experiment_text == finished.experiment_file.read_text()
+    assert order.profile.block_s == 300
+    assert (order.profile.blocks, order.profile.blocks_max) == (3, 5)
+    assert runner.block_seconds(order, finished, 3, 0.0) == 300
+
+
+def test_it_measures_one_block_more_and_keeps_those_there_were(
+    finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = finished.trials.trials()
+    monkeypatch.setattr(runner, "undecided", lambda _run: [])
+    manifest = runner.execute(resuming.order_to_extend(finished, 17), finished, View())
+    assert {each.block for each in manifest.plan} == {1, 2, 3}
+    assert manifest.status == "complete"
+    assert len(finished.trials.trials()) == len(first) * 3 // 2
+    (noted,) = finished.interruptions()
+    assert (noted.how, noted.lost) == ("extended", ())
+
+
+def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(
+    finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "undecided", lambda _run: [SimpleNamespace(parts=())])
+    manifest = runner.execute(resuming.order_to_extend(finished, 17), finished, View())
+    assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
+
+
+def test_killed_while_it_was_extended_it_can_be_extended_again(
+    finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_given: object) -> None:
+        finished.trials.begin(3, "2026-11-24T02:00:00+00:00", {})
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(block, "measure", dies)
+    with pytest.raises(KeyboardInterrupt):
+        runner.execute(resuming.order_to_extend(finished, 5), finished, View())
+    assert finished.manifest().status == "interrupted"
+    monkeypatch.setattr(block, "measure", measured())
+    manifest = runner.execute(resuming.order_to_extend(finished, 5), finished, View())
+    assert {each.block for each in manifest.plan} == {1, 2, 3}
+    assert [each.how for each in finished.interruptions()] == ["extended", "interrupted"]
+
+
+def test_a_run_without_a_finished_block_is_resumed_not_extended(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(block, "measure", dies)
+    with pytest.raises(KeyboardInterrupt):
+        runner.execute(order_of(tmp_path, 2, 2), run, View())
+    with pytest.raises(BadConfiguration, match="has no finished block: 'restbench run"):
+        resuming.order_to_extend(run, 5)
+
+
+def test_blocks_that_took_less_than_two_seconds_count_as_two(finished: Run) -> None:
+    for each in finished.trials.blocks():
+        finished.trials.finish(each.block, each.began)
+    order = resuming.order_to_extend(finished, 0.1)
+    assert order.profile.block_s == pytest.approx(2.0)
+    assert order.profile.blocks_max == 2 + 3

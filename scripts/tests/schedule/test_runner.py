@@ -1,0 +1,191 @@
+"""A run's blocks: how many, how long, which are measured again, and when it ends (rule 6)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from made_blocks import View, measured, order_of
+from stub_bench import Bench
+
+from restbench.commands import measuring
+from restbench.experiment.order import Order
+from restbench.experiment.selection import Where
+from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.schedule import block, runner, windows
+from restbench.schedule.block_run import Wanted
+from restbench.store.store import Run
+
+pytestmark = pytest.mark.usefixtures("known_machine")
+#: A claim that needs more blocks.
+UNDECIDED = SimpleNamespace(
+    parts=(
+        SimpleNamespace(verdict="too-imprecise", cells=("a", "b")),
+        SimpleNamespace(verdict="reproduced", cells=("c",)),
+    )
+)
+
+
+def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block, "measure", measured())
+    view = View()
+    manifest = runner.execute(order_of(tmp_path, 2, 9), run, view)
+    assert {each.block for each in manifest.plan} == {1, 2}
+    assert view.notes.count("  not measured   X1") == 2, "after each block"
+    assert manifest.status == "complete"
+    held = run.claims_file.read_bytes()
+    assert manifest.claims_sha256 == hashlib.sha256(held).hexdigest()
+
+
+def test_while_a_claim_is_undecided_and_there_is_time_there_are_more_blocks(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block, "measure", measured())
+    monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
+    manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
+    assert {each.block for each in manifest.plan} == {1, 2, 3, 4}
+
+
+def test_when_time_is_up_a_claim_stays_undecided(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block, "measure", measured())
+    monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
+    manifest = runner.execute(order_of(tmp_path, 2, 4, minutes=14), run, View())
+    assert {each.block for each in manifest.plan} == {1, 2}, "a third has 4 minutes of 7"
+
+
+def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = order_of(tmp_path, 3, 3)
+
+    def dies_in_the_second(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+        if wanted.block == 2:
+            run.trials.begin(2, "now", {})
+            raise KeyboardInterrupt
+        measured()(order, run, wanted, view)
+
+    monkeypatch.setattr(block, "measure", dies_in_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        runner.execute(order, run, View())
+    assert run.manifest().status == "interrupted"
+    first = run.trials.trials()
+    numbers = []
+    monkeypatch.setattr(
+        block, "measure", lambda *given: (numbers.append(given[2].block), measured()(*given))
+    )
+    view = View()
+    assert runner.execute(order, run, view).status == "complete"
+    assert numbers == [2, 3]
+    assert [each.began_ms for each in run.trials.trials()[: len(first)]] == [0] * len(first)
+    (noted,) = run.interruptions()
+    assert (noted.kept, noted.lost) == (2, ("block 2",))
+
+
+def test_a_block_that_fails_is_measured_once_more_and_then_ends_the_run(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = []
+
+    def fails(*_given: object) -> None:
+        attempts.append(1)
+        raise EnvironmentProblem("JMeter is gone or silent; its log ends:\nno more")
+
+    monkeypatch.setattr(block, "measure", fails)
+    view = View()
+    with pytest.raises(EnvironmentProblem):
+        runner.execute(order_of(tmp_path, 1, 1), run, view)
+    assert len(attempts) == 2
+    assert "block 1: once more: JMeter is gone or silent" in view.notes
+
+
+def test_a_full_disk_ends_the_run_at_once(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = []
+
+    def fails(*_given: object) -> None:
+        attempts.append(1)
+        raise StorageProblem("full")
+
+    monkeypatch.setattr(block, "measure", fails)
+    with pytest.raises(StorageProblem):
+        runner.execute(order_of(tmp_path, 1, 1), run, View())
+    assert len(attempts) == 1
+
+
+def test_cells_are_in_the_first_group_that_selects_them_and_the_rest_is_one(
+    tmp_path: Path,
+) -> None:
+    path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]}))
+    groups = """
+[[groups]]
+name = "two"
+share = 3
+where = { strategy = ["serial", "pinned"] }
+[[groups]]
+name = "again"
+where = { strategy = "serial" }
+"""
+    path.write_text(path.read_text() + groups)
+    found = runner.groups_of(measuring.order_for(str(path), "p", "", []))
+    told = [(each.name, {cell.strategy for cell in each.cells}, each.share) for each in found]
+    assert told == [("two", {"serial", "pinned"}, 3), ("rest", {"pipeline"}, 1)]
+    assert [each.compared for each in found] == [True, False]
+
+
+def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed = []
+
+    def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+        needed.append(wanted.needed)
+        measured()(order, run, wanted, view)
+
+    monkeypatch.setattr(block, "measure", measure)
+    monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
+    runner.execute(order_of(tmp_path, 2, 5), run, View())
+    assert needed == [frozenset()] * 3 + [{"a", "b"}] * 2
+
+
+def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
+    order = order_of(tmp_path, 4, 5, minutes=40)
+    run.path.mkdir(parents=True)
+    assert runner.block_seconds(order, run, 1, 0.0) == 600
+    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
+    run.trials.finish(1, "2026-11-24T01:16:00+00:00")
+    assert runner.block_seconds(order, run, 2, 0.0) == (2400 - 960) / 3
+    run.trials.begin(2, "2026-11-24T01:16:00+00:00", {})
+    run.trials.finish(2, "2026-11-24T01:39:00+00:00")
+    assert runner.block_seconds(order, run, 3, 0.0) == 300, "half of what it was to have"
+    assert runner.block_seconds(order, run, 5, 0.0) == 600
+
+
+def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
+    order = order_of(tmp_path, 4, 4, minutes=40)
+    changed = {"windows": [Where()], "window_s": 10.0}
+    order = replace(order, profile=order.profile.model_copy(update=changed))
+    run.path.mkdir(parents=True)
+    windows_s = windows.seconds(order, run)
+    assert runner.block_seconds(order, run, 1, windows_s) == (2400 - 2 * 1.6 * 10) / 4
+
+
+@pytest.mark.parametrize(("minutes", "wanted"), [(12.6, True), (12.5, False)])
+def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_have(
+    tmp_path: Path, run: Run, minutes: float, wanted: bool
+) -> None:
+    """Two blocks of six minutes; two windows take 32 s."""
+    order = order_of(tmp_path, 1, 4, minutes=minutes)
+    changed = {"block_minutes": 5.0, "windows": [Where()], "window_s": 10.0}
+    order = replace(order, profile=order.profile.model_copy(update=changed))
+    run.path.mkdir(parents=True)
+    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
+    run.trials.finish(1, "2026-11-24T01:06:00+00:00")
+    assert runner.has_time(order, run, windows.seconds(order, run)) == wanted

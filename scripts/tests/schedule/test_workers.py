@@ -1,0 +1,304 @@
+"""Numbers of workers and clients: the published table, connections, claims, and what is shown."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+import two_way
+from experiment_file import MINIMAL, loaded
+from fixture_run import cell
+from ports import free_port
+from shown_run import page_of, part_of, picture_of, printed
+from stated_claims import claim, decided
+from synthetic_rows import around, row
+from trial_run import EXPERIMENT, build
+from two_way import FTest
+
+from restbench.analyse.measures import Row
+from restbench.analyse.workers import Grid, grids
+from restbench.deploy.service import Service, await_workers
+from restbench.experiment import claim_file, experiment, selection
+from restbench.experiment.statistics import paired_ratio
+from restbench.experiment.study import PublishedWorkers
+from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.observe import connections
+from restbench.schedule import deployments
+from restbench.show import workers
+from restbench.store.store import EXPERIMENTS
+
+DEFINITION = experiment.load(EXPERIMENTS / "workers.toml")
+assert DEFINITION.workers is not None
+PUBLISHED: PublishedWorkers = DEFINITION.workers
+
+
+def times(*numbers: int) -> list[list[float]]:
+    return [PUBLISHED.mean_ms[each] for each in numbers or sorted(PUBLISHED.mean_ms)]
+
+
+def test_the_published_table_depends_on_workers_because_of_its_last_row_alone() -> None:
+    whole = two_way.analyse(times())
+    assert whole.rows.degrees_of_freedom == (6, 24)
+    assert whole.rows.f == pytest.approx(5.2945, abs=5e-5)
+    assert whole.rows.p_value == pytest.approx(0.0013, abs=5e-5)
+    assert whole.residual_sd == pytest.approx(0.0334, abs=5e-5)
+    less = two_way.analyse(times(14, 15, 16, 17, 18, 19))
+    assert less.rows.degrees_of_freedom == (5, 20)
+    assert less.rows.f == pytest.approx(1.5006, abs=5e-5)
+    assert less.rows.p_value == pytest.approx(0.234, abs=5e-4)
+    assert whole.columns.p_value < 1e-9, "it depends on clients, of course"
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"), [(17, 16, (0.992, 0.969, 1.015)), (20, 17, (1.110, 1.011, 1.218))]
+)
+def test_published_rows_are_compared_over_their_columns(
+    one: int, two: int, expected: tuple[float, float, float]
+) -> None:
+    ratio = paired_ratio(*times(one, two))
+    assert (ratio.estimate, ratio.low, ratio.high) == pytest.approx(expected, abs=5e-4)
+
+
+def test_published_times_read_as_1_over_throughput_are_flat_from_the_cores_on() -> None:
+    (times_ms,) = times(17)
+    per_s = [1000 / each for each in times_ms]
+    assert per_s == pytest.approx([66.0, 113.8, 123.4, 146.3, 143.3], abs=0.06)
+    products = [c * each for c, each in zip(PUBLISHED.clients, times_ms, strict=True)]
+    assert products == pytest.approx([30.3, 35.1, 40.5, 68.3, 139.6], abs=0.06)
+    assert 4 / (products[0] / 1000) == pytest.approx(132, abs=0.5)
+    assert PUBLISHED.over_best(17, 10) == 1
+    assert PUBLISHED.over_best(20, 10) == pytest.approx(6.833 / 7.83)
+
+
+def test_what_the_published_table_shows_is_said_with_its_faults() -> None:
+    whole, less = two_way.analyse(times()), two_way.analyse(times(14, 15, 16, 17, 18, 19))
+
+    def told(test: FTest) -> str:
+        one, two = test.degrees_of_freedom
+        return f"F({one}, {two}) = {test.f:.2f}, p = {test.p_value:.2g}"
+
+    said = " ".join(PUBLISHED.shows)
+    assert f"workers {told(whole.rows)}, residual sd {whole.residual_sd:.4f}; " in said
+    assert f"without 20 workers {told(less.rows)}." in said
+    for one, two in ((17, 16), (20, 17)):
+        ratio = paired_ratio(*times(one, two))
+        shown = f"{ratio.estimate:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+        assert f"{one} over {two} workers takes {shown}" in said
+    assert "One run a cell, no interval." in PUBLISHED.faults
+
+
+@pytest.mark.parametrize(
+    ("workers_", "clients", "busy"),
+    [
+        (17, 2, 1.9412),
+        (17, 10, 7.7283),
+        (17, 20, 11.9433),
+        (5, 2, 1.8),
+        (5, 10, 4.4631),
+        (5, 5, 3.3616),
+    ],
+)
+def test_by_chance_so_many_workers_have_a_connection(
+    workers_: int, clients: int, busy: float
+) -> None:
+    assert connections.expected_busy(workers_, clients) == pytest.approx(busy, abs=5e-5)
+
+
+def test_connections_are_counted_where_they_were_accepted() -> None:
+    with ExitStack() as stack:
+        listener = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
+        port = listener.getsockname()[1]
+        assert connections.spread(port, [os.getpid()]) == {}
+        for _ in range(3):
+            stack.enter_context(closing(socket.create_connection(("127.0.0.1", port))))
+            stack.enter_context(closing(listener.accept()[0]))
+        found = connections.spread(port, [os.getpid(), os.getppid()])
+        assert found == {"busy_workers": 1, "busiest_share": 1.0}
+        assert connections.spread(port, [2**22 + 1]) == {}, "of a process that is gone"
+
+
+def test_ports_that_wait_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = iter([connections.MOST_WAITING + n for n in (1, 0, 0)])
+    monkeypatch.setattr(connections, "_waiting", lambda: next(waiting))
+    assert connections.await_ports(pause_s=0)
+    assert not connections.await_ports(pause_s=0), "there is nothing to wait for"
+    assert next(waiting, None) is None
+
+
+#: Two workers that accept at the same port, the second only after a second.
+WORKERS = """
+import os, socket, sys, time
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=1024)
+late = not os.fork()
+time.sleep(late)
+kept = []
+while True:
+    kept.append(listener.accept()[0])
+    kept[-1].sendall(b"HTTP/1.1 200 OK\\r\\n\\r\\n")
+    time.sleep(0.005)
+"""
+
+
+def test_a_service_is_ready_when_each_of_its_workers_has_answered() -> None:
+    port = free_port()
+    server = subprocess.Popen([sys.executable, "-c", WORKERS, str(port)], start_new_session=True)
+    two = Service("python", f"http://127.0.0.1:{port}", [server])
+    try:
+        await_workers(two, 1)
+        await_workers(two, 2)
+        with pytest.raises(EnvironmentProblem, match="2 of 3 workers answer after 1 s"):
+            await_workers(two, 3, timeout_s=1.0)
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def test_a_cells_workers_and_connections_stand_in_its_id_and_its_service() -> None:
+    one = cell("python serial low 10")
+    several = cell("python serial low 10 workers=5 connection=each")
+    assert several.id == "python-serial-unbound-low-10u-5w-each"
+    assert several.service_group.name == "python-unbound-none-5w"
+    kept = cell("python serial low 20 workers=5")
+    assert several.service_group == kept.service_group != one.service_group
+    assert deployments._of_workers(1) == {}
+    assert deployments._of_workers(5)["RESTBENCH_WORKERS"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("users = [1, 2]", "users = 1\nworkers = 2", "more than 1 are for python with strategy"),
+        ("users = [1, 2]", "users = 1\nconnection = 'none'", "Input should be 'kept' or 'each'"),
+        ("seed = 3", 'seed = 3\nviews = ["workers"]', "'workers' belongs to a table"),
+    ],
+)
+def test_workers_that_cannot_be_are_refused(tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(BadConfiguration, match=told):
+        loaded(tmp_path, MINIMAL.replace(old, new))
+
+
+@pytest.mark.parametrize(("cores", "advised", "sizes"), [(1, 3, (80, 72)), (2, 5, (120, 112))])
+def test_the_claims_are_about_cells_of_the_reference_profile_whatever_cores_there_are(
+    cores: int, advised: int, sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selection, "allowed_cores", lambda: tuple(range(cores)))
+    definition = experiment.load(EXPERIMENTS / "workers.toml")
+    claims = claim_file.load(EXPERIMENTS / "claims" / "workers.toml")
+    measured, quick = (
+        {cell for cell in definition.all_cells() if definition.profile(name).measures(cell)}
+        for name in ("reference", "quick")
+    )
+    assert {each for of in claims.claims for each in of.cells} <= measured
+    assert (len(measured), len(quick)) == sizes
+    for question in claims.claims[0].parts[0].questions():
+        assert {each.workers for each in question.numerator.cells} == {advised}
+        assert len({*question.denominator.cells}) == len(question.denominator.cells)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("cores", 2), ("cores+1", 3), ("2*cores", 4), ("2*cores+4", 8)]
+)
+def test_a_number_may_be_one_of_cores(
+    text: str, count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(selection, "allowed_cores", lambda: (0, 1))
+    given = MINIMAL.replace("users = [1, 2]", f'users = "{text}"')
+    assert {each.users for each in loaded(tmp_path, given).all_cells()} == {count}
+    with pytest.raises(BadConfiguration, match=r"users\.0: Input should be a valid integer"):
+        loaded(tmp_path, given.replace(text, f"{text}*3"))
+
+
+BEST = 'metric = "throughput_per_s"\nexpect = "not less"\nmargin = 0.0526\nleft_out = {}\n'
+BEST += 'cells = {{ service = "python", strategy = "serial", complexity = "low", users = 10 }}\n'
+BEST += "numerator = {{ workers = 5 }}\ndenominator_best = {{ workers = [1, 2, 3, 5] }}"
+#: Of `test_best`.
+BLOCKS = {
+    1: [100.0, 101, 99, 102, 100],
+    2: [118.0, 117, 120, 119, 116],
+    3: [121.0, 118, 119, 122, 120],
+    5: [119.0, 120, 118, 117, 119],
+}
+
+
+def measured(blocks: int = 5) -> list[Row]:
+    return [
+        row(f"python serial low 10 workers={count}", values[:blocks])
+        for count, values in BLOCKS.items()
+    ]
+
+
+def test_a_claim_holds_a_number_of_workers_against_what_the_other_blocks_pick() -> None:
+    found = decided(claim(BEST.format("true")), measured())
+    (part,) = found.parts
+    assert part.comparison.ratio is not None
+    assert part.comparison.estimate == pytest.approx(0.988365, abs=5e-7)
+    assert part.comparison.ratio.low == pytest.approx(0.962899, abs=5e-7)
+    assert "picked by the other blocks" in part.label
+    assert found.verdict == "reproduced"
+    one = decided(claim(BEST.format("true")), measured(blocks=1))
+    assert "two blocks that have all candidates" in one.why
+
+
+def grid(cores: int = 2) -> Grid:
+    (found,) = grids(measured(), cores)
+    return found
+
+
+def test_a_grid_has_the_ratio_to_the_best_of_a_column_and_what_is_alike() -> None:
+    found = grid()
+    assert found.advised == 5
+    assert found.users == [10]
+    shares = [found.over_best(each) for each in found.rows]
+    assert shares[2] == 1
+    assert shares[0] == pytest.approx(502 / 600)
+    assert found.alike(10) == [2, 3, 5]
+    assert "10 users: 2, 3, 5." in workers.sentences(found)[0]
+    assert "is not fitted: 1 levels, 6 are needed" in workers.sentences(found)[1]
+
+
+def test_numbers_of_one_worker_alone_are_no_grid() -> None:
+    assert grids([row("python serial low 10", around(100.0))], 2) == []
+
+
+TABLE = f"""
+[workers]
+source = "a study"
+cores = 8
+clients = {PUBLISHED.clients}
+shows = {PUBLISHED.shows}
+[workers.mean_ms]
+"""
+TABLE += "\n".join(f"{count} = {values}" for count, values in PUBLISHED.mean_ms.items())
+FILE = (
+    EXPERIMENT.replace('claims = "claims.toml"\n', 'views = ["study", "workers"]\n')
+    .replace('service = "java"', 'service = "python"')
+    .replace('["serial", "pinned"]', '"serial"\nworkers = [1, 2, 3, 5]\nconnection = "each"')
+    + TABLE
+)
+
+
+def test_the_page_has_heat_maps_the_set_and_the_published_ratios(tmp_path: Path) -> None:
+    per_s = {
+        f"python serial low 10 workers={count} connection=each": values
+        for count, values in BLOCKS.items()
+    }
+    run = build(tmp_path / "run", per_s, experiment=FILE)
+    page, text = page_of(run), printed(run)
+    said = "whatever the number of users (10): flask, low, connections each: 2, 3, 5."
+    assert said in part_of(page, "answer")
+    assert picture_of(page) == "workers-flask-low-each"
+    assert re.search(r"^ +3 +≈ 120 ± \d", text, re.MULTILINE), text
+    assert re.search(r"^ +1 +100 ± \d", text, re.MULTILINE), text
+    part = part_of(page, "workers")
+    assert "flask, low, connections each: workers that cannot be told from the best" in part
+    assert "2·cores +1" in part
+    assert "1.00" in part
+    assert "20 is worse, not that 17 is best" in part
+    assert "Framed: 2·cores + 1 = 5 workers." in page

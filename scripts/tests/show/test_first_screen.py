@@ -1,0 +1,102 @@
+"""The first screen of every kind of experiment: a sentence, a picture of the same, three lines on
+why to believe it. Each kept run is one of its kind; its page is what today's code makes of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from drawn import data_of
+from kept_runs import PICTURES
+from markupsafe import escape
+from shown_run import picture_of
+
+from restbench import ROOT
+from restbench.commands.results import keep_run
+from restbench.failures import BadConfiguration
+from restbench.show import views
+from restbench.store import exported, store
+from restbench.store.store import Run
+
+#: Of all that git has of results: 6 MiB, and 1.5 more for each of three later kinds of experiment.
+MOST_BYTES = 10.5 * 2**20
+SELF_CONTAINED_MOST_BYTES = 2_000_000
+
+
+def tracked() -> list[Path]:
+    shown = subprocess.run(
+        ["git", "ls-files", "-z", "results"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    return [ROOT / name for name in shown.split("\0") if name]
+
+
+def test_every_kept_run_is_looked_at_and_none_of_them_is_large() -> None:
+    known = tracked()
+    kept = {each.parent.name for each in known if each.name == "run.json"}
+    assert kept == {*PICTURES}
+    sizes = {each: each.stat().st_size for each in known}
+    assert sum(sizes.values()) <= MOST_BYTES
+    library = sizes[store.RESULTS / "assets" / "charts.js"]
+    pages = {each.parent.name: size for each, size in sizes.items() if each.name == "report.html"}
+    assert max(pages.values()) + library < SELF_CONTAINED_MOST_BYTES, pages
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_sentence_picture_and_reasons_of_a_kept_run_are_of_its_kind(name: str) -> None:
+    run = Run(store.RESULTS / name)
+    told = exported.read(run.exported_file)
+    answer = views.answer_of(told)
+    assert told.answer == answer, f"made by other code: restbench keep {name}"
+    assert answer.sentence.endswith(".")
+    assert len(answer.reasons) == 3 and all(answer.reasons)
+    assert "nothing to be sure of" not in answer.reasons[0]
+    page = run.report.read_text(encoding="utf-8")
+    assert f'<p class="answer">{escape(answer.sentence)}</p>' in page
+    assert picture_of(page).startswith(PICTURES[name]), f"restbench keep {name}"
+
+
+def test_the_picture_of_faults_has_the_one_promise_that_was_broken() -> None:
+    run = Run(store.RESULTS / "messages-faults")
+    first = views.drawn(exported.read(run.exported_file), run).first
+    assert first is not None
+    marks = data_of(first.chart)
+    assert len(marks) == 53
+    (broken,) = [each for each in marks if each["series"] == "promise broken"]
+    assert broken["label"] == "Java serial, kill-all"
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Run:
+    run = Run(tmp_path / "messages-factorial")
+    shutil.copytree(store.RESULTS / run.name, run.path)
+    return run
+
+
+def contents(run: Run) -> dict[str, bytes]:
+    return {
+        str(each.relative_to(run.path)): each.read_bytes()
+        for each in run.path.rglob("*")
+        if each.is_file()
+    }
+
+
+def test_a_kept_copy_is_made_again_of_its_run_json_to_the_byte(kept: Run) -> None:
+    keep_run(str(kept.path))
+    before = contents(kept)
+    stale = json.loads(kept.exported_file.read_text(encoding="utf-8"))
+    stale["answer"]["sentence"] = "An older sentence."
+    kept.exported_file.write_text(json.dumps(stale), encoding="utf-8")
+    kept.figures.mkdir(exist_ok=True)
+    (kept.figures / "figure-of-old.svg").write_text("<svg/>", encoding="utf-8")
+    kept.report.write_text("an older page", encoding="utf-8")
+    keep_run(str(kept.path))
+    assert contents(kept) == before
+
+
+def test_a_run_with_raw_data_needs_a_name_for_its_copy(kept: Run) -> None:
+    (kept.path / "raw").mkdir()
+    with pytest.raises(BadConfiguration, match="has raw data; give its copy a name"):
+        keep_run(str(kept.path))

@@ -1,0 +1,33 @@
+"""The pages of kept runs in a real Chromium: the charts of every kind of experiment, each page in
+one of the widths and colour schemes."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from kept_runs import PICTURES
+from page_in_browser import SERIOUS, TOO_FAINT, VIEWS, wait_until_drawn
+from playwright.sync_api import Page
+
+from restbench.store import store
+
+CASES = [(name, VIEWS[n % len(VIEWS)]) for n, name in enumerate(PICTURES)]
+OPEN = "all => all.forEach((one) => { one.open = Boolean(one.querySelector('figure')); })"
+
+
+@pytest.fixture
+def address(name: str) -> str:
+    return (store.RESULTS / name / "report.html").as_uri()
+
+
+@pytest.mark.parametrize(("name", "view"), CASES, ids=[name for name, _ in CASES])
+def test_each_chart_is_drawn_fits_stands_out_and_is_told_to_a_screen_reader(
+    page: Page, name: str, view: tuple[int, str]
+) -> None:
+    """With everything open that has a chart; `name` is the run of `address`."""
+    page.locator("details").evaluate_all(OPEN)
+    wait_until_drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == view[0]
+    assert page.evaluate(TOO_FAINT) == []
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], each["help"]) for each in found if each["impact"] in SERIOUS] == []

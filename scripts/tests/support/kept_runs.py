@@ -1,0 +1,20 @@
+"""The runs that the repository keeps."""
+
+from __future__ import annotations
+
+#: By kept run how the name of its picture begins.
+PICTURES = {
+    "adaptive": "regret-throughput",
+    "calls": "calls-java",
+    "calls-10s": "calls-java",
+    "frameworks": "frameworks-",
+    "instances": "instances-java",
+    "messages-factorial": "factorial-effects",
+    "messages": "messages-technique",
+    "messages-faults": "faults-times",
+    "messages-threads": "messages-threads",
+    "messages-trace": "trace-java",
+    "npb": "npb-cost",
+    "reference": "overview",
+    "workers": "workers-fastapi-gunicorn-logs-one-kept",
+}

@@ -1,0 +1,59 @@
+"""Runs whose blocks are made up at once instead of measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from stub_bench import Bench
+
+from restbench.commands import measuring
+from restbench.experiment.order import Order
+from restbench.schedule.block_run import Progress, Wanted
+from restbench.store.store import Run
+from restbench.store.trials import Trial
+
+CLAIMS = """
+title = "What this run is held against"
+margin = 0.05
+[[claims]]
+id = "X1"
+text = "Whatever comes next is faster"
+reading = "Not to be tested yet."
+awaits = "what comes next"
+"""
+
+
+class View:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def show(self, progress: Progress) -> None:
+        """Nobody looks."""
+
+
+def order_of(tmp_path: Path, blocks: int, most: int, minutes: float = 60.0) -> Order:
+    rule = {"minutes": minutes, "blocks": blocks, "blocks_max": most}
+    path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned"]}, **rule))
+    path.write_text(path.read_text().replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
+    path.with_name("held.toml").write_text(CLAIMS)
+    return measuring.order_for(str(path), "p", "", [])
+
+
+def measured(per_s: int = 100) -> Callable[[Order, Run, Wanted, View], None]:
+    """A block that has a trial of each cell."""
+
+    def measure(order: Order, run: Run, wanted: Wanted, _view: View) -> None:
+        run.trials.begin(wanted.block, "2026-11-24T01:00:00+00:00", {})
+        elapsed = np.full(per_s, 5_000, dtype=np.int64)
+        cells = dict.fromkeys(each.cell for each in order.plan)
+        run.trials.add(Trial(wanted.block, 1, each.id, 2, 0, 1.0, elapsed) for each in cells)
+        run.trials.finish(wanted.block, "2026-11-24T01:05:00+00:00")
+
+    return measure
