@@ -9,7 +9,7 @@ from typing import Literal
 Cut = Literal["before", "behind", "after", "silent"]
 """The statement: it does not reach the server; it does, and its answer is lost; it is answered; its
 answer never comes, and the connection stays."""
-EXECUTE, QUERY = b"EQ"
+EXECUTE, QUERY, PARSE = b"EQP"
 LENGTH = struct.Struct("!I")
 
 
@@ -27,6 +27,8 @@ class CuttingProxy:
         """Statements at which it has cut, and connections that have ended so."""
         self.statements = 0
         """That were forwarded, for who sets it to 0."""
+        self.parsed = 0
+        """Texts that the server had to parse, likewise; of simple queries none is counted."""
         Thread(target=self._accept, daemon=True).start()
 
     def arm(self, statement: int, cut: Cut) -> None:
@@ -62,7 +64,9 @@ class CuttingProxy:
         Thread(target=ending.forward_answers, daemon=True).start()
         messages = Messages()
         while data := client.recv(65536):
-            if (cut := self._cut_at(messages.statements(data))) is None:
+            statements = messages.statements(data)
+            self.parsed, messages.parsed = self.parsed + messages.parsed, 0
+            if (cut := self._cut_at(statements)) is None:
                 server.sendall(data)
                 continue
             self.cuts += 1
@@ -88,6 +92,7 @@ class Messages:
 
     def __init__(self) -> None:
         self._rest, self._has_started = b"", False
+        self.parsed = 0
 
     def statements(self, data: bytes) -> int:
         """That are complete with these bytes."""
@@ -101,6 +106,7 @@ class Messages:
             if len(self._rest) < size:
                 return found
             found += self._has_started and self._rest[0] in (EXECUTE, QUERY)
+            self.parsed += self._has_started and self._rest[0] == PARSE
             self._rest, self._has_started = self._rest[size:], True
 
 

@@ -106,6 +106,18 @@ def test_a_break_after_the_answer_hurts_nobody(
     assert (direct.count(queue), proxy.cuts) == (0, 1)
 
 
+@pytest.mark.parametrize("technique", STATEMENTS)
+def test_no_text_is_parsed_twice_for_a_connection(
+    cut_off: Caller, proxy: CuttingProxy, technique: str
+) -> None:
+    """Statements are prepared; BEGIN and COMMIT are simple queries, which cost less than being
+    parsed, bound and described each time."""
+    queue = filled(cut_off, technique)
+    proxy.parsed = 0
+    assert (cut_off.send(queue).status, cut_off.pop(queue).status) == (200, 200)
+    assert proxy.parsed == 0
+
+
 def test_a_break_in_a_question_has_done_nothing(cut_off: Caller, proxy: CuttingProxy) -> None:
     queue = filled(cut_off, "skip-locked")
     for path in ("/queues", f"/queues/{queue}", f"/queues/{queue}/messages"):

@@ -14,6 +14,27 @@ KINDS = ("send", "pop")
 #: What a request's time is cut into: all stages but `compute`, of which `rest` is what is in
 #: neither of the two before it.
 STAGES = ("network", "queue", "parse", "connection", "database", "rest", "serialize")
+#: What else the database's processes took, by the extras of a trial: a heading, and its meaning.
+#: Runs of before have none of them.
+DATABASE = {
+    "database_memory_mib": (
+        "Database MiB",
+        "Proportional set size of the database's processes at the end of a trial: what they share, "
+        "as the shared buffers, counts once.",
+    ),
+    "database_read_kib_per_request": (
+        "Read KiB",
+        "What they read from files for an operation, by system calls, be it from a cache.",
+    ),
+    "database_written_kib_per_request": (
+        "Written KiB",
+        "What they wrote to files for an operation, likewise: log, tables, indexes.",
+    ),
+    "database_wal_kib_per_request": (
+        "WAL KiB",
+        "By how much the write-ahead log grew for an operation.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -54,10 +75,17 @@ def share_of_limit(row: Row) -> Comparison:
     return paired(series(row, "throughput_per_s"), series(row, "pgbench_per_s"))
 
 
-def database_cost(row: Row) -> Comparison:
-    """The database's CPU time an operation over that under pgbench."""
-    here, there = "database_cpu_ms_per_request", "pgbench_database_cpu_ms"
-    return paired(series(row, here), series(row, there))
+def database_cost(row: Row, *, at_rate: bool = False) -> Comparison:
+    """The database's CPU time an operation over that under pgbench, or under pgbench held to the
+    cell's own rate."""
+    there = "pgbench_at_rate_database_cpu_ms" if at_rate else "pgbench_database_cpu_ms"
+    return paired(series(row, "database_cpu_ms_per_request"), series(row, there))
+
+
+def known_of_database(rows: Iterable[Row]) -> list[str]:
+    """Those of DATABASE that any of the rows has."""
+    those = list(rows)
+    return [name for name in DATABASE if any(row.value(name) is not None for row in those)]
 
 
 def pies(rows: Iterable[Row]) -> list[Pie]:

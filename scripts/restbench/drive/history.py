@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import random
-import string
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, Literal
 import psycopg
 
 from restbench.analyse.queue_history import Address, Left, Request
+from restbench.drive import messages
 from restbench.drive.queue_client import Answer, NotSent, Queues
 from restbench.machine import storage
 
@@ -31,7 +32,6 @@ SETTLED_S = 20.0
 #: A queue is drained when it was said to be empty so often.
 EMPTIES = 3
 _CRC_CHARACTERS = 8
-_FILLER = string.ascii_letters + string.digits
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,8 @@ class Clients:
 
 def body(token: str, characters: int, filler: random.Random) -> str:
     """A message of so many characters; its filler does not compress, as a repeated letter would."""
-    room = characters - len(token) - 1 - _CRC_CHARACTERS
-    text = f"{token} {''.join(filler.choices(_FILLER, k=room))}"
-    return f"{text}{zlib.crc32(text.encode()):08x}"
+    room = characters - len(messages.body(token, ""))
+    return messages.body(token, "".join(filler.choices(messages.LETTERS, k=room)))
 
 
 def opened(text: str, characters: int) -> tuple[str, bool]:
@@ -104,19 +103,18 @@ def running(clients: Clients, ways: Callable[[], Queues], record: Record) -> Ite
     each = [
         _Client(number, clients, ways(), record, over) for number in range(1, clients.number + 1)
     ]
-    threads = [threading.Thread(target=client.work, daemon=True) for client in each]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    except BaseException:
-        for client in each:
-            client.gives_up = 0.0
-        raise
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
+    with ThreadPoolExecutor(clients.number) as working:
+        works = [working.submit(client.work) for client in each]
+        try:
+            yield
+        except BaseException:
+            for client in each:
+                client.gives_up = 0.0
+            raise
+        finally:
+            over.set()
+        for work in works:
+            work.result()  # raises what is wrong with a client itself
     record.unanswered += [client.lacks for client in each if client.lacks]
 
 

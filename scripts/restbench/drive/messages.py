@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import psycopg
 
+from restbench.analyse.queue_checker import count_gap
 from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Technique
@@ -31,7 +32,7 @@ SEND, POP, EMPTY = 0, 1, 2
 #: Statuses after which nobody knows whether it was done: no answer, and 503.
 UNKNOWN = (0, httpx.codes.SERVICE_UNAVAILABLE)
 #: Nothing that JSON or SQL escapes, and nothing that a database compresses away.
-_LETTERS = string.ascii_letters + string.digits
+LETTERS = string.ascii_letters + string.digits
 #: Bodies are cut from so many characters beyond their own.
 _MORE = 1 << 16
 #: So many requests at once fill the queues of a process.
@@ -67,12 +68,12 @@ def files_of(level: Messages, seed: int, folder: Path) -> dict[Path, str]:
 def filler(seed: int, characters: int) -> str:
     """Random text that bodies of so many characters are cut from."""
     drawn = random.Random(f"{seed} {characters} filler")  # noqa: S311 - a load, not a secret
-    return "".join(drawn.choices(_LETTERS, k=characters + _MORE))
+    return "".join(drawn.choices(LETTERS, k=characters + _MORE))
 
 
-def body(queue: int, user: int, number: int, text: str) -> str:
-    """A body that proves itself: whose it is, `text`, and the CRC-32 of both (jmeter-plans)."""
-    before = f"{queue:06d}.{user:04d}.{number:09d} {text}"
+def body(token: str, text: str) -> str:
+    """A body that proves itself: its token, `text`, and the CRC-32 of both."""
+    before = f"{token} {text}"
     return f"{before}{zlib.crc32(before.encode()):08x}"
 
 
@@ -81,13 +82,18 @@ def prefilled(level: Messages, seed: int) -> tuple[tuple[int, str], ...]:
     """The queue's number and the body of each message that lies there before a trial: user 0's,
     with numbers from 1."""
     text = filler(seed, level.characters)
-    length = level.characters - len(body(0, 0, 0, ""))
+    length = level.characters - len(body(_token(0, 0), ""))
     drawn = random.Random(f"{seed} prefilled")  # noqa: S311 - a load, not a secret
     found = []
     for number in range(1, level.filled + 1):
         queue, at = 1 + number % level.queues, drawn.randrange(_MORE)
-        found.append((queue, body(queue, 0, number, text[at : at + length])))
+        found.append((queue, body(_token(queue, number), text[at : at + length])))
     return tuple(found)
+
+
+def _token(queue: int, number: int) -> str:
+    """Of a message of user 0 (jmeter-plans)."""
+    return f"{queue:06d}.0000.{number:09d}"
 
 
 @dataclass
@@ -198,14 +204,14 @@ def violations(records: Records, filled: int, left: int) -> dict[str, int]:
     sent = token[sends & ((outcome == CORRECT) | unknown)]
     known = (popped > 0) & (popped <= filled) | np.isin(popped, sent)
     done = [int((each & (outcome == CORRECT)).sum()) for each in (sends, pops)]
-    gap = abs(filled + done[0] - done[1] - left)
+    may_be_done = [int((each & unknown).sum()) for each in (sends, pops)]
     wrong = outcome == WRONG
     found = {
         "R2 duplicated": int(popped.size - np.unique(popped).size),
         "R3 invented": int((~known).sum()),
         "R4 altered": int((wrong & pops & (token == 0)).sum()),
         "R5 misrouted": int((wrong & pops & (token > 0)).sum()),
-        "R8 count": max(0, gap - int((unknown & (kind != EMPTY)).sum())),
+        "R8 count": count_gap(filled + done[0] - done[1], left, *may_be_done),
         "not an answer": int((wrong & ~pops).sum()),
     }
     return {rule: count for rule, count in found.items() if count}

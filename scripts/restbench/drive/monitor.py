@@ -19,6 +19,7 @@ import httpx
 
 from restbench.deploy.service import Service
 from restbench.machine import process
+from restbench.machine.alongside import alongside
 from restbench.store.folders import CellFolder
 
 INTERVAL_S = 1
@@ -99,36 +100,16 @@ def _convert(folder: CellFolder) -> None:
 
 @contextmanager
 def _sampled_metrics(service: Service, path: Path) -> Iterator[None]:
-    stopped = threading.Event()
-    lost: list[OSError] = []
-
-    def sample() -> None:
-        with _told_later(lost), path.open("w", encoding="utf-8") as output:
+    def sample(stopped: threading.Event) -> None:
+        with path.open("w", encoding="utf-8") as output:
             while not stopped.is_set():
-                values = _scrape(service)
-                if values:
+                if values := _scrape(service):
                     line = {"t_ms": round(time.time() * 1000), "values": values}
                     output.write(json.dumps(line) + "\n")
                 stopped.wait(INTERVAL_S)
 
-    sampler = threading.Thread(target=sample, daemon=True)
-    sampler.start()
-    try:
+    with alongside(sample):
         yield
-    finally:
-        stopped.set()
-        sampler.join()
-    if lost:
-        raise lost[0]
-
-
-@contextmanager
-def _told_later(lost: list[OSError]) -> Iterator[None]:
-    """A thread's error is its own: who waits for the thread has to raise it."""
-    try:
-        yield
-    except OSError as error:
-        lost.append(error)
 
 
 def _scrape(service: Service) -> dict[str, float]:

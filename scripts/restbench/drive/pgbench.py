@@ -7,19 +7,18 @@ import os
 import re
 import resource
 import subprocess
-import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from restbench.deploy.database import Database
 from restbench.deploy.migrations import CONTRACT
-from restbench.drive.messages import Connection, filler
+from restbench.drive.messages import Connection, InDatabase, filler
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process
+from restbench.observe import resources
 
 #: What a service gives to its statements; a request without a key has none.
 _VALUES = {"receiver": "0", "sender": "1", "client": "1"}
@@ -30,6 +29,9 @@ _ABSENT = {
 }
 #: A pop that lost its race is tried as often as by a service.
 TRIES = 51
+#: So many transactions of each connection are its begin: it plans a statement anew for each of the
+#: first five, and then once for all.
+_BEGUN = 6
 #: How long its backends may take to be gone.
 _GONE_S = 2.0
 _NAME = re.compile(r"(?<!:):(\w+)")
@@ -37,14 +39,17 @@ _NAME = re.compile(r"(?<!:):(\w+)")
 
 @dataclass(frozen=True)
 class Load:
-    """What came of one load; CPU times for an operation, which is a send or a pop, in milliseconds,
-    without those of connecting."""
+    """What came of one load."""
 
     per_s: float
     latency_ms: float
-    """Of an operation."""
+    """Of an operation, which is a send or a pop."""
     database_ms: float
+    """CPU time of the database for an operation, without connecting and planning."""
+    wal_kib: float
+    """By how much its log grew for one."""
     generator_ms: float
+    """CPU time of pgbench for one, likewise."""
     failed: int
     """Transactions that were given up."""
 
@@ -90,21 +95,22 @@ def scripts(technique: Technique, load: Messages, ids: Sequence[int]) -> dict[st
     return {"round.sql@1": sends + pop}
 
 
-def load(  # noqa: PLR0913 - the last five are given by name
+def load(  # noqa: PLR0913 - most are given by name
     database: Database,
-    owner: Connection,
-    technique: Technique,
+    queues: InDatabase,
     level: Messages,
-    ids: Sequence[int],
     *,
     seed: int,
     connections: int,
     seconds: int,
+    per_s: float | None = None,
     cores: str | None,
     folder: Path,
 ) -> Load:
-    """Send and pop for so many seconds as the services' role; scripts and log lie in `folder`.
-    EnvironmentProblem where it does not end well."""
+    """Send and pop for so many seconds as the services' role, so many operations a second or as
+    many as there can be; scripts and log lie in `folder`. EnvironmentProblem where it does not end
+    well."""
+    technique, ids = queues.technique, queues.ids
     if [*ids] != [*range(ids[0], ids[0] + len(ids))]:
         raise EnvironmentProblem(
             f"pgbench draws queues between two numbers; these have gaps: {ids}"
@@ -121,9 +127,12 @@ def load(  # noqa: PLR0913 - the last five are given by name
     line += [part for name, value in values.items() for part in ("-D", f"{name}={value}")]
     line.append(database.url("service"))
 
-    def sent(*length: str) -> tuple[str, list[float]]:
-        """pgbench's own words, and the CPU times of the database and of pgbench."""
-        before = database_cpu_ms(database), _children_ms()
+    def taken() -> dict[str, float]:
+        return {"generator_ms": _children_ms(), **resources.taken(database.pids, queues.owner)}
+
+    def sent(*length: str) -> tuple[str, dict[str, float]]:
+        """pgbench's own words, and what the database and pgbench took."""
+        before = taken()
         done = subprocess.run(
             process.bound_to_us([line[0], *length, *line[1:]], cores),
             env={**os.environ, **database.client_environment("service")},
@@ -131,23 +140,25 @@ def load(  # noqa: PLR0913 - the last five are given by name
             text=True,
             check=False,
         )
-        clock.comes_true(lambda: _is_gone(owner), _GONE_S)
-        after = database_cpu_ms(database), _children_ms()
+        clock.comes_true(lambda: _is_gone(queues.owner), _GONE_S)
+        after = taken()
         (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
         if done.returncode:
             said = done.stderr.strip().rpartition("\n")[2]
             raise EnvironmentProblem(f"pgbench, {technique}: {said or done.returncode}")
-        return done.stdout, [b - a for a, b in zip(before, after, strict=True)]
+        return done.stdout, {name: after[name] - before[name] for name in before if name in after}
 
-    # A transaction each costs connections, and plans for tables that were just filled.
-    begun, whole = sent("-t", "1"), sent("-T", str(seconds))
-    return _read(begun, whole, 1 if len(texts) > 1 else level.requests)
+    each = 1 if len(texts) > 1 else level.requests
+    rate = [] if per_s is None else ["-R", f"{per_s / each:.3f}"]
+    return _read(sent("-t", str(_BEGUN), *rate), sent("-T", str(seconds), *rate), each)
 
 
-def _read(begun: tuple[str, list[float]], whole: tuple[str, list[float]], each: int) -> Load:
-    """In pgbench's own words; `each` operations are a transaction. CPU times are of what the whole
-    load had more than its begin."""
-    words, whole_ms = whole
+def _read(
+    begun: tuple[str, Mapping[str, float]], whole: tuple[str, Mapping[str, float]], each: int
+) -> Load:
+    """In pgbench's own words; `each` operations are a transaction. CPU times are what the whole
+    load took more than its begin; the begin alone has the first images of pages in the log."""
+    words, used = whole
     per_s = re.search(r"^tps = ([\d.]+)", words, re.MULTILINE)
     latency_ms = re.search(r"^latency average = ([\d.]+) ms", words, re.MULTILINE)
     failed = re.search(r"^number of failed transactions: (\d+)", words, re.MULTILINE)
@@ -156,12 +167,13 @@ def _read(begun: tuple[str, list[float]], whole: tuple[str, list[float]], each: 
         raise EnvironmentProblem(f"pgbench says: {words.strip()[:200] or 'nothing'}")
     more = each * max(1, done - _processed(begun[0]))
     database_ms, generator_ms = (
-        max(0.0, b - a) / more for a, b in zip(begun[1], whole_ms, strict=True)
+        max(0.0, used[name] - begun[1][name]) / more for name in ("cpu_ms", "generator_ms")
     )
     return Load(
         each * float(per_s[1]),
         float(latency_ms[1]) / each,
         database_ms,
+        used["wal_kib"] / (each * done),
         generator_ms,
         failed=int(failed[1]) if failed else 0,
     )
@@ -171,30 +183,6 @@ def _processed(words: str) -> int:
     """How many transactions."""
     found = re.search(r"^number of transactions actually processed: (\d+)", words, re.MULTILINE)
     return int(found[1]) if found else 0
-
-
-def database_cpu_ms(database: Database) -> float:
-    """CPU time of the server so far, backends that ended included: who waited for them has it."""
-    return process.cpu_ms(database.pids(), with_ended_children=True)
-
-
-class CpuTime:
-    """CPU time of a database since a moment of its load. It begins where what is measured does:
-    every connection has first to plan its statements for tables that were just filled."""
-
-    def __init__(self, database: Database, wait_s: float) -> None:
-        """It counts from so many seconds from now on."""
-        self._database = database
-        self._looked = threading.Timer(wait_s, self._begin)
-        self._looked.start()
-
-    def _begin(self) -> None:
-        self._before_ms, self.since_ms = database_cpu_ms(self._database), 1000 * time.time()
-
-    def used_ms(self) -> float:
-        """Until now; `since_ms` is then known, in milliseconds since the epoch."""
-        self._looked.join()
-        return database_cpu_ms(self._database) - self._before_ms
 
 
 def _children_ms() -> float:

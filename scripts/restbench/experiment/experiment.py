@@ -93,6 +93,9 @@ class Experiment(Strict):
     nothing of an answer but its status."""
     pgbench: Where | None = None
     """Cells of messages whose statements pgbench sends too: without a service it is their limit."""
+    pgbench_at_rate: Where | None = None
+    """Those at whose own rate it does so once more, on as many connections as the service has: a
+    database that has less to do takes more CPU time for an operation."""
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
@@ -151,7 +154,8 @@ class Experiment(Strict):
             raise ValueError(
                 "views: 'bottleneck' is of a closed load, whose users wait for their answers"
             )
-        if (self.pgbench or "messages" in self.views) and self.driver != "messages":
+        by_pgbench = self.pgbench or self.pgbench_at_rate
+        if (by_pgbench or "messages" in self.views) and self.driver != "messages":
             raise ValueError("pgbench: it and the view 'messages' belong to driver = 'messages'")
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")

@@ -19,6 +19,7 @@ import psycopg
 from psycopg.rows import DictRow, dict_row
 
 from restbench.failures import EnvironmentProblem
+from restbench.machine.alongside import alongside
 from restbench.store.traces import LOOK_EVERY_S
 
 #: In which version a view of PostgreSQL changed its place.
@@ -101,25 +102,13 @@ def _rows(cursor: psycopg.Cursor[DictRow], query: LiteralString) -> list[DictRow
 def sampled(connect: Connect, path: Path, every_s: float = LOOK_EVERY_S) -> Iterator[None]:
     """Write a sample every so many seconds, the first now; after the last one the zone of the
     server's log, and what is in its table, row by row (`pgstattuple`: that reads all of it)."""
-    stopped = threading.Event()
-    failed: list[OSError] = []
 
-    def watch() -> None:
-        try:
-            with path.open("w", encoding="utf-8") as output:
-                _watch(connect, output.write, stopped, every_s)
-        except OSError as error:  # a full disk is for who waits for this thread
-            failed.append(error)
+    def watch(stopped: threading.Event) -> None:
+        with path.open("w", encoding="utf-8") as output:
+            _watch(connect, output.write, stopped, every_s)
 
-    watcher = threading.Thread(target=watch, name="database-monitor", daemon=True)
-    watcher.start()
-    try:
+    with alongside(watch):
         yield
-    finally:
-        stopped.set()
-        watcher.join()
-    if failed:
-        raise failed[0]
 
 
 def _watch(
@@ -157,9 +146,8 @@ def holding_a_snapshot(
 ) -> Iterator[None]:
     """Between these seconds from now a transaction is open that sees what was there when it began;
     `held` gets both moments, in seconds since the epoch; nothing where it could not be."""
-    stopped = threading.Event()
 
-    def hold() -> None:
+    def hold(stopped: threading.Event) -> None:
         if stopped.wait(begin_s):
             return
         with (
@@ -173,10 +161,5 @@ def holding_a_snapshot(
             connection.execute("ROLLBACK")
             held.append((begun, time.time()))
 
-    holder = threading.Thread(target=hold, name="snapshot", daemon=True)
-    holder.start()
-    try:
+    with alongside(hold):
         yield
-    finally:
-        stopped.set()
-        holder.join()

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Literal, LiteralString
+from functools import partial
+from typing import Any, Literal, LiteralString, NamedTuple
 
 import psycopg
 from psycopg import sql
@@ -35,8 +36,15 @@ _HOLD: Mapping[How, LiteralString] = {
     "locked": "SELECT FROM {} WHERE {} = %s FOR UPDATE",
     "deleted": "DELETE FROM {} WHERE {} = %s",
 }
-Look = Callable[[Service, Cell, Database], Proof]
 Verdict = tuple[bool, str]
+
+
+class Claim(NamedTuple):
+    """What is claimed of a service, and how that is looked at."""
+
+    name: str
+    text: str
+    check: Callable[[_Bench], Verdict]
 
 
 @dataclass
@@ -232,45 +240,34 @@ CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
 }
 
 
-def technique(service: Service, cell: Cell, database: Database) -> Proof:
-    """Whether a cell's technique is what it is called, through its service."""
-    claim, check = CLAIMS[cell.technique]
-    return _proof(cell, f"technique {cell.technique}", claim, service, database, check)
-
-
-def connections(service: Service, cell: Cell, database: Database) -> Proof:
-    """Whether a cell's strategy has as many sessions at work as it says, under as many requests as
-    could have more."""
-    wanted = _connections(cell)
-    claim = f"{wanted} at work in the database at once"
-
-    def check(bench: _Bench) -> Verdict:
-        bench.technique = "blocking"
-        bench.fill(1)
-        with bench.first_held("locked"):
-            asked = [bench.pop() for _ in range(wanted + MORE)]
-            most = _most_active(bench, service.name, wanted)
-        for each in asked:
-            with suppress(EnvironmentProblem):  # some were refused: all waited for one message
-                each.result(PATIENCE_S)
-        return most == wanted, f"{most} sessions at once under {wanted + MORE} requests"
-
-    return _proof(cell, f"connections of {cell.strategy}", claim, service, database, check)
-
-
-def of(cell: Cell) -> list[tuple[str, Look]]:
-    """What is to be proven of a cell's kind, once a service, by the proof's name."""
-    found: list[tuple[str, Look]] = [(f"technique {cell.technique}", technique)]
+def of(cell: Cell) -> list[Claim]:
+    """What is to be proven of a cell's kind, once a service."""
+    found = [Claim(f"technique {cell.technique}", *CLAIMS[cell.technique])]
     if cell.strategy in _COUNTED and cell.technique != "memory":
-        found.append((f"connections of {cell.strategy}", connections))
+        wanted = connections(cell)
+        text = f"{wanted} at work in the database at once"
+        found.append(Claim(f"connections of {cell.strategy}", text, partial(_at_work, wanted)))
     return found
+
+
+def _at_work(wanted: int, bench: _Bench) -> Verdict:
+    """Under as many requests as could have more sessions."""
+    bench.technique = "blocking"
+    bench.fill(1)
+    with bench.first_held("locked"):
+        asked = [bench.pop() for _ in range(wanted + MORE)]
+        most = _most_active(bench, wanted)
+    for each in asked:
+        with suppress(EnvironmentProblem):  # some were refused: all waited for one message
+            each.result(PATIENCE_S)
+    return most == wanted, f"{most} sessions at once under {wanted + MORE} requests"
 
 
 #: The strategies that say how many requests they work on at once.
 _COUNTED = ("pinned", "worker-pool", "virtual-thread-per-request")
 
 
-def _connections(cell: Cell) -> int:
+def connections(cell: Cell) -> int:
     """How many sessions can be at work at once."""
     pool = cell.connections or cell.pool_threads or POOL
     if cell.strategy == "pinned":
@@ -278,7 +275,7 @@ def _connections(cell: Cell) -> int:
     return min(pool, cell.pool_threads or POOL) if cell.strategy == "worker-pool" else pool
 
 
-def _most_active(bench: _Bench, service: str, wanted: int) -> int:
+def _most_active(bench: _Bench, wanted: int) -> int:
     """The most sessions of a service that worked at once, until there are as many as wanted and
     nobody joined them for a while."""
     query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND state = 'active'"
@@ -286,7 +283,7 @@ def _most_active(bench: _Bench, service: str, wanted: int) -> int:
 
     def is_enough() -> bool:
         nonlocal most
-        most = max(most, int(bench.value(query, f"restbench-{service}")))
+        most = max(most, int(bench.value(query, f"restbench-{bench.calls.service.name}")))
         return most >= wanted
 
     clock.comes_true(is_enough, PATIENCE_S / 2, LOOK_S)
@@ -294,31 +291,25 @@ def _most_active(bench: _Bench, service: str, wanted: int) -> int:
     return most
 
 
-def _proof(  # noqa: PLR0913, PLR0917 - what a proof is made of
-    cell: Cell,
-    name: str,
-    claim: str,
-    service: Service,
-    database: Database,
-    check: Callable[[_Bench], Verdict],
-) -> Proof:
+def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Proof:
+    """Whether a service keeps a claim."""
     try:
         with (
             database.connect() as ours,
-            ThreadPoolExecutor(_connections(cell) + MORE) as clients,
+            ThreadPoolExecutor(connections(cell) + MORE) as clients,
         ):
             calls = QueueCalls(service, cell.strategy)
             bench = _Bench(calls, cell.technique, database, ours, clients)
-            does, evidence = check(bench)
+            does, evidence = claim.check(bench)
             calls.delete(bench.name)
     except (EnvironmentProblem, TimeoutError, psycopg.Error) as error:
         does, evidence = False, f"it could not be looked at: {error or type(error).__name__}"
     return Proof(
         service=cell.service,
-        strategy=name,
+        strategy=claim.name,
         placement=cell.placement,
         does=does,
-        claim=claim,
+        claim=claim.text,
         evidence=evidence,
         framework=cell.framework,
         instances=cell.instances,

@@ -89,10 +89,7 @@ class BlockRun:
 
     def running(self, cell: Cell) -> Running:
         """The service that answers a cell's requests; EnvironmentProblem where it is not up."""
-        running = self.deployments.of(cell)
-        if running is None:
-            raise EnvironmentProblem(self.deployments.lacks(cell) or "its service is not up")
-        return running
+        return self.deployments.running(cell)
 
     def lose(self, cell: Cell, kind: str, why: str) -> None:
         """No further trial of a cell in this block; the others go on."""

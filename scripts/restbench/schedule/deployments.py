@@ -76,6 +76,12 @@ class Deployments:
         """The service that answers a cell's requests; None where it is not up."""
         return self.up.get(cell.service_group)
 
+    def running(self, cell: Cell) -> Running:
+        """The same; EnvironmentProblem where it is not up."""
+        if (running := self.of(cell)) is None:
+            raise EnvironmentProblem(self.lacks(cell) or "its service is not up")
+        return running
+
     def lacks(self, cell: Cell) -> str | None:
         """Why a cell cannot be measured here; None where it can."""
         running = self.of(cell)

@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +17,13 @@ from restbench.analyse import faults as promises
 from restbench.analyse import queue_checker
 from restbench.analyse.faults import Course
 from restbench.deploy.database import Database, fresh
-from restbench.deploy.service import Service
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
 from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
 from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.experiment.order import Order
-from restbench.failures import EnvironmentProblem, in_short
+from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process, small_disk
 from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
@@ -105,7 +104,6 @@ class FaultsDriver:
     usual: Bench | None
     """For all but a full disk, which needs one of its own."""
     made: int = 0
-    retried: set[Cell] = field(default_factory=set)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """As `once_each.rounds`."""
@@ -120,15 +118,11 @@ class FaultsDriver:
 
     def again(self, cell: Cell, why: str) -> str | None:
         """Once, on a fresh service if that has ended (Driver)."""
-        if cell in self.retried:
-            return why
-        self.retried.add(cell)
-        if self.usual and not self.usual.database.alive():
-            self.usual.database.restart()
-        self._renew_if_dead(self.here.deployments, cell)
-        self.here.note("retried", why, cell)
-        self.here.view.note(f"{cell.id}: once more: {in_short(why)}")
-        return None
+        if (lost := self.here.once_more(cell, why)) is None:
+            if self.usual and not self.usual.database.alive():
+                self.usual.database.restart()
+            self._renew_if_dead(self.here.deployments, cell)
+        return lost
 
     @contextmanager
     def _bench_of(self, cell: Cell) -> Iterator[Bench]:
@@ -160,13 +154,13 @@ class FaultsDriver:
             work.have_keys,
             self.table.filled,
         )
-        service = _service(bench, cell)
+        service = bench.deployments.running(cell).service
         for queue in dict.fromkeys(queue for queue, _ in clients.addresses):
             QueueCalls(service, cell.strategy).create(queue, self.table.technique)
         record = Record(self.folder / f"{cell.id}-{self.made}.jsonl")
         began_ns, cpu_ms = time.monotonic_ns(), process.cpu_ms(service.pids())
         course = self._under_load(clients, record, bench, cell, work)
-        died = not _service(bench, cell).alive()
+        died = not bench.deployments.running(cell).service.alive()
         self._renew_if_dead(bench.deployments, cell)
         history.drain(clients, self._way(bench, cell), record)
         with bench.database.connect() as database:
@@ -211,7 +205,7 @@ class FaultsDriver:
         waits_s = random.Random(seed).uniform(self.table.earliest_s, self.table.latest_s)  # noqa: S311
 
         def restart_service(down_s: float) -> None:
-            _service(bench, cell).stop(signal.SIGKILL)
+            bench.deployments.running(cell).service.stop(signal.SIGKILL)
             time.sleep(down_s)
             if not bench.deployments.renew(cell):
                 raise EnvironmentProblem(bench.deployments.lacks(cell) or "no fresh service")
@@ -258,10 +252,3 @@ class FaultsDriver:
         here.view.note(
             f"      {cell.id}  {report.sends} sends, {report.pops} pops: {verdict}{also}"
         )
-
-
-def _service(bench: Bench, cell: Cell) -> Service:
-    running = bench.deployments.of(cell)
-    if running is None:
-        raise EnvironmentProblem(bench.deployments.lacks(cell) or "its service is not up")
-    return running.service

@@ -9,10 +9,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from restbench.deploy.database import Database, fresh
 from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import Sent
-from restbench.drive.messages import Connection, InDatabase, InProcess
+from restbench.drive.messages import InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
@@ -20,37 +19,22 @@ from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import core_list
+from restbench.observe import resources
 from restbench.prove import messages as proofs
 from restbench.schedule import under_load
 from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
+from restbench.schedule.databases import Store, stores_of
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
 PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
+#: The arm of such a load at a cell's own rate, which is longer, as it sends less.
+AT_RATE, AT_RATE_S, AT_RATE_WHOLE_S = "pgbench_at_rate", 3, 5.5
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
-
-
-@dataclass
-class Store:
-    """A database of a block, with what the harness asks of it."""
-
-    database: Database
-    owner: Connection
-    most: int
-    """Queues that a load of the run needs."""
-    queues: dict[str, InDatabase] = field(default_factory=dict)
-    """By technique."""
-
-    def of(self, cell: Cell) -> InDatabase:
-        """The queues of a cell's technique."""
-        if cell.technique not in self.queues:
-            made = InDatabase.made(self.owner, cell.technique, self.most)
-            self.queues[cell.technique] = made
-        return self.queues[cell.technique]
 
 
 @dataclass
@@ -61,7 +45,7 @@ class MessagesRun(LoadRun):
     """By the settings of PostgreSQL that cells name."""
     opens_after_s: float = 0.0
     """When what is measured of the next trial begins."""
-    database: pgbench.CpuTime | None = None
+    meter: resources.Meter | None = None
     """Of the trial that goes on."""
 
     def level(self, cell: Cell) -> Messages:
@@ -102,31 +86,35 @@ class MessagesRun(LoadRun):
         """Each load begins with the same messages in the queues."""
         with spent_on("queues"), self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
-        self.database = pgbench.CpuTime(self.stores[cell.postgres].database, self.opens_after_s)
+        store = self.stores[cell.postgres]
+        self.meter = resources.Meter(store.database.pids, store.watching, self.opens_after_s)
 
     def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
-        """CPU time of the database, the stages of sends and pops, and whether what was popped and
+        """What the database took, the stages of sends and pops, and whether what was popped and
         what is left is what was sent."""
-        if self.database is None:
+        if self.meter is None:
             raise TypeError("after() comes after before()")
-        used_ms = self.database.used_ms()
+        since_ms, used = self.meter.used()
+        memory_mib = resources.memory_mib(self.stores[cell.postgres].database.pids())
         with self._counted(cell):
             left = self.queues(cell).left()
         broken = messages.violations(sent.records, self.level(cell).filled, left)
         if broken:
             text = ", ".join(f"{rule} {count}" for rule, count in broken.items())
             self.note("wrong", f"{text}; {sent.first_error}".rstrip("; "), cell)
-        right = max(1, messages.right_since(sent, self.database.since_ms))
+        right = max(1, messages.right_since(sent, since_ms))
         mean_ms = float(found.elapsed_us.mean()) / 1000 if found.completions else 0.0
         extras = {
             **found.extras,
             **messages.means(sent.measured),
-            "database_cpu_ms_per_request": used_ms / right,
-            "database_busy_ms": used_ms * found.completions / right,
+            **{f"database_{name}_per_request": value / right for name, value in used.items()},
+            "database_busy_ms": used["cpu_ms"] * found.completions / right,
             "empty_pops": float((sent.measured["kind"] == messages.EMPTY).sum()),
             "ten_mean_ms": 10 * mean_ms,
             "violations": float(sum(broken.values())),
         }
+        if memory_mib is not None:
+            extras["database_memory_mib"] = memory_mib
         return replace(found, extras=extras, wrong=max(found.wrong, sum(broken.values())))
 
     @contextmanager
@@ -149,61 +137,77 @@ class MessagesDriver(ClosedDriver):
     here: MessagesRun
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """The closed load's, and a load by pgbench of each kind that cells need, anywhere."""
-        where = self.here.order.experiment.pgbench
+        """The closed load's, and the loads by pgbench: one of each kind that cells need, anywhere,
+        and those at their own rate, which is known in the later half."""
+        experiment = self.here.order.experiment
         limits: dict[str, Cell] = {}
+        at_rate: list[Cell] = []
         for cell in self.paces:
-            is_limited = cell.technique != "memory" and not self.here.level(cell).keys
-            if where and where.matches(cell) and is_limited:
+            if cell.technique == "memory" or self.here.level(cell).keys:
+                continue
+            if (where := experiment.pgbench) and where.matches(cell):
                 limits.setdefault(_limit(cell), cell)
-        plan = list(super().rounds(seconds - len(limits) * PGBENCH_WHOLE_S))
-        shuffler = random.Random(f"{self.here.order.experiment.seed} {self.here.block} limits")  # noqa: S311
-        for cell in limits.values():
-            by_pgbench = [Planned(PGBENCH, 1, cell, PGBENCH)]
-            plan.insert(shuffler.randrange(len(plan) + 1), by_pgbench)
+            if (where := experiment.pgbench_at_rate) and where.matches(cell):
+                at_rate.append(cell)
+        seconds -= len(limits) * PGBENCH_WHOLE_S + len(at_rate) * AT_RATE_WHOLE_S
+        plan = list(super().rounds(seconds))
+        shuffler = random.Random(f"{experiment.seed} {self.here.block} limits")  # noqa: S311
+        for arm, cells, first in (
+            (PGBENCH, limits.values(), 0),
+            (AT_RATE, at_rate, len(plan) // 2),
+        ):
+            for cell in cells:
+                place = shuffler.randrange(first, len(plan) + 1)
+                plan.insert(place, [Planned(arm, 1, cell, arm)])
         self.here.progress.planned = sum(map(len, plan))
         yield from plan
 
     def trial(self, planned: Planned) -> Trial | None:
         """As of any closed load; none of a load by pgbench, which is a fact of the block. A cell
         whose limit is not found is measured without one."""
-        if planned.arm != PGBENCH:
+        if planned.arm not in (PGBENCH, AT_RATE):
             self.here.opens_after_s = self.paces[planned.cell].drop_s
             return super().trial(planned)
-        self._by_pgbench(planned.cell)
+        self._by_pgbench(planned.cell, at_rate=planned.arm == AT_RATE)
         return None
 
-    def _by_pgbench(self, cell: Cell) -> None:
+    def _by_pgbench(self, cell: Cell, *, at_rate: bool) -> None:
         here, cores = self.here, self.here.run.cores()
         store, level = here.stores[cell.postgres], here.level(cell)
-        queues = store.of(cell)
+        queues, kind = store.of(cell), cell.id if at_rate else _limit(cell)
         queues.fill(level, here.order.experiment.seed)
         try:
             found = pgbench.load(
                 store.database,
-                store.owner,
-                cell.technique,
+                queues,
                 level,
-                queues.ids,
                 seed=here.order.experiment.seed,
-                connections=cell.users,
-                seconds=PGBENCH_S,
+                connections=proofs.connections(cell) if at_rate else cell.users,
+                seconds=AT_RATE_S if at_rate else PGBENCH_S,
+                per_s=self._per_s(cell) if at_rate else None,
                 cores=None if cores.shared else core_list(cores.load),
-                folder=here.load.folder / f"pgbench-{_limit(cell)}",
+                folder=here.load.folder / f"pgbench-{kind}",
             )
         except EnvironmentProblem as error:
             here.note("no-limit", str(error), cell)
             return
+        arm = AT_RATE if at_rate else PGBENCH
         extras = {
-            "pgbench_per_s": found.per_s,
-            "pgbench_mean_ms": found.latency_ms,
-            "pgbench_database_cpu_ms": found.database_ms,
-            "pgbench_cpu_ms": found.generator_ms,
+            f"{arm}_per_s": found.per_s,
+            f"{arm}_mean_ms": found.latency_ms,
+            f"{arm}_cpu_ms": found.generator_ms,
+            f"{arm}_database_cpu_ms": found.database_ms,
+            f"{arm}_database_wal_kib": found.wal_kib,
         }
-        its = [each for each in self.paces if _limit(each) == _limit(cell)]
+        its = [cell] if at_rate else [each for each in self.paces if _limit(each) == _limit(cell)]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})
         if found.failed:
             here.note("given-up", f"pgbench gave up {found.failed} transactions", cell)
+
+    def _per_s(self, cell: Cell) -> float:
+        """Operations of a cell so far; of one without a trial by its pilot."""
+        _, response_s = self.here.file.tried().get(cell.id, (0, self.paces[cell].response_s))
+        return cell.users / response_s
 
 
 def _limit(cell: Cell) -> str:
@@ -232,26 +236,6 @@ def opened(
         )
 
 
-@contextmanager
-def stores_of(order: Order, run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]]:
-    """A fresh database for each set of settings that cells name, and the usual one where none
-    does; all are removed in the end, but for their logs."""
-    cells = [cell for each in wanted.groups for cell in each.cells]
-    names = dict.fromkeys(cell.postgres for cell in cells)
-    levels = [order.experiment.messages(cell.complexity) for cell in cells]
-    most = max((level.queues for level in levels if level), default=0)
-    found: dict[str, Store] = {}
-    with ExitStack() as stack:
-        for number, name in enumerate(names, start=1):
-            folder = run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
-            given = dict(each.split("=", 1) for each in name.split(",") if each)
-            database = Database(folder, overrides=given, cores=cores)
-            stack.enter_context(fresh(database))
-            owner = stack.enter_context(database.connect())
-            found[name] = Store(database, owner, most)
-        yield found
-
-
 def _describe(here: MessagesRun) -> None:
     """What the databases are, and a note on the cells of one that may lose what it answered."""
     facts = {}
@@ -272,14 +256,14 @@ def prove(here: MessagesRun) -> None:
     _describe(here)
     known = {(each.service, each.strategy) for each in here.run.proofs()}
     for cell in here.cells:
-        for name, look in proofs.of(cell):
-            if (cell.service, name) in known:
+        for claim in proofs.of(cell):
+            if (cell.service, claim.name) in known:
                 continue
-            known.add((cell.service, name))
-            here.at(f"proof of {cell.service} {name}")
+            known.add((cell.service, claim.name))
+            here.at(f"proof of {cell.service} {claim.name}")
             service = here.running(cell).service.each()[0]
-            found = look(service, cell, here.stores[cell.postgres].database)
+            found = proofs.proven(claim, service, cell, here.stores[cell.postgres].database)
             here.run.keep_proof(found)
             says = "DOES" if found.does else "DOES NOT"
-            text = f"{cell.service} {name} {says}: {found.claim}; {found.evidence}"
+            text = f"{cell.service} {claim.name} {says}: {found.claim}; {found.evidence}"
             here.view.note(f"proof  {text}")

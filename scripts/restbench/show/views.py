@@ -34,6 +34,7 @@ from restbench.show import (
 )
 from restbench.show.charts import course, judged, kernels, overview, rates, servers, study
 from restbench.show.charts import factorial as effects
+from restbench.show.charts import messages as queues
 from restbench.show.charts import trace as courses
 from restbench.show.charts import workers as grids
 from restbench.show.charts.theme import Chart
@@ -232,8 +233,9 @@ VIEWS: dict[str, View] = {
     "messages": View(
         (messages.page,),
         words=lambda found: (messages.sentence(found.rows), messages.sure(found.rows)),
-        charts=lambda found: messages.charts(found.rows, found.definition),
+        charts=lambda found: queues.charts(found.rows, found.definition),
         terminal=lambda found: messages.terminal(found.rows),
+        records=lambda found: {found.folder.messages_csv: messages.records(found.rows)},
     ),
     "frameworks": View(
         (frameworks.page,),

@@ -81,6 +81,8 @@ class RunFolder(Folder):
     """Each cell's highest rate: a row a cell."""
     open_load_steps_csv = Inside("tables/open-load-steps.csv")
     """A row a step."""
+    messages_csv = Inside("tables/messages.csv")
+    """Loads of messages, with what their database took: a row a cell."""
     npb_csv = Inside("tables/npb.csv")
     """The times of each NAS kernel: a row a cell."""
     report_markdown = Inside("report.md")

@@ -9,7 +9,7 @@ import pytest
 from stub_bench import Bench
 
 from restbench.analyse import measures
-from restbench.analyse.messages import share_of_limit
+from restbench.analyse.messages import DATABASE, database_cost, share_of_limit
 
 pytestmark = pytest.mark.live
 
@@ -29,6 +29,10 @@ small = { characters = 200, queues = 10, filled = 100 }
 [pgbench]
 service = "java"
 technique = ["skip-locked", "statements"]
+
+[pgbench_at_rate]
+service = "java"
+technique = "statements"
 
 [profiles.p]
 minutes = 0.5
@@ -64,7 +68,14 @@ def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: P
         assert (row.value("throughput_per_s") or 0) > 0, (row.cell.id, row.flags)
         assert row.value("violations") == 0, row.cell.id
         kept = row.cell.technique != "memory"
+        took = {name: row.value(name) for name in DATABASE}
+        assert None not in took.values(), row.cell.id
+        assert (took["database_memory_mib"] or 0) > 1, row.cell.id
+        # The write-ahead log has the bodies of the messages: half of all operations are sends.
+        assert not kept or (took["database_wal_kib_per_request"] or 0) > 0.09, row.cell.id
         assert ((row.value("database_ms") or 0) > 0) is kept, row.cell.id
+    at_rate = {row.cell.technique for row in rows if database_cost(row, at_rate=True).estimate}
+    assert at_rate == {"statements"}
     limited = {row.cell.technique for row in rows if share_of_limit(row).estimate}
     assert limited == {"skip-locked", "statements"}
     # What a strategy does with a matrix is test_live's.
@@ -72,4 +83,5 @@ def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: P
     assert {name: each.evidence for name, each in proofs.items() if not each.does} == {}
     assert {"technique pgmq", "technique memory", "connections of worker-pool"} <= {*proofs}
     assert "Of the limit" in bench.latest.report.read_text()
+    assert bench.latest.messages_csv.exists()
     assert bench.still_running() == []

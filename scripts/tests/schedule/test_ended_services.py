@@ -32,6 +32,8 @@ class Up:
     def of(self, _cell: object) -> Any:
         return SimpleNamespace(service=self.service)
 
+    running = of
+
     def lacks(self, _cell: object) -> str:
         return "out of memory"
 

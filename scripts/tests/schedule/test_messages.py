@@ -25,7 +25,8 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule.messages import PGBENCH, MessagesDriver, MessagesRun, Store
+from restbench.schedule.databases import Store
+from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun
 from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
@@ -121,13 +122,7 @@ def test_stages_are_told_by_kind_and_add_up_to_the_latency() -> None:
     assert found["send_database_points"] == pytest.approx(np.exp(0.35))
 
 
-def test_cpu_time_of_the_database_is_over_what_was_answered_while_it_was_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    readings = iter([100.0, 160.0])
-    monkeypatch.setattr(pgbench, "database_cpu_ms", lambda _database: next(readings))
-    used = pgbench.CpuTime(cast(Database, None), 0.0)
-    assert used.used_ms() == 60.0
+def test_what_the_database_took_is_over_what_was_answered_while_it_was_counted() -> None:
     records = np.zeros(4, RECORD)
     records["start_us"], records["elapsed_us"] = [0, 90_000, 150_000, 150_000], 20_000
     records["outcome"][3] = ERROR
@@ -187,15 +182,18 @@ tps = 1000.500000 (without initial connection time)
 
 
 def test_a_round_of_pgbench_is_as_many_operations() -> None:
-    connected = WORDS.replace("processed: 500", "processed: 20/20"), [4.0, 2.0]
-    found = pgbench._read(connected, (WORDS, [100.0, 50.0]), 2)
+    begun = {"cpu_ms": 4.0, "wal_kib": 30.0, "generator_ms": 2.0}
+    whole = {"cpu_ms": 100.0, "wal_kib": 2000.0, "generator_ms": 50.0}
+    connected = WORDS.replace("processed: 500", "processed: 20/20"), begun
+    found = pgbench._read(connected, (WORDS, whole), 2)
     assert (found.per_s, found.latency_ms) == (2001.0, 2.0)
     assert (found.database_ms, found.generator_ms, found.failed) == (0.1, 0.05, 3)
+    assert found.wal_kib == 2.0, "the begin has none of it"
 
 
 def test_what_pgbench_says_without_a_number_is_its_error() -> None:
     with pytest.raises(EnvironmentProblem, match="pgbench says: pgbench: error: no such role"):
-        pgbench._read((WORDS, [0, 0]), ("pgbench: error: no such role", [0, 0]), 2)
+        pgbench._read((WORDS, {}), ("pgbench: error: no such role", {}), 2)
 
 
 @pytest.fixture(params=NAMES)
@@ -236,7 +234,7 @@ def test_every_technique_is_measured_in_both_services_and_proven() -> None:
         measured = {cell.technique for cell in cells if cell.service == service}
         assert measured == set(proofs.CLAIMS)
     pinned = next(cell for cell in cells if cell.strategy == "pinned")
-    assert [name for name, _ in proofs.of(pinned)] == [
+    assert [each.name for each in proofs.of(pinned)] == [
         "technique skip-locked",
         "connections of pinned",
     ]
@@ -256,7 +254,7 @@ def test_a_strategy_says_how_many_connections_it_keeps_at_work(
     cell: dict[str, object], wanted: int
 ) -> None:
     made = Cell.model_validate({"service": "java", "complexity": "200", "users": 1, **cell})
-    assert proofs._connections(made) == wanted
+    assert proofs.connections(made) == wanted
 
 
 def test_threads_connections_and_database_settings_need_a_service_of_their_own() -> None:
@@ -297,9 +295,14 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> Non
     driver = MessagesDriver(cast(MessagesRun, here))
     driver.paces = {cell: Pace(0.01, users=cell.users, is_mix=True) for cell in cells}
     planned = [each for turn in driver.rounds(60.0) for each in turn]
+    at_rate = {each.cell for each in planned if each.arm == AT_RATE}
+    wanted = Where(
+        complexity=["200"], strategy=["worker-pool"], technique=["skip-locked", "statements"]
+    )
+    assert at_rate == {each for each in cells if wanted.matches(each)}
     limits = [each.cell.technique for each in planned if each.arm == PGBENCH]
     assert sorted(limits) == sorted(set(proofs.CLAIMS) - {"memory"})
-    assert {each.cell for each in planned if each.arm != PGBENCH} == set(cells)
+    assert {each.cell for each in planned if each.arm not in (PGBENCH, AT_RATE)} == set(cells)
     assert here.progress.planned == len(planned)
 
 
@@ -329,10 +332,51 @@ def test_a_limit_that_is_not_found_costs_no_cell(
     assert notes == [("no-limit", "pgbench, function: too many clients", cell)]
 
 
+def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, object] = {}
+
+    def load(*_: object, **named: object) -> pgbench.Load:
+        given.update(named)
+        return pgbench.Load(500.0, 1.0, 0.4, 0.3, 0.1, 0)
+
+    monkeypatch.setattr(pgbench, "load", load)
+    cell = Cell(
+        service="java", strategy="worker-pool", complexity="200", users=10, technique="function"
+    )
+    other = cell.model_copy(update={"service": "python"})
+    tried: dict[str, tuple[int, float]] = {}
+    facts: dict[str, dict[str, dict[str, float]]] = {}
+    here = SimpleNamespace(
+        order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
+        run=SimpleNamespace(cores=lambda: SimpleNamespace(shared=True)),
+        stores={"": SimpleNamespace(of=lambda _: MagicMock(), database=None)},
+        block=1,
+        level=lambda _: HUNDRED,
+        load=SimpleNamespace(folder=tmp_path),
+        file=SimpleNamespace(
+            fact=lambda _block, name, value: facts.update({name: value}), tried=lambda: tried
+        ),
+    )
+    driver = MessagesDriver(cast(MessagesRun, here))
+    driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (cell, other)}
+    assert driver.trial(Planned(AT_RATE, 1, cell, AT_RATE)) is None
+    assert (given["connections"], given["per_s"]) == (20, 500.0)
+    tried[cell.id] = 1, 0.01
+    assert driver.trial(Planned(AT_RATE, 1, cell, AT_RATE)) is None
+    assert given["per_s"] == 1000.0, "as its trials say"
+    assert [*facts["extras"]] == [cell.id]
+    assert facts["extras"][cell.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
+    assert driver.trial(Planned(PGBENCH, 1, cell, PGBENCH)) is None
+    assert (given["connections"], given["per_s"]) == (10, None)
+    assert [*facts["extras"]] == [cell.id, other.id]
+
+
 def test_ids_of_a_techniques_queues_have_no_gaps_whatever_is_filled_first() -> None:
     owner = MagicMock()
     owner.execute.return_value.fetchone.side_effect = [(number,) for number in range(1, 999)]
-    store = Store(cast(Database, None), owner, most=100)
+    store = Store(cast(Database, None), owner, owner, most=100)
     one = Cell(service="java", strategy="serial", complexity="200", users=1, technique="function")
     other = Cell(service="java", strategy="serial", complexity="200", users=1, technique="blocking")
     for cell, queues in ((one, 1), (other, 100), (one, 100)):

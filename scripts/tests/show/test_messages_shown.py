@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn import data_of
 from fixture_run import cell
-from shown_run import page_of, part_of, picture_of, printed
+from shown_run import findings, page_of, part_of, picture_of, printed
 from synthetic_rows import around, row
 from trial_run import EXPERIMENT, build
 
 from restbench.analyse import measures
-from restbench.analyse.messages import pies, pools, share_of_limit
+from restbench.analyse.messages import DATABASE, pies, pools, share_of_limit
+from restbench.show import files
 from restbench.show import messages as shown
+from restbench.show.charts import messages as charts
+from restbench.show.document import words
 from restbench.store.store import Run
 
 FUNCTION = "java worker-pool 200 10 technique=function"
@@ -68,6 +73,19 @@ def test_the_fewest_threads_are_enough_that_no_other_number_is_better_by_more_th
     assert pools([threads(20, 940)]) == []
 
 
+def test_fewer_connections_than_threads_stand_next_to_these_and_are_a_chart() -> None:
+    rows = [
+        row(f"{FUNCTION} pool_threads=40 connections={n}", around(10 * (n or 40)))
+        for n in (0, 5, 10)
+    ]
+    (table,) = shown.tables(rows)
+    said = [words(each[4]) for each in table.rows]
+    assert said == ["40", "40 (5 connections)", "40 (10 connections)"]
+    points = data_of(charts._over_connections(rows))
+    assert [each["x"] for each in points] == [5, 10, 40]
+    assert charts._over_connections([threads(20, 940), threads(40, 1000)]) is None
+
+
 def test_a_pie_is_the_whole_latency_of_one_users_request() -> None:
     stages = {"network": 0.2, "queue": 0.1, "parse": 0.05, "connection": 0.05, "database": 0.5}
     extras = {f"send_{name}_ms": value for name, value in stages.items()}
@@ -97,6 +115,41 @@ def run(tmp_path: Path) -> Run:
         limits = {cell(each).id: {"pgbench_per_s": 1000.0 + block} for each in names}
         found.trials.fact(block, "extras", limits)
     return found
+
+
+TAKEN = {
+    "database_memory_mib": 123.4,
+    "database_read_kib_per_request": 0.0,
+    "database_written_kib_per_request": 8.75,
+    "database_wal_kib_per_request": 1.5,
+}
+
+
+def test_what_the_database_took_is_told_where_it_was_measured_and_nowhere_else(run: Run) -> None:
+    headings = {heading for heading, _ in DATABASE.values()}
+    before = part_of(page_of(run), "messages")
+    assert not any(each in before for each in (*headings, "/ at its rate"))
+    files.write_tables(findings(run))
+    assert not run.messages_csv.exists()
+    for block in run.trials.blocks():
+        cpu_ms = {
+            "database_cpu_ms_per_request": 0.3 + 0.01 * block.block,
+            "pgbench_at_rate_database_cpu_ms": 0.2,
+        }
+        its = {each: {**known, **TAKEN, **cpu_ms} for each, known in block.facts["extras"].items()}
+        run.trials.fact(block.block, "extras", its)
+    after = part_of(page_of(run), "messages")
+    assert all(each in after for each in (*headings, "/ at its rate"))
+    assert {"123", "0.000", "8.75", "1.50"} <= {*after.split()}
+    files.write_tables(findings(run))
+    lines = list(csv.DictReader(run.messages_csv.read_text().splitlines()))
+    shown = {(each["technique"], each["users"]) for each in lines}
+    assert shown == {(name, users) for name in ("function", "skip-locked") for users in ("1", "10")}
+    for each in lines:
+        assert {name: float(each[name]) for name in TAKEN} == pytest.approx(TAKEN, rel=1e-3)
+        assert float(each["of_the_limit_low"]) < float(each["of_the_limit"])
+        assert each["database_cpu_over_pgbench"] == "", "pgbench's was not measured"
+        assert 1.5 < float(each["database_cpu_over_pgbench_at_rate"]) < 1.8
 
 
 def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:

@@ -290,9 +290,11 @@ class Session:
                 self.parts_ns["connection"] += perf_counter_ns() - began_ns
         began_ns = perf_counter_ns()
         try:
+            # What has no values is sent as it is: in binary form the server would parse, plan and
+            # describe each BEGIN and COMMIT.
             with self._database.awaiting(self._connection):
                 rows = self._connection.execute(
-                    text, values, prepare=None if values else False, binary=True
+                    text, values, prepare=None if values else False, binary=bool(values)
                 )
             self._database.has_answered()
         except psycopg.Error as error:

@@ -1,0 +1,176 @@
+"""Messages sent and popped, over users, threads, connections and characters; and where the time of
+one user's requests goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+
+from restbench.analyse import messages
+from restbench.analyse.measures import Row, alike
+from restbench.analyse.messages import STAGES, Pie
+from restbench.experiment.cell import Cell, users_text
+from restbench.experiment.columns import readable
+from restbench.experiment.experiment import Experiment
+from restbench.show import wording
+from restbench.show.charts import course, lines
+from restbench.show.charts.lines import Line, Panel, Point
+from restbench.show.charts.theme import Chart
+
+#: The colours of the stages, by the number of the style.
+_COLOURS = dict(zip(STAGES, (4, 6, 5, 1, 0, 3, 2), strict=True))
+
+
+def name(cell: Cell) -> str:
+    """Such as `Java function, 200, 80 users`, with several instances."""
+    several = f", {cell.instances} instances" if cell.instances > 1 else ""
+    users = users_text(cell.users)
+    return f"{cell.service.capitalize()} {cell.technique}, {cell.complexity}, {users}{several}"
+
+
+def _caption(panels: Sequence[Panel]) -> str:
+    """What is dashed, where anything is."""
+    if any(line.is_limit for panel in panels for line in panel.lines):
+        return "Dashed, in a technique's colour: pgbench, the limit."
+    return "No limit was measured."
+
+
+def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
+    """Throughput over users by technique and by strategy, over threads, over connections, over
+    characters; and the stages of one user's requests."""
+    of_messages = [row for row in rows if messages.is_message(row)]
+    return [
+        _over_users(of_messages, "technique", "none"),
+        _over_users(of_messages, "strategy", ""),
+        _over_threads(of_messages),
+        _over_connections(of_messages),
+        _over_characters(of_messages, definition),
+        _stages(messages.pies(of_messages)),
+    ]
+
+
+def _over_users(rows: Sequence[Row], what: str, usual: str) -> Chart | None:
+    """A panel a service and kind of messages; lines are techniques, or strategies."""
+    label: Callable[[Cell], str] = attrgetter(what)
+    several = {
+        cell: group
+        for cell, group in alike(rows, users=0, **{what: usual}).items()
+        if len({label(row.cell) for row in group}) > 1
+    }
+    is_limited = what == "technique"
+    panels = _panels(
+        several,
+        lambda cell: f"{cell.service.capitalize()}, {cell.complexity}",
+        lambda row: row.cell.users,
+        label=label,
+        has_limit=is_limited,
+    )
+    title = f"Messages sent and popped, by {what}"
+    caption = _caption(panels) if is_limited else "One technique."
+    return lines.chart(f"messages-{what}", title, caption, panels, "Users", is_log=True)
+
+
+def _over_threads(rows: Sequence[Row]) -> Chart | None:
+    several = alike((row for row in rows if row.cell.pool_threads), pool_threads=0)
+    panels = _panels(several, name, lambda row: row.cell.pool_threads)
+    title = "Messages sent and popped, by threads with a connection each"
+    return lines.chart("messages-threads", title, _caption(panels), panels, "Threads", is_log=False)
+
+
+def _over_connections(rows: Sequence[Row]) -> Chart | None:
+    """Where these are other than threads."""
+    panels = _panels(
+        alike(rows, connections=0),
+        lambda cell: f"{name(cell)}, {cell.pool_threads} threads",
+        lambda row: row.cell.connections or row.cell.pool_threads,
+    )
+    title = "Messages sent and popped, by connections of as many threads"
+    caption = _caption(panels)
+    return lines.chart("messages-connections", title, caption, panels, "Connections", is_log=False)
+
+
+def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | None:
+    sizes = {
+        row.cell: level.characters
+        for row in rows
+        if (level := definition.messages(row.cell.complexity)) and level.queues > 1
+        if level.load == "paired" and not level.keys
+    }
+    several = alike((row for row in rows if row.cell in sizes), complexity="by size")
+    panels = _panels(several, name, lambda row: sizes[row.cell], fewest=3)
+    title = "Messages sent and popped, by their characters"
+    return lines.chart("messages-sizes", title, _caption(panels), panels, "Characters", is_log=True)
+
+
+def _panels(  # noqa: PLR0913 - the last three are given by name
+    groups: Mapping[Cell, Sequence[Row]],
+    title: Callable[[Cell], str],
+    x: Callable[[Row], float],
+    *,
+    label: Callable[[Cell], str] = attrgetter("technique"),
+    fewest: int = 2,
+    has_limit: bool = True,
+) -> list[Panel]:
+    """One for each group with so many places on its axis."""
+    return [
+        Panel(title(cell), "Operations/s", _lines(group, label, x, has_limit=has_limit))
+        for cell, group in groups.items()
+        if len({*map(x, group)}) >= fewest
+    ]
+
+
+def _lines(
+    rows: Sequence[Row], label: Callable[[Cell], str], x: Callable[[Row], float], *, has_limit: bool
+) -> tuple[Line, ...]:
+    """One a label with its limit; styles go by the order of the rows."""
+    found = []
+    for style, (each, of) in enumerate(wording.grouped(rows, lambda row: label(row.cell)).items()):
+        own = sorted(of, key=x)
+        found.append(Line(each, style, tuple(_points(own, x, "throughput_per_s"))))
+        if has_limit and any(row.value("pgbench_per_s") for row in own):
+            limit = tuple(_points(own, x, "pgbench_per_s"))
+            found.append(Line(each, style, limit, is_limit=True))
+    return tuple(found)
+
+
+def _points(rows: Iterable[Row], x: Callable[[Row], float], metric: str) -> Iterable[Point]:
+    for row in rows:
+        known = row.interval(metric)
+        yield Point(
+            x(row),
+            row.value(metric),
+            (known.low, known.high) if known else None,
+            doubtful=bool(row.warnings),
+            cell=row.cell.id,
+            note=wording.remarks(row),
+        )
+
+
+def _stages(pies: Sequence[Pie]) -> Chart | None:
+    panels = wording.grouped(
+        pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}"
+    )
+    if not panels:
+        return None
+    caption = (
+        "By the service's own clock, one user. Network is all that is in no stage: the web server, "
+        "the kernel, the load generator. Rest is computing that waits neither for a connection nor "
+        "for the database."
+    )
+    return Chart(
+        name="messages-stages",
+        title="Where the time of one user's requests goes",
+        caption=caption,
+        description=f"{caption} {'; '.join(panels)}.",
+        panels=tuple(
+            course.bars(title, list(map(_record, of)), _COLOURS) for title, of in panels.items()
+        ),
+        panel_px=340,
+        series=_COLOURS,
+    )
+
+
+def _record(pie: Pie) -> dict[str, str | float]:
+    cell = pie.row.cell
+    bar = f"{pie.kind} {cell.complexity}, {cell.technique}: {readable(pie.whole_ms)} ms"
+    return {**pie.parts_ms, "bar": bar, "cell": cell.id}

@@ -1,0 +1,160 @@
+"""What a database takes: its processes by the kernel's word, its log by its own."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import psycopg
+import pytest
+
+from restbench.deploy.database import Database
+from restbench.machine import process
+from restbench.observe import resources
+
+IO = "rchar: {}\nwchar: {}\nsyscr: 9\nread_bytes: 9\nwrite_bytes: 9\ncancelled_write_bytes: 9\n"
+ROLLUP = "00400000-7fff [rollup]\nRss: 9000 kB\nPss: {} kB\nPss_Dirty: 7 kB\nPss_Anon: 5 kB\n"
+#: Numbers that no process has.
+ONE, TWO, NONE = 100_000_001, 100_000_002, 100_000_003
+SHARED_MIB = 64
+MAPS = (
+    "import mmap, sys; file = open(sys.argv[1], 'rb');"
+    "kept = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ);"
+    "sum(kept[at] for at in range(0, len(kept), mmap.PAGESIZE));"
+    "print('mapped', flush=True); sys.stdin.read()"
+)
+
+
+class Owner:
+    """Of a database whose log ends where it is said."""
+
+    def __init__(self, *ends_kib: float) -> None:
+        self.ends = list(ends_kib)
+
+    def execute(self, _query: str) -> Owner:
+        if not self.ends:
+            raise psycopg.OperationalError("the server is gone")
+        return self
+
+    def fetchall(self) -> list[tuple[float]]:
+        return [(self.ends.pop(0),)]
+
+
+def owner(*ends_kib: float) -> psycopg.Connection[Any]:
+    return cast(psycopg.Connection[Any], Owner(*ends_kib))
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, str], None]:
+    """Lays down a file of a process."""
+    monkeypatch.setattr(resources, "PROC", tmp_path)
+
+    def write(pid: int, file: str, text: str) -> None:
+        (tmp_path / str(pid)).mkdir(exist_ok=True)
+        (tmp_path / str(pid) / file).write_text(text)
+
+    return write
+
+
+def test_memory_and_io_are_sums_over_the_processes_that_are_there(
+    told: Callable[[int, str, str], None],
+) -> None:
+    for pid, number in ((ONE, 1), (TWO, 2)):
+        told(pid, "smaps_rollup", ROLLUP.format(1024 * number))
+        told(pid, "io", IO.format(2048 * number, 1024 * number))
+    assert resources.memory_mib((ONE, TWO, NONE)) == 3
+    assert resources.taken(lambda: (ONE, TWO, NONE), owner(7.5)) == {
+        "cpu_ms": 0.0,
+        "wal_kib": 7.5,
+        "read_kib": 6.0,
+        "written_kib": 3.0,
+    }
+
+
+def test_what_the_kernel_does_not_tell_is_absent_and_no_zero(
+    told: Callable[[int, str, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert resources.memory_mib((NONE,)) is None
+    assert resources.taken(lambda: (NONE,), owner(1.0)) == {"cpu_ms": 0.0, "wal_kib": 1.0}
+
+    def denied(path: Path) -> str:
+        raise PermissionError(path)
+
+    told(ONE, "smaps_rollup", ROLLUP.format(1024))
+    assert resources.memory_mib((ONE,)) == 1
+    monkeypatch.setattr(Path, "read_text", denied)
+    assert resources.memory_mib((ONE,)) is None
+
+
+def test_a_meter_counts_from_its_begin_on(told: Callable[[int, str, str], None]) -> None:
+    told(ONE, "io", IO.format(0, 1024))
+    before_ms = 1000 * time.time()
+    meter = resources.Meter(lambda: (ONE,), owner(10.0, 30.0), 0.2)
+    meter._begun.result()
+    told(ONE, "io", IO.format(4096, 3072))
+    since_ms, used = meter.used()
+    assert since_ms >= before_ms + 150
+    assert used == {"cpu_ms": 0.0, "wal_kib": 20.0, "read_kib": 4.0, "written_kib": 2.0}
+
+
+def test_a_database_that_does_not_answer_its_meter_is_an_error_of_who_asks_it() -> None:
+    meter = resources.Meter(lambda: (), owner(), 0.0)
+    with pytest.raises(psycopg.OperationalError):
+        meter.used()
+
+
+def test_a_page_that_processes_share_counts_once(tmp_path: Path) -> None:
+    path = tmp_path / "shared"
+    path.write_bytes(b"x" * (SHARED_MIB << 20))
+    line = [sys.executable, "-c", MAPS, str(path)]
+    with (
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as kept,
+        subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other,
+    ):
+        assert other.stdin is not None and other.stdout is not None
+        assert other.stdout.readline() == b"mapped\n"
+        assert sum(kept[at] for at in range(0, len(kept), mmap.PAGESIZE))
+        both = (os.getpid(), other.pid)
+        apart_mib = sum(map(process.resident_mib, both))
+        together_mib = resources.memory_mib(both)
+        other.stdin.close()
+    assert together_mib is not None
+    assert SHARED_MIB < together_mib < apart_mib - 0.9 * SHARED_MIB
+
+
+def test_io_of_a_child_that_has_ended_is_its_parents() -> None:
+    """As with backends and the postmaster."""
+    script = "head -c 1000000 /dev/zero >/dev/null; echo done; read line"
+    line = ["sh", "-c", script]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None and parent.stdin is not None
+        assert parent.stdout.readline() == b"done\n"
+        found = resources.field_sums((parent.pid,), "io", ("wchar",))
+        parent.stdin.close()
+    assert found is not None and found[0] >= 1_000_000
+
+
+@pytest.mark.live
+def test_a_real_database_has_memory_and_logs_what_is_sent(database: Database) -> None:
+    with database.connect() as connection:
+        before = resources.taken(database.pids, connection)
+        connection.execute("SELECT messages.create_queue('resources', 'skip-locked')")
+        connection.execute(
+            "INSERT INTO messages.message (queue_id, sender, body) "
+            "SELECT q.id, 1, repeat('x', 1000) FROM messages.queue q, generate_series(1, 1000) "
+            "WHERE name = 'resources'"
+        )
+        after = resources.taken(database.pids, connection)
+        memory_mib = resources.memory_mib(database.pids())
+        connection.execute("SELECT messages.delete_queue('resources')")
+    assert after["wal_kib"] - before["wal_kib"] >= 1000
+    assert {"read_kib", "written_kib"} <= {*after}
+    apart_mib = sum(map(process.resident_mib, database.pids()))
+    assert memory_mib is not None and 1 < memory_mib < apart_mib
