@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment_file import OPEN_LOAD as OPEN
 from fixture_run import cell
-from test_open_load import EXPERIMENT as OPEN
 from trial_run import START_MS, WHEN, build
 
 from restbench.analyse import measures, predecessor

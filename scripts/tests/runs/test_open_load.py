@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import restbench
+from experiment_file import OPEN_LOAD
 from stub_bench import Bench, Ran
 
 from restbench.analyse import measures
@@ -18,52 +19,6 @@ from restbench.store.store import Run
 pytestmark = pytest.mark.live
 
 CAPACITY_PER_S = 100
-EXPERIMENT = """
-driver = "open-load"
-views = ["limits"]
-name = "stubbed"
-title = "An open load against stubs"
-seed = 3
-
-[open]
-arrivals = "constant"
-
-[open.objective]
-percentile = 50
-limit_ms = 60
-
-[open.pilot]
-users = 4
-seconds = 0.5
-start_share = 3.0
-
-[open.steps]
-warmup_s = 0.5
-window_min_s = 1.0
-window_max_s = 8.0
-tail_s = 0.5
-
-[open.rates]
-factor = 1.6
-resolution = 0.4
-lowest_per_s = 5
-highest_per_s = 400
-
-[complexities]
-tiny = { rows = 2, inner = 2, columns = 2 }
-
-[profiles.p]
-minutes = 1.5
-blocks = 2
-warm_max_s = { java = 0.0, python = 0.0 }
-
-[[cells]]
-name = "Java"
-service = "java"
-strategy = ["serial", "pinned"]
-complexity = "tiny"
-users = 16
-"""
 
 
 @pytest.fixture
@@ -93,7 +48,7 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> Resumed:
 
 
 def in_folder(folder: Path) -> Bench:
-    (folder / "open.toml").write_text(EXPERIMENT)
+    (folder / "open.toml").write_text(OPEN_LOAD)
     return Bench(folder)
 
 

@@ -1,4 +1,4 @@
-"""A small experiment file, and how a test reads one."""
+"""Small experiment files, and how a test reads one."""
 
 from __future__ import annotations
 
@@ -28,6 +28,52 @@ MIXED = MINIMAL.replace('complexity = "low"', 'complexity = ["low", "both"]').re
     "huge = { rows = 9, inner = 9, columns = 9 }\n[mixes]\n"
     "both = { low = 0.95, huge = 0.05 }\n[profiles.quick]",
 )
+OPEN_LOAD = """
+driver = "open-load"
+views = ["limits"]
+name = "stubbed"
+title = "An open load against stubs"
+seed = 3
+
+[open]
+arrivals = "constant"
+
+[open.objective]
+percentile = 50
+limit_ms = 60
+
+[open.pilot]
+users = 4
+seconds = 0.5
+start_share = 3.0
+
+[open.steps]
+warmup_s = 0.5
+window_min_s = 1.0
+window_max_s = 8.0
+tail_s = 0.5
+
+[open.rates]
+factor = 1.6
+resolution = 0.4
+lowest_per_s = 5
+highest_per_s = 400
+
+[complexities]
+tiny = { rows = 2, inner = 2, columns = 2 }
+
+[profiles.p]
+minutes = 1.5
+blocks = 2
+warm_max_s = { java = 0.0, python = 0.0 }
+
+[[cells]]
+name = "Java"
+service = "java"
+strategy = ["serial", "pinned"]
+complexity = "tiny"
+users = 16
+"""
 
 
 def loaded(tmp_path: Path, text: str) -> experiment.Experiment:
