@@ -12,6 +12,7 @@ PICTURES = {
     "messages-factorial": "factorial-effects",
     "messages": "messages-technique",
     "messages-faults": "faults-times",
+    "messages-sizes": "messages-technique",
     "messages-threads": "messages-threads",
     "messages-trace": "trace-java",
     "npb": "npb-cost",
