@@ -15,6 +15,9 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.store.store import Run
 
+#: Of a block of an extended run.
+LEAST_BLOCK_S = 5.0
+
 
 @dataclass(frozen=True)
 class Unfinished:
@@ -86,8 +89,8 @@ def order_to_extend(run: Run, minutes: float) -> Order:
             "goes on with it"
         )
     loaded = experiment.load(run.experiment_file)
-    # Times are in whole seconds: a block of tiny kernels that says one has taken up to two.
-    block_minutes = max(2.0, sum(took_s) / len(took_s)) / 60
+    # Of tiny kernels a block is mostly the start of programs, whose time varies by seconds.
+    block_minutes = max(LEAST_BLOCK_S, sum(took_s) / len(took_s)) / 60
     total_minutes = sum(took_s) / 60 + minutes
     profile = loaded.profile(manifest.profile)
     if total_minutes >= LONG_MINUTES:
