@@ -87,9 +87,9 @@ def test_a_run_without_a_finished_block_is_resumed_not_extended(
         resuming.order_to_extend(run, 5)
 
 
-def test_blocks_that_took_less_than_two_seconds_count_as_two(finished: Run) -> None:
+def test_blocks_that_took_less_than_five_seconds_count_as_five(finished: Run) -> None:
     for each in finished.trials.blocks():
         finished.trials.finish(each.block, each.began)
-    order = resuming.order_to_extend(finished, 0.1)
-    assert order.profile.block_s == pytest.approx(2.0)
+    order = resuming.order_to_extend(finished, 0.26)
+    assert order.profile.block_s == pytest.approx(5.0)
     assert order.profile.blocks_max == 2 + 3
