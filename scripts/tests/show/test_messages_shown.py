@@ -86,6 +86,25 @@ def test_fewer_connections_than_threads_stand_next_to_these_and_are_a_chart() ->
     assert charts._over_connections([threads(20, 940), threads(40, 1000)]) is None
 
 
+def test_a_technique_has_one_style_in_every_panel() -> None:
+    rows = [
+        row(f"java worker-pool {size} {users} technique={technique}", around(100))
+        for size, techniques in (
+            ("200", ("skip-locked", "statements", "function")),
+            ("other", ("function",)),
+        )
+        for technique in techniques
+        for users in (10, 60)
+    ]
+    panels = charts._panels(
+        measures.alike(rows, users=0, technique=""), charts.name, lambda one: one.cell.users
+    )
+    assert [[(each.label, each.style) for each in panel.lines] for panel in panels] == [
+        [("skip-locked", 0), ("statements", 1), ("function", 2)],
+        [("function", 2)],
+    ]
+
+
 def test_a_pie_is_the_whole_latency_of_one_users_request() -> None:
     stages = {"network": 0.2, "queue": 0.1, "parse": 0.05, "connection": 0.05, "database": 0.5}
     extras = {f"send_{name}_ms": value for name, value in stages.items()}

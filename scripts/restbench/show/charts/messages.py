@@ -4,6 +4,7 @@ one user's requests goes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 
 from restbench.analyse import messages
@@ -111,26 +112,29 @@ def _panels(  # noqa: PLR0913 - the last three are given by name
     fewest: int = 2,
     has_limit: bool = True,
 ) -> list[Panel]:
-    """One for each group with so many places on its axis."""
-    return [
-        Panel(title(cell), "Operations/s", _lines(group, label, x, has_limit=has_limit))
-        for cell, group in groups.items()
-        if len({*map(x, group)}) >= fewest
-    ]
+    """One for each group with so many places on its axis; a label has one style in all of them."""
+    shown = {cell: group for cell, group in groups.items() if len({*map(x, group)}) >= fewest}
+    labels = dict.fromkeys(label(row.cell) for group in shown.values() for row in group)
+    styles = {each: style for style, each in enumerate(labels)}
+
+    def panel(cell: Cell, rows: Sequence[Row]) -> Panel:
+        known = wording.grouped(rows, lambda row: label(row.cell))
+        found = (_lines(each, styles[each], of, x, has_limit) for each, of in known.items())
+        return Panel(title(cell), "Operations/s", tuple(chain.from_iterable(found)))
+
+    return [panel(cell, group) for cell, group in shown.items()]
 
 
 def _lines(
-    rows: Sequence[Row], label: Callable[[Cell], str], x: Callable[[Row], float], *, has_limit: bool
-) -> tuple[Line, ...]:
-    """One a label with its limit; styles go by the order of the rows."""
-    found = []
-    for style, (each, of) in enumerate(wording.grouped(rows, lambda row: label(row.cell)).items()):
-        own = sorted(of, key=x)
-        found.append(Line(each, style, tuple(_points(own, x, "throughput_per_s"))))
-        if has_limit and any(row.value("pgbench_per_s") for row in own):
-            limit = tuple(_points(own, x, "pgbench_per_s"))
-            found.append(Line(each, style, limit, is_limit=True))
-    return tuple(found)
+    label: str, style: int, rows: Sequence[Row], x: Callable[[Row], float], has_limit: bool
+) -> list[Line]:
+    """Of a label, and its limit."""
+    own = sorted(rows, key=x)
+    found = [Line(label, style, tuple(_points(own, x, "throughput_per_s")))]
+    if has_limit and any(row.value("pgbench_per_s") for row in own):
+        limit = tuple(_points(own, x, "pgbench_per_s"))
+        found.append(Line(label, style, limit, is_limit=True))
+    return found
 
 
 def _points(rows: Iterable[Row], x: Callable[[Row], float], metric: str) -> Iterable[Point]:
