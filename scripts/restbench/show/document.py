@@ -16,6 +16,8 @@ from restbench.show.charts.theme import Chart
 
 #: How a word is coloured, next to what it says.
 GOOD, BAD, DOUBT, SOFT = "good", "bad", "doubt", "soft"
+#: Fields that say nothing where a whole column has them.
+_NOTHING = {"", "0"}
 T = TypeVar("T")
 
 
@@ -92,6 +94,15 @@ class Table:
         wanted = tuple(places)
         rows = tuple(tuple(row[n] for n in wanted) for row in self.rows if words(row[wanted[-1]]))
         return Table(self.caption, tuple(self.columns[n] for n in wanted), rows)
+
+    def telling(self) -> Table:
+        """Without the columns that are empty or 0 in every row."""
+        columns = enumerate(self.columns)
+        told = {
+            n: each for n, each in columns if not {words(of[n]) for of in self.rows} <= _NOTHING
+        }
+        rows = tuple(tuple(row[n] for n in told) for row in self.rows)
+        return Table(self.caption, tuple(told.values()), rows)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from restbench.analyse import flags
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
+from restbench.experiment.cell import FACTORS
 from restbench.experiment.columns import HEADINGS, METRICS
 from restbench.judge import study
 from restbench.judge.study import STUDY_COLUMNS
@@ -17,6 +18,8 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.findings import Findings
 
+#: The factors that name a cell, shown though all cells may have the same.
+_NAMING = ("service", "strategy", "complexity", "users")
 #: Of a block, shown at its cell.
 _OF_BLOCK = (
     "throughput_per_s",
@@ -62,17 +65,25 @@ def _study_column(metric: str) -> doc.Column[tuple[str, Row]]:
 def matrix(found: Findings) -> doc.Section | None:
     """Every planned cell with every metric."""
     file = found.link(found.folder.test_matrix_csv)
-    intro: doc.Inline = ("The same as data: ", file, ".") if file else "Every planned cell."
+    left_out = "Columns that are empty, 0 or the same in every cell are left out here."
+    intro: doc.Inline = ("The whole of it as data: ", file, f". {left_out}") if file else left_out
     wanted = [
-        *map(_matrix_column, columns.COLUMNS),
+        *(_matrix_column(each) for each in columns.COLUMNS if _varies(each.name, found.rows)),
         doc.Column("Files", lambda row: doc.Field(_spaced(found.files_of(row.cell.id)))),
     ]
     meanings = doc.section(
         "columns", "What the columns mean", doc.Terms(study.column_meanings()), folded=True
     )
     caption = f"Every cell: {len(found.rows)}. Press a heading to sort"
-    whole = doc.table(caption, wanted, found.rows)
+    whole = doc.table(caption, wanted, found.rows).telling()
     return doc.section("matrix", "The whole matrix", doc.Text(intro), whole, meanings, folded=True)
+
+
+def _varies(name: str, rows: Sequence[Row]) -> bool:
+    """Whether a column is no factor, or one that names a cell, or that cells differ in."""
+    if name not in FACTORS or name in _NAMING:
+        return True
+    return len({getattr(row.cell, name) for row in rows}) > 1
 
 
 def _matrix_column(column: columns.Column) -> doc.Column[Row]:
@@ -112,7 +123,7 @@ def _cell(row: Row, found: Findings) -> doc.Section:
     if notes:
         parts.append(doc.Bullets(tuple(notes)))
     if row.measured:
-        parts.append(doc.table(f"Blocks of {name}", _BLOCK, row.measured))
+        parts.append(doc.table(f"Blocks of {name}", _BLOCK, row.measured).telling())
     parts += [
         doc.Text(f"Block {each.block}: {each.reason}") for each in row.measurements if each.reason
     ]

@@ -33,7 +33,7 @@ for (const chart of charts) near.observe(chart);
 function sort(heading) {
   const table = heading.closest("table");
   const descends = heading.getAttribute("aria-sort") === "ascending";
-  const isNumber = heading.classList.contains("n");
+  const isNumber = heading.matches(".n, .n th");
   const value = (row) => {
     const text = row.cells[heading.cellIndex].textContent.trim();
     return isNumber && text ? parseFloat(text.replaceAll(",", "")) : text;
@@ -48,4 +48,16 @@ function sort(heading) {
   for (const each of heading.parentElement.cells) each.removeAttribute("aria-sort");
   heading.setAttribute("aria-sort", descends ? "descending" : "ascending");
 }
-for (const button of document.querySelectorAll("th button")) button.addEventListener("click", () => sort(button.parentElement));
+for (const place of document.querySelectorAll(".scroll")) {
+  place.tabIndex = 0;
+  place.role = "region";
+  place.ariaLabel = place.querySelector("caption").textContent;
+}
+for (const heading of document.querySelectorAll("thead th")) {
+  const button = Object.assign(document.createElement("button"), { type: "button", title: heading.title });
+  button.append(...heading.childNodes);
+  button.addEventListener("click", () => sort(heading));
+  heading.removeAttribute("title");
+  heading.scope = "col";
+  heading.append(button);
+}
