@@ -29,7 +29,6 @@ STUDY_COLUMNS = (
     "machine_cpu_pct",
     "memory_mib",
 )
-_PERCENTILES = ("p50_ms", "p90_ms", "p95_ms", "p99_ms")
 _TIMES = "\N{MULTIPLICATION SIGN}"
 _VERDICTS = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}
 
@@ -84,12 +83,11 @@ def technique(cell: Cell) -> str:
 
 
 def shown(row: Row, metric: str, *, interval: bool = True) -> str:
-    """A value for people, with its half-width where there are several blocks; a percentile in the
-    whole milliseconds that JMeter counts."""
+    """A value for people, with its half-width where there are several blocks."""
     value = row.value(metric)
     if value is None:
         return ""
-    text = f"{value:.0f}" if metric in _PERCENTILES else readable(value)
+    text = readable(value)
     known = row.interval(metric) if interval and metric not in COUNTS else None
     return f"{text} ± {_half_width(known, text)}" if known else text
 

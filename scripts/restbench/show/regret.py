@@ -50,9 +50,14 @@ def _kept(shares: Sequence[Share]) -> str:
     text = f"in {kept} of {len(shares)} cells"
     if not known:
         return text
-    worst = max(known, key=lambda each: each.regret or 0.0)
+    short = [each for each in known if each.verdict == "contradicted"]
+    worst = max(short or known, key=lambda each: each.regret or 0.0)
+    text = f"{text}, and to fall short of it in {len(short) or 'none'}"
+    if (worst.regret or 0.0) <= 0:
+        return text
+    size = f"{100 * (worst.regret or 0.0):.1f} %"
     where = f"{worst.cell.complexity}, {users_text(worst.cell.users)}"
-    return f"{text}, and loses at most {100 * (worst.regret or 0.0):.1f} % ({where})"
+    return f"{text} ({'most' if short else 'the largest estimate'}: {size}, {where})"
 
 
 def page(found: Findings) -> doc.Section | None:

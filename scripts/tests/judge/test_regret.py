@@ -63,6 +63,20 @@ def test_the_verdict_is_by_the_whole_interval(factor: float, spread: float, verd
     assert found.other.strategy == "serial", "the best fixed one, not the nearest"
 
 
+@pytest.mark.parametrize(
+    ("factor", "spread", "ends"),
+    [
+        (1.2, 0.004, "1 of 1 cells, and to fall short of it in none."),
+        (0.9, 0.004, "0 of 1 cells, and to fall short of it in 1 (most: 10.0 %, low, 10 users)."),
+        (0.9, 0.3, "0 of 1 cells, and to fall short of it in none (the largest estimate: "),
+    ],
+)
+def test_the_sentence_counts_what_is_shown_and_no_estimate(
+    factor: float, spread: float, ends: str
+) -> None:
+    assert ends in shown.sentence(chosen(factor, spread))
+
+
 def test_the_best_by_p95_may_be_another_and_a_shorter_p95_is_a_larger_share() -> None:
     found = of(chosen(1, p95=near(1.25)), "p95_ms")
     assert found.other is not None

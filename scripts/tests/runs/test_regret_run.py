@@ -97,7 +97,7 @@ def test_the_terminal_begins_with_it_and_a_run_in_which_nothing_chooses_says_not
 ) -> None:
     assert printed(run, 200).startswith(
         "Choosing a technique per request is shown to reach 97 % of the best fixed one in Java in "
-        "0 of 2 cells, and loses at most 10."
+        "0 of 2 cells, and to fall short of it in none (the largest estimate: 10."
     )
     fixed = build(tmp_path / "run", [Made(cell("java serial low 10"), steady_load(10, 50))])
     assert "Choosing" not in printed(fixed)

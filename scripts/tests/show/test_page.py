@@ -227,7 +227,7 @@ def test_the_markdown_has_the_pages_sections_and_whole_tables(run: Run) -> None:
         if section.id == "cells":
             continue
         assert f"## {section.title}" in text
-    assert "| T-A01 | S serial | low | 10 | 200 | 50.0 | 50 | 50 |" in text
+    assert "| T-A01 | S serial | low | 10 | 200 | 50.0 | 50.0 | 50.0 |" in text
     assert "**DOES NOT**" not in text and "| DOES NOT | one worker is bound to one core |" in text
     block: list[int] = []
     for line in [*text.splitlines(), ""]:
