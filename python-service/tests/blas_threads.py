@@ -1,7 +1,8 @@
-"""Imported for its effect, before numpy: one thread of its matrix library, as in the service."""
+"""Imported for its effect, before numpy: one thread of its matrix library, as in the service, which
+starts itself once more where its environment is another."""
 
 import os
 
-from restbench_service.process import BLAS_THREAD_VARIABLES
+from restbench_service.process import environment_of
 
-os.environ.update(dict.fromkeys(BLAS_THREAD_VARIABLES, "1"))
+os.environ.update(environment_of(os.environ, blas_threads=1))

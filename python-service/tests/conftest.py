@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import blas_threads  # noqa: F401 - see there
@@ -22,8 +23,14 @@ settings.load_profile("any machine")
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
-    """A service with two processes a pool, for tests that leave it as it was."""
-    with running(tmp_path_factory.mktemp("service") / "log", PROCESSES="2") as live:
+    """A service with two processes a pool, for tests that leave it as it was. It is started in an
+    environment that is not yet what it has to be."""
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("MALLOC_ARENA_MAX")
+            patch.setenv("OPENBLAS_NUM_THREADS", "7")
+            log = tmp_path_factory.mktemp("service") / "log"
+            live = stack.enter_context(running(log, PROCESSES="2"))
         yield live
 
 

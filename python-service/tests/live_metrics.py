@@ -17,12 +17,12 @@ def in_flight(service: LiveService) -> float:
     return metric(service, "restbench_requests_in_flight")[""]
 
 
-def answered(service: LiveService) -> dict[str, float]:
+def answered(service: LiveService) -> Counter[str]:
     """How many requests have been answered with each status."""
     count: Counter[str] = Counter()
     for labels, value in metric(service, "restbench_requests_total").items():
         count[labels.split('"')[1]] += int(value)
-    return dict(count)
+    return count
 
 
 def begun(service: LiveService) -> float:

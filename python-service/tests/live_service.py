@@ -1,5 +1,6 @@
 """The service in processes of its own on a free port, and how the tests talk to it."""
 
+import ctypes
 import http.client
 import os
 import random
@@ -57,6 +58,10 @@ class LiveService:
         """CPU time of the process that was started and of those that serve, in clock ticks."""
         return sum(map(cpu_ticks, [self.process.pid, *children(self.process.pid)]))
 
+    def has_begun(self) -> bool:
+        """It answers, or has ended instead."""
+        return self.process.poll() is not None or answers(self.port)
+
     def pool(self, prefix: str = "") -> dict[str, int]:
         """The pools' processes by name, as PE-1; the fork server stands between."""
         return pool(prefix, self.process.pid)
@@ -91,17 +96,31 @@ def everyone_below(pid: int) -> list[int]:
 @contextmanager
 def running(log: Path, **settings: str) -> Iterator[LiveService]:
     """The service started with these RESTBENCH_ settings, stopped at the end of the with-block."""
+    with side_by_side({log: settings}) as (service,):
+        yield service
+
+
+@contextmanager
+def side_by_side(wanted: Mapping[Path, Mapping[str, str]]) -> Iterator[list[LiveService]]:
+    """A service for each log, by its settings; they come up, and end, at the same time."""
+    services = [begin(log, settings) for log, settings in wanted.items()]
+    try:
+        for service in services:
+            wait_until(service.has_begun)
+            assert service.process.poll() is None, service.log.read_text()
+        yield services
+    finally:
+        for service in services:
+            service.process.terminate()
+        for service in services:
+            assert service.process.wait(DEADLINE_SECONDS) == 0, service.log.read_text()
+
+
+def begin(log: Path, settings: Mapping[str, str]) -> LiveService:
+    """What is started with these RESTBENCH_ settings and may not answer yet."""
     port = free_port()
     variables = {f"RESTBENCH_{name}": value for name, value in settings.items()}
-    process = start({"RESTBENCH_PORT": str(port), **variables}, log)
-    service = LiveService(port, process, log)
-    try:
-        wait_until(lambda: process.poll() is not None or answers(port))
-        assert process.poll() is None, log.read_text()
-        yield service
-    finally:
-        process.terminate()
-        assert process.wait(DEADLINE_SECONDS) == 0, log.read_text()
+    return LiveService(port, start({"RESTBENCH_PORT": str(port), **variables}, log), log)
 
 
 def start(variables: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
@@ -138,6 +157,10 @@ def answers(port: int) -> bool:
         return False
 
 
+_GIVEN = set[int]()
+"""Ports of services that may not listen yet."""
+
+
 def free_port() -> int:
     """One that nobody listens on, below those that the kernel gives to whoever asks for any: it
     would give such a one to another before the service has come up."""
@@ -146,7 +169,9 @@ def free_port() -> int:
         port = random.randrange(10_000, max(lowest, 30_000))
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
-            return port
+            if port not in _GIVEN:
+                _GIVEN.add(port)
+                return port
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -188,3 +213,19 @@ def cpu_ticks(pid: int) -> int:
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+def sockets_of(pid: int) -> Iterator[socket.socket]:
+    """A process's TCP sockets, as this process's own (pidfd_getfd)."""
+    pidfd = os.pidfd_open(pid)
+    try:
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(FileNotFoundError):
+                if str(entry.readlink()).startswith("socket:"):
+                    number = ctypes.CDLL(None).syscall(438, pidfd, int(entry.name), 0)
+                    assert number >= 0
+                    with socket.socket(fileno=number) as found:
+                        if found.family == socket.AF_INET and found.type == socket.SOCK_STREAM:
+                            yield found
+    finally:
+        os.close(pidfd)

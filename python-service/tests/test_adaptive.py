@@ -1,13 +1,12 @@
 """The technique that chooses does what it says: who ran what, at which priority."""
 
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live_service import PRELOADED, pool, wait_until
+from live_service import pool, wait_until
 from observed import NICE, Held, Observed
 
 from restbench_service.execution import adaptive as module
@@ -18,7 +17,7 @@ from restbench_service.execution.adaptive import (
     Adaptive,
 )
 from restbench_service.execution.job import Job
-from restbench_service.execution.strategies import TECHNIQUES, Start
+from restbench_service.execution.strategy import Strategy
 
 OURS = {os.getpid()}
 OPERATION, BYTE = ("operation of", "observed"), ("byte of", "observed", "")
@@ -28,14 +27,14 @@ NS_PER_OPERATION = 100_000.0
 
 
 @pytest.fixture
-def adaptive() -> Iterator[Adaptive]:
-    strategy = TECHNIQUES["adaptive"](Start(2, None, PRELOADED))
-    assert isinstance(strategy, Adaptive)
-    strategy.await_ready()
+def adaptive(strategies: dict[str, Strategy]) -> Adaptive:
+    """One that has learnt nothing yet, with the pools of the session."""
+    others = strategies["adaptive"]
+    assert isinstance(others, Adaptive)
+    strategy = Adaptive(others._pool, others._elsewhere["low-priority"]._pool, None)
     strategy._dispatch_ns = 200_000.0
     strategy._ns_per[OPERATION] = NS_PER_OPERATION
-    yield strategy
-    strategy.close()
+    return strategy
 
 
 def run(strategy: Adaptive, units: int) -> dict[str, Any]:

@@ -357,7 +357,7 @@ def test_every_situation_of_the_examples_is_tested_above() -> None:
         "compute-fault",
         None,
     }
-    # test_messages_examples.py
+    # contract/run.py, test_messages_examples.py
     others |= {LOST_AT_COMMIT, "database-down", "queue-without-room", *OF_MESSAGES}
     assert {example.get("given") for example in EXAMPLES.values()} == {*SITUATIONS, *others}
 

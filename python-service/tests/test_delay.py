@@ -2,16 +2,19 @@
 
 import json
 import re
+import signal as signals
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from contract_example import EXAMPLES, body_of, check_error, given
-from live_metrics import metric
-from live_service import LiveService, running, wait_until
+from live_metrics import in_flight, metric
+from live_service import LiveService, everyone_below, side_by_side, state_of, wait_until
+from raw_client import answer_of, connected, post_head
 from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, core_of, post
+from test_frameworks import LONG, SEES_CONNECTIONS
 
 from restbench_service.codec.delay import asked_ms
 from restbench_service.core.delays import Delays
@@ -135,35 +138,67 @@ def test_a_wrong_delay_is_not_waited_for_and_not_computed() -> None:
     assert post(core, "/matrix/serial?delay=0", GOOD).body == PRODUCT
 
 
-@pytest.fixture(params=FRAMEWORKS)
-def each(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LiveService]:
-    """Its sender may be silent for a second."""
-    settings = {"RECEIVE_TIMEOUT_SECONDS": "1", "MAX_DELAY_MILLIS": str(LONG_MS)}
-    settings |= {"STRATEGIES": "serial,process-per-request", "PROCESSES": "1"}
-    with running(tmp_path / "log", FRAMEWORK=request.param, **settings) as service:
-        yield service
+def delayed_ms(service: LiveService, strategy: str, asked_ms: int) -> float:
+    """As the answer to a request that asked for a delay says."""
+    answer = service.request("POST", f"/matrix/{strategy}?delay={asked_ms}", GOOD)
+    timing = TIMING.fullmatch(answer.headers["Server-Timing"])
+    assert answer.body == PRODUCT
+    assert timing
+    return float(timing[1])
 
 
-def test_every_framework_waits_at_least_as_long_as_asked_and_ends_waits_when_it_stops(
-    each: LiveService,
-) -> None:
-    for strategy in ("serial", "process-per-request"):
-        begun = time.perf_counter()
-        answer = each.request("POST", f"/matrix/{strategy}?delay=2500", GOOD)
-        assert time.perf_counter() - begun >= 2.5
-        timing = TIMING.fullmatch(answer.headers["Server-Timing"])
-        assert answer.body == PRODUCT
-        assert timing and float(timing[1]) >= 2500
-    assert each.request("POST", "/matrix/serial", GOOD).headers["Server-Timing"][:6] == "queue;"
+def check_delays(service: LiveService) -> None:
+    """Of more than a sender may be silent."""
+    begun = time.perf_counter()
     with ThreadPoolExecutor(2) as users:
-        path = f"/matrix/serial?delay={LONG_MS}"
-        waiting = [users.submit(each.request, "POST", path, GOOD) for _ in range(2)]
-        wait_until(lambda: metric(each, "restbench_requests_delayed")[""] == 2)
-        assert each.request("POST", "/matrix/serial", GOOD).body == PRODUCT
-        each.process.terminate()
-        for answer in (future.result() for future in waiting):
-            timing = TIMING.fullmatch(answer.headers["Server-Timing"])
-            assert answer.body == PRODUCT
-            assert timing and float(timing[1]) < LONG_MS
-    assert each.process.wait(60) == 0
-    assert "Traceback" not in each.log.read_text()
+        strategies = ("serial", "process-per-request")
+        found = users.map(lambda strategy: delayed_ms(service, strategy, 3500), strategies)
+        assert min(found) >= 3500
+    assert time.perf_counter() - begun >= 3.5
+    answer = service.request("POST", "/matrix/serial", GOOD)
+    assert answer.headers["Server-Timing"].startswith("queue;")
+
+
+def check_stop(service: LiveService) -> None:
+    """By Ctrl-C, and other signals after it do no harm; TERM alone is a probe of the contract."""
+    processes = everyone_below(service.process.pid)
+    with ExitStack() as stack:
+        users = stack.enter_context(ThreadPoolExecutor(2))
+        delayed = [
+            users.submit(delayed_ms, service, "process-per-request", LONG_MS) for _ in range(2)
+        ]
+        wait_until(lambda: metric(service, "restbench_requests_delayed")[""] == 2)
+        computed = stack.enter_context(connected(service.port))
+        computed.sendall(post_head(len(LONG[0])) + LONG[0])
+        wait_until(lambda: in_flight(service) == 3)
+        silent = None
+        if service.log.name in SEES_CONNECTIONS:
+            silent = stack.enter_context(connected(service.port))
+            silent.sendall(post_head(1000) + b"{")
+            wait_until(lambda: in_flight(service) == 4)
+        service.process.send_signal(signals.SIGINT)
+        service.process.terminate()
+        assert max(each.result() for each in delayed) < LONG_MS
+        service.process.send_signal(signals.SIGINT)
+        assert answer_of(computed).body == LONG[1]
+        if silent is not None:
+            cut_off = answer_of(silent)
+            assert cut_off.status == 400 and b"the body was cut off" in cut_off.body
+        assert service.process.wait(60) == 0
+    wait_until(lambda: {state_of(pid) for pid in processes} <= {"X"})
+    assert "Traceback" not in service.log.read_text()
+
+
+def test_every_framework_delays_as_long_as_asked_and_answers_what_it_has_when_told_to_stop(
+    tmp_path: Path,
+) -> None:
+    """What is delayed, what is computed, and a sender who has fallen silent. All frameworks at
+    once, as they mostly wait."""
+    settings = {"STRATEGIES": "serial,process-per-request", "PROCESSES": "1"}
+    settings |= {"MAX_DELAY_MILLIS": str(LONG_MS), "RECEIVE_TIMEOUT_SECONDS": "3"}
+    # A busy machine may take longer over the request than a stop may last by default.
+    settings |= {"STOP_TIMEOUT_SECONDS": "3600"}
+    wanted = {tmp_path / name: {"FRAMEWORK": name, **settings} for name in FRAMEWORKS}
+    with side_by_side(wanted) as services, ThreadPoolExecutor(len(services)) as threads:
+        for check in (check_delays, check_stop):
+            list(threads.map(check, services))

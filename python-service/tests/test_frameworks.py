@@ -1,56 +1,64 @@
 """What is a framework's own: where a request runs, and what the server around it leaves to it."""
 
-import ctypes
 import json
-import os
 import re
 import select
-import signal
 import socket
 import subprocess
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from live_metrics import in_flight, metric
+from live_metrics import answered, in_flight, metric
 from live_service import (
     JSON,
     LiveService,
+    begin,
     children,
+    cpu_ticks,
     everyone_below,
     free_port,
-    running,
+    side_by_side,
+    sockets_of,
     start,
     state_of,
     wait_until,
 )
 from raw_client import HEAD, answer_of, connected, everything, post_head
-from test_killed_processes import SMALL, matrices
+from test_killed_processes import ENDLESS, SMALL, matrices, post
 
 from restbench_service.frameworks import FRAMEWORKS, server_of
 
-LONG = matrices(500, 2000, 50, "long")
+LONG = matrices(500, 1200, 50, "long")  # more than a second of work
+LONGER = matrices(500, 2000, 50, "longer")
 SHORTER = matrices(500, 400, 50, "shorter")
-ENDLESS = matrices(1000, 400, 500, "endless")  # far longer than any stop may take here
 LONG_BODY = matrices(1, 30_000, 1, "long body")  # of 160 kB, soon computed
 IN_A_LOOP = [name for name, it in FRAMEWORKS.items() if it.is_asynchronous]
 
 SEES_CONNECTIONS = [name for name in FRAMEWORKS if name != "flask-granian"]
 """All but one can ask the connection: whether the client is silent, or gone."""
+POOLED = ("flask", "fastapi")
+"""One that waits in its thread, and one in an event loop."""
 
 
 @pytest.fixture(scope="module")
 def all_of_them(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LiveService]]:
-    """A service under each framework, for tests that leave it as it was."""
+    """A service under each framework, for tests that leave it as it was; the last one ends them."""
     folder = tmp_path_factory.mktemp("frameworks")
-    settings = {"STRATEGIES": "serial", "KEEP_ALIVE_SECONDS": "3"}
-    with ExitStack() as stack:
-        yield {
-            name: stack.enter_context(running(folder / name, FRAMEWORK=name, **settings))
+    settings = {"KEEP_ALIVE_SECONDS": "3", "STOP_TIMEOUT_SECONDS": "1", "PROCESSES": "1"}
+    with side_by_side(
+        {
+            folder / name: {"FRAMEWORK": name, "STRATEGIES": strategies_of(name), **settings}
             for name in FRAMEWORKS
         }
+    ) as services:
+        yield dict(zip(FRAMEWORKS, services, strict=True))
+
+
+def strategies_of(framework: str) -> str:
+    return "serial,process-per-request" if framework in POOLED else "serial"
 
 
 @pytest.fixture(params=FRAMEWORKS)
@@ -92,35 +100,6 @@ def test_what_is_not_http_is_answered_without_the_name_of_the_server(each: LiveS
         client.sendall(b"\x16\x03\x01 hello\r\n\r\n")
         answer = everything(client)
     assert bool(PRODUCTS.search(answer)) == (health_of(each)["framework"] == "aiohttp")
-
-
-def busy(services: Mapping[str, LiveService], seconds: float = 5.0) -> dict[str, int]:
-    """Clock ticks of those that use more than 0.5 % of a core while nobody asks."""
-    before = {name: service.web_ticks() for name, service in services.items()}
-    time.sleep(seconds)
-    used = {name: it.web_ticks() - before[name] for name, it in services.items()}
-    most = 0.005 * seconds * os.sysconf("SC_CLK_TCK")
-    return {name: ticks for name, ticks in used.items() if ticks > most}
-
-
-def test_an_idle_service_uses_no_time(all_of_them: dict[str, LiveService]) -> None:
-    assert not busy(all_of_them)
-
-
-def sockets_of(pid: int) -> Iterator[socket.socket]:
-    """A process's TCP sockets, as this process's own (pidfd_getfd)."""
-    pidfd = os.pidfd_open(pid)
-    try:
-        for entry in Path(f"/proc/{pid}/fd").iterdir():
-            with suppress(FileNotFoundError):
-                if str(entry.readlink()).startswith("socket:"):
-                    number = ctypes.CDLL(None).syscall(438, pidfd, int(entry.name), 0)
-                    assert number >= 0
-                    with socket.socket(fileno=number) as found:
-                        if found.family == socket.AF_INET and found.type == socket.SOCK_STREAM:
-                            yield found
-    finally:
-        os.close(pidfd)
 
 
 def peer_of(it: socket.socket) -> object:
@@ -181,99 +160,114 @@ def test_what_a_client_held_that_left_while_its_request_ran_is_given_back(
         assert "Traceback" not in service.log.read_text()
 
 
-@pytest.mark.parametrize("framework", ["flask-granian", "aiohttp", "rsgi"])
-def test_a_port_that_another_service_has_ends_the_start(tmp_path: Path, framework: str) -> None:
-    with socket.create_server(("127.0.0.1", free_port()), reuse_port=True) as other:
-        variables = {
-            "RESTBENCH_FRAMEWORK": framework,
-            "RESTBENCH_STRATEGIES": "serial",
-            "RESTBENCH_PORT": str(other.getsockname()[1]),
-        }
-        process = start(variables, tmp_path / "log")
-        assert process.wait(60) == 1
-    log = (tmp_path / "log").read_text()
-    assert "in use" in log
-    assert "Traceback" not in log
+QUEUED = 10
+WELL_INTO_COMPUTING_TICKS = 20  # of CPU time, 0.2 s: far more than taking in a body costs
 
 
-@pytest.mark.parametrize("framework", IN_A_LOOP)
-@pytest.mark.parametrize("handoff", ["thread", "loop"])
-def test_what_runs_in_the_event_loop_makes_all_else_wait_and_in_a_thread_does_not(
-    tmp_path: Path, framework: str, handoff: str
+def used_ticks(service: LiveService) -> int:
+    """CPU time of the service and its pools since they started."""
+    pids = [service.process.pid, *everyone_below(service.process.pid)]
+    return sum(cpu_ticks(pid) for pid in pids)
+
+
+def queued(service: LiveService, strategy: str) -> socket.socket:
+    client = socket.create_connection(("127.0.0.1", service.port))
+    head = post_head(len(SMALL[0])).replace(b"serial", strategy.encode())
+    client.sendall(head + SMALL[0])
+    return client
+
+
+@pytest.mark.parametrize(
+    ("framework", "strategy"),
+    [
+        *[(name, "serial") for name in SEES_CONNECTIONS],
+        *[(name, "process-per-request") for name in POOLED],
+    ],
+)
+def test_the_requests_of_clients_that_left_the_queue_are_not_computed(
+    all_of_them: dict[str, LiveService], users: ThreadPoolExecutor, framework: str, strategy: str
 ) -> None:
-    settings = {"FRAMEWORK": framework, "HANDOFF": handoff, "STRATEGIES": "serial"}
-    with running(tmp_path / "log", **settings) as service, connected(service.port) as client:
-        assert health_of(service)["handoff"] == handoff
+    service = all_of_them[framework]
+    logged, before = len(service.log.read_text()), answered(service)
+    first = users.submit(post, service, strategy, LONGER[0])
+    wait_until(lambda: in_flight(service) == 1)
+    # In flight is also who still sends a body: a short request could overtake the long one.
+    begun_ticks = used_ticks(service)
+    wait_until(lambda: used_ticks(service) - begun_ticks > WELL_INTO_COMPUTING_TICKS)
+    clients = [queued(service, strategy) for _ in range(QUEUED)]
+    wait_until(lambda: in_flight(service) == 1 + QUEUED)
+    assert not first.done()
+    for client in clients:
+        client.close()
+    assert first.result().body == LONGER[1]
+    wait_until(lambda: (answered(service) - before).total() == 1 + QUEUED)
+    assert answered(service) - before == {"200": 1, "503": QUEUED}
+    assert in_flight(service) == 0
+    assert post(service, strategy, SMALL[0]).body == SMALL[1]
+    log = service.log.read_text()[logged:]
+    assert "Traceback" not in log
+    assert "ERROR" not in log
+
+
+def test_a_port_that_another_service_has_ends_the_start(tmp_path: Path) -> None:
+    """Of Granian, which would share it, and of aiohttp."""
+    with socket.create_server(("127.0.0.1", free_port()), reuse_port=True) as other:
+        port = str(other.getsockname()[1])
+        settings = {"RESTBENCH_STRATEGIES": "serial", "RESTBENCH_PORT": port}
+        started = {
+            name: start({**settings, "RESTBENCH_FRAMEWORK": name}, tmp_path / name)
+            for name in ("rsgi", "aiohttp")
+        }
+        assert [process.wait(60) for process in started.values()] == [1, 1]
+    for name in started:
+        log = (tmp_path / name).read_text()
+        assert "in use" in log
+        assert "Traceback" not in log
+
+
+def is_computed_first(service: LiveService) -> bool:
+    """Whether a long request is over once one that was sent later has its answer."""
+    with connected(service.port) as client:
         begun_ticks = service.web_ticks()
         client.sendall(post_head(len(LONG[0])) + LONG[0])
         wait_until(lambda: service.web_ticks() - begun_ticks > 30)
         assert service.request("GET", "/health").status == 200
         is_computed = client in select.select([client], [], [], 0)[0]
-        assert is_computed == (handoff == "loop")
         assert answer_of(client).body == LONG[1]
+    return is_computed
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_told_to_stop_a_service_answers_what_it_has_and_exits_with_0(
-    tmp_path: Path, framework: str
+@pytest.mark.parametrize("framework", IN_A_LOOP)
+def test_what_runs_in_a_thread_makes_nobody_wait(
+    all_of_them: dict[str, LiveService], framework: str
 ) -> None:
-    """By Ctrl-C, and a second signal does no harm; TERM alone is a probe of the contract."""
-    # A busy machine may take longer over the request than a stop may last by default.
-    settings = {"FRAMEWORK": framework, "PROCESSES": "1", "STOP_TIMEOUT_SECONDS": "100"}
-    with (
-        running(tmp_path / "log", **settings) as service,
-        connected(service.port) as client,
-    ):
-        everyone = everyone_below(service.process.pid)
-        client.sendall(post_head(len(LONG[0])) + LONG[0])
-        wait_until(lambda: in_flight(service) == 1)
-        service.process.send_signal(signal.SIGINT)
-        service.process.terminate()
-        assert answer_of(client).body == LONG[1]
-        assert service.process.wait(60) == 0
-    wait_until(lambda: {state_of(pid) for pid in everyone} <= {"X"})
-    assert "Traceback" not in (tmp_path / "log").read_text()
+    assert not is_computed_first(all_of_them[framework])
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_a_request_that_runs_longer_than_a_stop_may_take_is_cut_off(
-    tmp_path: Path, framework: str
-) -> None:
-    settings = {"FRAMEWORK": framework, "STRATEGIES": "serial", "STOP_TIMEOUT_SECONDS": "1"}
-    with running(tmp_path / "log", **settings) as service, connected(service.port) as client:
-        pids = [service.process.pid, *children(service.process.pid)]
-        client.sendall(post_head(len(ENDLESS[0])) + ENDLESS[0])
-        wait_until(lambda: in_flight(service) == 1)
-        service.process.terminate()
-        assert service.process.wait(60) == 0
-        assert ENDLESS[1] not in everything(client)
-        wait_until(lambda: {state_of(pid) for pid in pids} <= {"X", "Z"})
+def test_what_runs_in_the_event_loop_makes_all_else_wait(tmp_path: Path) -> None:
+    """Which of the two is decided in one place for all frameworks."""
+    settings = {"HANDOFF": "loop", "STRATEGIES": "serial"}
+    wanted = {tmp_path / name: {"FRAMEWORK": name, **settings} for name in ("aiohttp", "rsgi")}
+    with side_by_side(wanted) as services:
+        assert [health_of(it)["handoff"] for it in services] == ["loop"] * 2
+        assert [is_computed_first(it) for it in services] == [True] * 2
 
 
-@pytest.mark.parametrize("framework", [name for name in FRAMEWORKS if "granian" in server_of(name)])
-def test_a_worker_ends_with_granian_s_main_process(tmp_path: Path, framework: str) -> None:
-    settings = {"FRAMEWORK": framework, "STRATEGIES": "serial"}
-    with pytest.raises(AssertionError), running(tmp_path / "log", **settings) as service:
-        workers = children(service.process.pid)
-        service.process.kill()
-        wait_until(lambda: {state_of(pid) for pid in workers} <= {"X", "Z"})
-
-
-@pytest.mark.parametrize("framework", SEES_CONNECTIONS)
-def test_a_sender_that_falls_silent_is_given_up_and_a_stop_waits_for_it_no_longer(
-    tmp_path: Path, framework: str
-) -> None:
-    limits = {"RECEIVE_TIMEOUT_SECONDS": "2", "STOP_TIMEOUT_SECONDS": "3600"}
-    with (
-        running(tmp_path / "log", FRAMEWORK=framework, STRATEGIES="serial", **limits) as service,
-        connected(service.port) as client,
-    ):
-        client.sendall(post_head(1000) + b"{")
-        wait_until(lambda: in_flight(service) == 1)
-        service.process.terminate()
-        answer = answer_of(client)
-        assert answer.status == 400 and b"the body was cut off" in answer.body
-        assert service.process.wait(60) == 0
+def test_a_worker_ends_with_granian_s_main_process(tmp_path: Path) -> None:
+    frameworks = [name for name in FRAMEWORKS if "granian" in server_of(name)]
+    settings = {"STRATEGIES": "serial"}
+    services = [begin(tmp_path / name, {"FRAMEWORK": name, **settings}) for name in frameworks]
+    try:
+        for service in services:
+            wait_until(service.has_begun)
+            workers = children(service.process.pid)
+            assert workers
+            service.process.kill()
+            wait_until(lambda: {state_of(pid) for pid in workers} <= {"X", "Z"})  # noqa: B023
+    finally:
+        for service in services:
+            service.process.kill()
+            service.process.wait()
 
 
 @pytest.mark.parametrize("body", [b"zz\r\n", b"5\r\nabcdefgh", b"3;\x01\r\n"])
@@ -308,3 +302,27 @@ def test_the_log_has_no_values_of_requests(each: LiveService) -> None:
             client.shutdown(socket.SHUT_WR)
             everything(client)
     assert VALUE not in each.log.read_text()
+
+
+def test_a_request_that_runs_longer_than_a_stop_may_take_is_cut_off(
+    all_of_them: dict[str, LiveService],
+) -> None:
+    """Some close its connection, others answer 008. After this these services are no more."""
+
+    def check(service: LiveService) -> None:
+        strategies = strategies_of(service.log.name).split(",")
+        pids = [service.process.pid, *everyone_below(service.process.pid)]
+        with ExitStack() as stack:
+            clients = [stack.enter_context(connected(service.port)) for _ in strategies]
+            for client, strategy in zip(clients, strategies, strict=True):
+                head = post_head(len(ENDLESS[0])).replace(b"serial", strategy.encode())
+                client.sendall(head + ENDLESS[0])
+            wait_until(lambda: in_flight(service) == len(clients))
+            service.process.terminate()
+            assert service.process.wait(60) == 0
+            answers = [everything(client) for client in clients]
+            assert all(not answer or b'"errorCode":"008"' in answer for answer in answers)
+            wait_until(lambda: {state_of(pid) for pid in pids} <= {"X", "Z"})
+
+    with ThreadPoolExecutor(len(FRAMEWORKS)) as threads:
+        list(threads.map(check, all_of_them.values()))

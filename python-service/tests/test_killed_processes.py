@@ -35,19 +35,15 @@ def matrices(rows: int, inner: int, columns: int, request_id: str) -> tuple[byte
 
 
 SMALL = matrices(3, 2, 3, "small")
-LONG = matrices(600, 600, 50, "long")  # many times what computing() waits for
+LONG = matrices(60, 6000, 50, "long")  # many times what computing() waits for
+ENDLESS = matrices(1000, 400, 500, "endless")  # far longer than anything may take here
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[LiveService]:
-    with running(tmp_path / "log", PROCESSES="2") as live:
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
+    """Of its own: what is killed comes back, and is told in the log."""
+    with running(tmp_path_factory.mktemp("killed") / "log", PROCESSES="2") as live:
         yield live
-
-
-@pytest.fixture
-def users() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(8) as executor:
-        yield executor
 
 
 def post(service: LiveService, strategy: str, body: bytes) -> Answer:
@@ -71,6 +67,16 @@ def is_fault(answer: Answer) -> bool:
     return (answer.status, members.get("errorCode"), members["requestId"]) == (500, "099", "long")
 
 
+def test_idle_processes_use_no_time(service: LiveService) -> None:
+    pids = list(service.pool().values())
+    for strategy in STRATEGIES:
+        assert serves(service, strategy)  # after that a process has nothing left to do
+    wait_until(lambda: all(state_of(pid) == "S" for pid in pids))
+    before = [cpu_ticks(pid) for pid in pids]
+    time.sleep(0.5)
+    assert [cpu_ticks(pid) for pid in pids] == before
+
+
 @pytest.mark.parametrize(
     ("strategy", "name"),
     [
@@ -84,7 +90,7 @@ def is_fault(answer: Answer) -> bool:
 def test_the_requests_that_a_killed_process_s_pool_had_are_told_so_and_others_are_served(
     service: LiveService, users: ThreadPoolExecutor, strategy: str, name: str
 ) -> None:
-    pool = service.pool(name[:3])
+    pool, logged = service.pool(name[:3]), len(service.log.read_text())
     busy = computing(list(pool.values()))
     answers = [users.submit(post, service, strategy, LONG[0]) for _ in range(2)]
     wait_until(busy)
@@ -95,21 +101,25 @@ def test_the_requests_that_a_killed_process_s_pool_had_are_told_so_and_others_ar
     assert serves(service, strategy)
     wait_until(lambda: set(service.pool(name[:3])) == set(pool))
     assert service.pool(name[:3])[name] != pool[name]
-    assert "request 'long' failed" in service.log.read_text()
+    assert "request 'long' failed" in service.log.read_text()[logged:]
 
 
 def test_the_service_comes_back_when_gunicorn_s_worker_is_killed(
     service: LiveService, users: ThreadPoolExecutor
 ) -> None:
+    """With it go the requests of its connections, and all its processes."""
     everyone = everyone_below(service.worker_pid())
     busy = computing([service.pool()["PE-1"], service.pool()["PR-1"]])
-    for strategy in ("process-per-element", "process-per-request", "process-per-request"):
-        users.submit(post, service, strategy, LONG[0])
+    asked = ("process-per-element", "process-per-request", "process-per-request")
+    found = [users.submit(post, service, strategy, ENDLESS[0]) for strategy in asked]
     wait_until(busy)
     kill(service.worker_pid())
+    assert all(isinstance(each.exception(), OSError) for each in found)
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in everyone))
     wait_until(lambda: serves_again(service))
     wait_until(lambda: len(service.pool()) == 10)
+    assert json.loads(service.request("GET", "/health").body)["status"] == "ok"
+    assert serves(service, "serial", 20)
 
 
 def serves_again(service: LiveService) -> bool:
@@ -119,9 +129,8 @@ def serves_again(service: LiveService) -> bool:
         return False
 
 
-@pytest.mark.parametrize("to_the_group", [False, True])
-def test_a_stop_finishes_what_runs_and_leaves_nothing_behind(
-    tmp_path: Path, users: ThreadPoolExecutor, to_the_group: bool
+def test_a_stop_of_the_whole_group_finishes_what_runs_and_leaves_nothing_behind(
+    tmp_path: Path, users: ThreadPoolExecutor
 ) -> None:
     with running(tmp_path / "log", PROCESSES="2", STOP_TIMEOUT_SECONDS="200") as service:
         everyone = [service.process.pid, *everyone_below(service.process.pid)]
@@ -135,18 +144,8 @@ def test_a_stop_finishes_what_runs_and_leaves_nothing_behind(
         answers = [users.submit(post, service, strategy, LONG[0]) for strategy in asked]
         wait_until(lambda: begun(service) == len(answers))
         wait_until(busy)
-        for pid in everyone if to_the_group else everyone[:1]:
+        for pid in everyone:
             os.kill(pid, signal.SIGTERM)
         assert service.process.wait(200) == 0
     assert [answer.result().body == LONG[1] for answer in answers] == [True] * len(answers)
     wait_until(lambda: {state_of(pid) for pid in everyone} == {"X"})
-
-
-def test_idle_processes_use_no_time(service: LiveService) -> None:
-    pids = list(service.pool().values())
-    for strategy in STRATEGIES:
-        assert serves(service, strategy)  # after that a process has nothing left to do
-    wait_until(lambda: all(state_of(pid) == "S" for pid in pids))
-    before = [cpu_ticks(pid) for pid in pids]
-    time.sleep(0.5)
-    assert [cpu_ticks(pid) for pid in pids] == before

@@ -8,7 +8,6 @@ import json
 
 import pytest
 from live_database import unused_address
-from message_calls import calling_at
 
 from restbench_service.codec.codec import Answer
 from restbench_service.codec.messages import OPERATIONS, MessagesJson
@@ -127,11 +126,3 @@ def test_a_replay_is_told_in_a_header() -> None:
     assert not isinstance(answers[0], Answer)
     assert isinstance(answers[1], Answer)
     assert answers[1].headers == {"Idempotent-Replayed": "true"}
-
-
-def test_without_a_database_s_answer_all_is_014_and_health_says_so() -> None:
-    with calling_at(unused_address()) as caller:
-        for told in (caller.send("a"), caller.pop("a"), caller.ask("GET", "/queues")):
-            assert (told.status, told.code) == (503, "014")
-            assert told.headers["Retry-After"] == "1"
-        assert caller.page("/health")["database"] == {"up": False}

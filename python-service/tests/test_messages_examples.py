@@ -1,21 +1,21 @@
-"""The contract's examples of messages, by its own runner, and the situations it cannot make."""
+"""The contract's examples of messages in the situations that its own runner cannot make."""
 
+import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from answers import Expectation, unlike
-from cases import LOST_AT_COMMIT, SITUATIONS, Selection, cases, examples, exchange, prepare
+from cases import LOST_AT_COMMIT, Selection, cases, examples, exchange, prepare
 from cases import try_example as tried
 from cutting_proxy import CuttingProxy
 from live_database import LiveDatabase, unused_address
 from live_service import LiveService, running, wait_until
-from races import RACES
 from service import Service
 
 STRATEGIES = ["serial", "process-per-request", "executor-per-request", "worker-pool"]
-OF_MESSAGES = examples(SITUATIONS)
 LOST = examples({LOST_AT_COMMIT})
 DOWN = examples({"database-down"})
 WITHOUT_ROOM = examples({"queue-without-room"})
@@ -28,29 +28,25 @@ def as_the_runner_sees(service: LiveService) -> Service:
     )
 
 
-@pytest.fixture(scope="module")
-def served(database: LiveDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    log = tmp_path_factory.mktemp("examples") / "log"
-    with running(log, **SETTINGS, **database.variables) as service:
-        yield as_the_runner_sees(service)
-
-
-@pytest.mark.parametrize("name", OF_MESSAGES)
-def test_the_example_holds(served: Service, name: str) -> None:
-    assert tried(served, name, OF_MESSAGES[name]).faults == ()
-
-
-@pytest.mark.parametrize("race", RACES)
-def test_several_at_once_get_what_the_contract_says(served: Service, race: Any) -> None:
-    assert race(served).faults == ()
-
-
-def test_without_a_database_that_answers_nothing_is_done(tmp_path: Path) -> None:
-    nowhere = {"DATABASE_URL": unused_address().url}
-    with running(tmp_path / "log", STRATEGIES="serial", **nowhere) as service:
-        outcomes = [tried(as_the_runner_sees(service), *it) for it in DOWN.items()]
+def test_without_a_database_that_answers_a_service_starts_and_does_nothing(tmp_path: Path) -> None:
+    """Each request waits for a second, so they do so together."""
+    nowhere = {"DATABASE_URL": unused_address().url, "PROCESSES": "1"}
+    strategies = ("serial", "process-per-request")
+    with (
+        running(tmp_path / "log", STRATEGIES=",".join(strategies), **nowhere) as service,
+        ThreadPoolExecutor(len(DOWN)) as users,
+    ):
+        health = json.loads(service.request("GET", "/health").body)
+        assert health["database"] == {"up": False}
+        seen = as_the_runner_sees(service)
+        outcomes = list(users.map(lambda it: tried(seen, *it), DOWN.items()))
+        for strategy in strategies:
+            refused = service.request("GET", f"/messages/{strategy}/queues", headers={})
+            assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+            assert json.loads(refused.body)["errorCode"] == "014"
     assert len(outcomes) > 10
     assert [(it.name, it.faults) for it in outcomes if it.faults] == []
+    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 def test_without_room_nothing_is_sent_and_the_rest_goes_on(

@@ -40,7 +40,7 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 @pytest.fixture
 def guarded(database: LiveDatabase, disk: Disk) -> Iterator[Caller]:
     room = {"database_free_path": "/", "database_min_free_bytes": MINIMUM}
-    with calling_at(database, **room) as caller:
+    with calling_at(database, database_connections=1, **room) as caller:
         yield caller
 
 

@@ -1,19 +1,15 @@
-"""Messages in a service of its own: frameworks, pools of processes, a database that goes."""
+"""Messages in a service of its own: pools of processes, a database that goes."""
 
 import json
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
-from live_database import LiveDatabase, fresh_name, unused_address
+from live_database import LiveDatabase, fresh_name
 from live_metrics import metric
 from live_service import Answer, LiveService, running, wait_until
-
-from restbench_service.frameworks import FRAMEWORKS
 
 STRATEGIES = ("serial", "process-per-request", "executor-per-request", "worker-pool")
 NAMED = re.compile(r"connection;dur=(\S+), database;dur=(\S+)$")
@@ -41,45 +37,6 @@ def members_of(answer: Answer) -> dict[str, Any]:
     assert answer.status == 200, answer.body
     members: dict[str, Any] = json.loads(answer.body)
     return members
-
-
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_every_framework_passes_on_methods_and_paths(
-    database: LiveDatabase, tmp_path: Path, framework: str
-) -> None:
-    settings = {"FRAMEWORK": framework, "STRATEGIES": "serial", **database.variables}
-    queue = fresh_name()
-    with running(tmp_path / "log", **settings) as service:
-
-        def ask(method: str, path: str, **members: Any) -> dict[str, Any]:
-            return members_of(call(service, method, path, **members))
-
-        one = f"/queues/{queue}"
-        assert ask("POST", "/queues", requestId=1, queue=queue)["created"] is True
-        sent = ask("POST", f"{one}/messages", requestId=2, sender=3, receiver=5, body="é")["id"]
-        (told,) = ask("GET", f"{one}/messages?receiver=5&limit=2")["messages"]
-        assert (told["id"], told["body"]) == (sent, "é")
-        assert ask("GET", one) == {"queue": queue, "technique": "skip-locked", "messages": 1}
-        assert ask("DELETE", f"{one}/messages/{sent}") == {"id": sent, "deleted": True}
-        asked: dict[str, Any] = {
-            "requestId": 1,
-            "sender": 1,
-            "queues": [queue],
-            "body": "x",
-            "key": queue,
-        }
-        first = call(service, "POST", "/broadcast", **asked)
-        again = call(service, "POST", "/broadcast", **asked)
-        assert (first.body, first.headers["Idempotent-Replayed"]) == (again.body, None)
-        assert again.headers["Idempotent-Replayed"] == "true"
-        assert ask("POST", f"{one}/pop", requestId=1, client=1)["body"] == "x"
-        listed = ask("GET", f"/queues?limit=1&after={quote(queue[:-1])}")["queues"]
-        assert listed == [{"queue": queue, "technique": "skip-locked"}]
-        wrong = call(service, "DELETE", "/queues")
-        assert (wrong.status, wrong.headers["Allow"]) == (405, "GET, POST")
-        assert call(service, "GET", "/queues/a'b").status == 422
-        with_body = service.request("DELETE", f"/messages/serial{one}", b"[", {})
-        assert members_of(with_body) == {"queue": queue, "deleted": True}
 
 
 def test_strategies_say_which_workloads_each_takes(served: LiveService) -> None:
@@ -186,19 +143,6 @@ def test_a_process_of_a_pool_has_no_queue_of_the_web_process(
     ):
         refused = call(served, method, path, strategy, requestId=1, client=1)
         assert (refused.status, json.loads(refused.body)["errorMessage"]) == (422, text)
-
-
-def test_a_service_starts_without_its_database_and_says_so(tmp_path: Path) -> None:
-    tried = ("serial", "process-per-request")
-    settings = {"STRATEGIES": ",".join(tried), "PROCESSES": "1", **unused_address().variables}
-    with running(tmp_path / "log", **settings) as service:
-        health = json.loads(service.request("GET", "/health").body)
-        assert health["database"] == {"up": False}
-        for strategy in tried:
-            refused = call(service, "GET", "/queues", strategy)
-            assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
-            assert json.loads(refused.body)["errorCode"] == "014"
-    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 def test_without_an_address_there_are_no_messages(service: LiveService) -> None:

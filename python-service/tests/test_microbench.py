@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_standard_pool_with_its_default_chunks_stands_next_to_the_strategy_per
 
 def test_pyperf_measures_each_part_in_a_process_of_its_own(bodies: Path) -> None:
     result = bodies / "result.json"
-    asked = selection(bodies, "serial", "process-per-request")
+    asked = replace(selection(bodies, "process-per-request"), rows=(1,))
     path = f"PYTHONPATH={SERVICE}:{SERVICE / 'tests'}"
     program = ["env", path, sys.executable, "-m", "microbench"]
     effort = ["--processes", "1", "--warmups", "0", "--values", "1"]

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from live_service import KERNELS, STRATEGIES, LiveService
+from live_service import KERNELS, STRATEGIES
 
 from restbench_service.codec import matrix as codec
 from restbench_service.codec import slow_reader
 from restbench_service.codec.request_object import INT64_MAX, INT64_MIN
+from restbench_service.coded_workloads import coded_workloads
+from restbench_service.execution.job import Job
+from restbench_service.execution.strategy import Strategy
 from restbench_service.workloads.matrix.multiplication import (
     FLOAT64_EXACT_BELOW,
     multiply_by_loops,
@@ -22,6 +25,7 @@ from restbench_service.workloads.matrix.request import MatrixRequest
 from restbench_service.workloads.workload import InvalidRequestError
 
 Rows = list[list[int]]
+MATRIX = coded_workloads(most_product_elements=1000, cached_bytes=0)["matrix"]
 MAGNITUDES = (50, 2**26, 2**31, 2**52, INT64_MAX)
 """Elements up to these lead through each arithmetic of the native kernel, and beyond 64 bits."""
 
@@ -60,25 +64,25 @@ def body(left: Rows, right: Rows, strings: bool) -> bytes:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=60)
 @given(pair=operands(), strings=st.booleans())
 def test_the_product_is_exact_or_refused(
-    service: LiveService, strategy: str, kernel: str, pair: tuple[Rows, Rows], strings: bool
+    strategies: dict[str, Strategy],
+    strategy: str,
+    kernel: str,
+    pair: tuple[Rows, Rows],
+    strings: bool,
 ) -> None:
     left, right = pair
-    answer = service.request(
-        "POST", f"/matrix/{strategy}?kernel={kernel}", body(left, right, strings)
-    )
-    product = expected(left, right)
+    query = f"kernel={kernel}"
+    job = Job(MATRIX.workload, MATRIX.codec, body(left, right, strings), query)
+    answer, product = strategies[strategy].execute(job), expected(left, right)
     if product is None:
-        assert json.loads(answer.body)["errorCode"] == "006"
+        error = answer.exception()
+        assert isinstance(error, InvalidRequestError) and error.code == "006"
     else:
         text = json.dumps({"requestId": "r", "rows": product}, separators=(",", ":"))
-        assert answer.body == text.encode()
+        assert answer.result() == text.encode()
 
 
 @given(pair=operands(), cuts=st.lists(st.integers(0, 49), max_size=6))
@@ -119,7 +123,7 @@ def slow(text: str) -> tuple[str | int, Rows, Rows] | str:
     return request_id, left.tolist(), right.tolist()
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600)
 @given(
     text=st.sampled_from([GOOD, GOOD_ARRAYS]),
     changes=st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3), PIECES), max_size=3),

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from live_service import SERVICE, start
+from live_service import SERVICE
 
 from restbench_service import main, process
 from restbench_service.affinity import allowed_cores
@@ -182,11 +182,16 @@ REFUSED = [
 
 @pytest.mark.parametrize(("variables", "line"), REFUSED)
 def test_a_bad_value_ends_the_start_with_one_line_and_code_2(
-    tmp_path: Path, variables: dict[str, str], line: str
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variables: dict[str, str],
+    line: str,
 ) -> None:
-    log = tmp_path / "log"
-    assert start(variables, log).wait(60) == 2
-    assert log.read_text() == line
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as exit_:
+        main.prepared_settings()
+    assert (exit_.value.code, capsys.readouterr().err) == (2, line)
 
 
 def test_a_framework_that_is_not_installed_ends_the_start_and_names_what_installs_it(

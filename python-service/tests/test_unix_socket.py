@@ -3,13 +3,12 @@
 import http.client
 import json
 import os
-import signal
 import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -52,9 +51,12 @@ def begun(path: Path, framework: str = "flask") -> "subprocess.Popen[bytes]":
     return start(variables, path.with_suffix(".log"))
 
 
+def listening(path: Path) -> AbstractContextManager["subprocess.Popen[bytes]"]:
+    return up(path, begun(path))
+
+
 @contextmanager
-def listening(path: Path, framework: str = "flask") -> Iterator["subprocess.Popen[bytes]"]:
-    process = begun(path, framework)
+def up(path: Path, process: "subprocess.Popen[bytes]") -> Iterator["subprocess.Popen[bytes]"]:
     try:
         wait_until(lambda: process.poll() is not None or answers(path))
         assert process.poll() is None, path.with_suffix(".log").read_text()
@@ -67,25 +69,20 @@ def listening(path: Path, framework: str = "flask") -> Iterator["subprocess.Pope
 def test_every_framework_serves_on_it_and_ends_in_order(tmp_path: Path) -> None:
     with ExitStack() as stack:
         paths = {name: tmp_path / name for name in FRAMEWORKS}
-        found = [stack.enter_context(listening(path, name)) for name, path in paths.items()]
+        started = [(path, begun(path, name)) for name, path in paths.items()]
+        found = [stack.enter_context(up(*each)) for each in started]
         for name, path in paths.items():
             assert json.loads(answer(path, "GET", "/health"))["framework"] == name
             assert answer(path, "POST", "/matrix/serial", SMALL[0]) == SMALL[1]
             assert stat.S_IMODE(path.stat().st_mode) & 0o666 == 0o666, "a proxy is another user"
+        for each in found:
+            each.terminate()
     assert [each.returncode for each in found] == [0] * len(FRAMEWORKS)
 
 
-def test_what_a_killed_service_left_is_removed_by_the_next(tmp_path: Path) -> None:
-    path = tmp_path / "socket"
-    with listening(path) as killed:
-        os.kill(killed.pid, signal.SIGKILL)
-        wait_until(lambda: not answers(path))
-        assert path.is_socket()
-    with listening(path):
-        assert answer(path, "POST", "/matrix/serial", SMALL[0]) == SMALL[1]
-
-
-def test_that_of_a_live_service_is_refused_with_its_owner(tmp_path: Path) -> None:
+def test_that_of_a_live_service_is_refused_with_its_owner_and_of_a_killed_one_removed(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "socket"
     with listening(path) as first:
         second = subprocess.run(
@@ -99,6 +96,11 @@ def test_that_of_a_live_service_is_refused_with_its_owner(tmp_path: Path) -> Non
         told = f"RESTBENCH_HOST='unix:{path}': in use by python (pid {first.pid})\n"
         assert (second.returncode, second.stderr.replace("gunicorn", "python")) == (1, told)
         assert answers(path)
+        first.kill()
+        wait_until(lambda: not answers(path))
+        assert path.is_socket()
+    with listening(path):
+        assert answer(path, "POST", "/matrix/serial", SMALL[0]) == SMALL[1]
 
 
 def test_what_is_no_socket_stays(tmp_path: Path) -> None:

@@ -4,16 +4,18 @@ Nothing of FastAPI's own validation or serialisation takes part: the stages of a
 bytes, so a service with models costs more than this one.
 """
 
+import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from ..core.reply import Reply
+from ..core.reply import Reply, error
 from ..core.service import UNKNOWN, Head
 from ..settings import Settings
 from .event_loop import Client, Requests, leave, serving
@@ -22,14 +24,17 @@ from .event_loop import Client, Requests, leave, serving
 class _Handler:
     """Gives requests to the core, which is made in the serving process."""
 
-    def __init__(self, settings: Settings, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Settings, headers: Mapping[str, str], begin: Callable[[], object]
+    ) -> None:
         """Nothing runs yet; every answer has the headers."""
-        self._settings, self._headers = settings, headers
+        self._settings, self._headers, self._begin = settings, headers, begin
         self._requests: Requests | None = None
 
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Before the first connection is taken the pools are ready."""
+        self._begin()
         with serving(self._settings, ClientDisconnect) as self._requests:
             yield
 
@@ -38,7 +43,11 @@ class _Handler:
         assert self._requests is not None  # noqa: S101 - lifespan comes first
         client = Client(request.receive)  # after the body nothing comes but that the client is gone
         head = _head(request, client)
-        return _Response(await self._requests.answer(head, request.stream(), client), self._headers)
+        try:
+            reply = await self._requests.answer(head, request.stream(), client)
+        except asyncio.CancelledError:  # by the server, as the stop has lasted as long as it may
+            reply = error("008", "the service is stopping")
+        return _Response(reply, self._headers)
 
     async def handle_any(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Whatever the router has no route for."""
@@ -75,9 +84,14 @@ class _Response(Response):
             self._sent()
 
 
-def create_app(settings: Settings, headers: Mapping[str, str]) -> FastAPI:
-    """The ASGI application; the path is compared by the core, as it was sent."""
-    handler = _Handler(settings, headers)
+def create_app(
+    settings: Settings, headers: Mapping[str, str], begin: Callable[[], object] = lambda: None
+) -> FastAPI:
+    """The ASGI application; the path is compared by the core, as it was sent.
+
+    `begin` is called first in the process that serves, where its server has its signal handlers.
+    """
+    handler = _Handler(settings, headers, begin)
     app = FastAPI(
         lifespan=handler.lifespan,
         openapi_url=None,
@@ -90,6 +104,12 @@ def create_app(settings: Settings, headers: Mapping[str, str]) -> FastAPI:
     return app
 
 
+def _hear_ctrl_c_as_term() -> None:
+    """uvicorn takes a second Ctrl-C as the wish to cut off all that runs."""
+    theirs: Any = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGINT, lambda _, frame: theirs(signal.SIGTERM, frame))
+
+
 def main() -> None:
     """Serve until TERM or Ctrl-C, then finish what is in flight."""
     import uvicorn  # noqa: PLC0415 - fastapi-gunicorn has this application without it
@@ -99,7 +119,7 @@ def main() -> None:
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: None)
     uvicorn.run(
-        create_app(settings, {}),
+        create_app(settings, {}, _hear_ctrl_c_as_term),
         host=settings.host,
         port=settings.port,
         uds=settings.socket_path,
