@@ -80,6 +80,21 @@ PROVEN: dict[ServiceName, tuple[str, ...]] = {
     "java": ("serial", "thread-pool"),
     "python": ("serial", "process-per-request"),
 }
+#: Under which successes are tried in a framework: on the thread that has the request, and answered
+#: by another. Java's own tests try all of them, Python's default framework has all here.
+TRIED: dict[ServiceName, tuple[str, ...]] = {
+    "java": ("serial", "pinned"),
+    "python": ("serial", "process-per-request"),
+}
+#: In the default framework; none: all. Java's take messages, and reach queues in its memory.
+TRIED_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
+    "java": ("serial", "pinned", "pipeline", "worker-pool"),
+    "python": (),
+}
+#: No framework knows techniques: others are tried by the tests of each service.
+TECHNIQUES = ("skip-locked", "memory")
+#: No framework or front knows a kernel: IS stands for the others, whose paths are alike.
+OTHER_KERNELS = ("*ok-npb-[cfm]*", "*ok-npb-w30")
 #: Java's: how the threads of the server begin that parses HTTP.
 SERVER_THREADS = {
     "tomcat": "http-nio-",
@@ -92,7 +107,7 @@ SERVER_THREADS = {
 #: Helidon's class files are of this Java.
 HELIDON_JAVA = 21
 #: Of each Java service, as they are all up at once and no test is about speed.
-JVM = "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1"
+JVM = "-Xms64m -Xmx512m -XX:TieredStopAtLevel=1"
 RECEIVE_S = "2"
 THROWN = r"Traceback|Exception in thread"
 RUNNER = ROOT / "contract" / "run.py"
@@ -114,11 +129,25 @@ def has_thread(pid: int, prefix: str) -> bool:
     return any(name.startswith(prefix) for name in names)
 
 
+def is_default(name: ServiceName, place: Place) -> bool:
+    """Whether it is what a service is where nobody says otherwise."""
+    return (place.framework, place.front) == (DEFAULT_FRAMEWORKS[name], "none")
+
+
+def tried(name: ServiceName, place: Place) -> tuple[str, ...]:
+    """The strategies under which successes are tried there; none: all."""
+    if place.front != "none":
+        return ("serial",)
+    return (TRIED_BY_DEFAULT if is_default(name, place) else TRIED)[name]
+
+
 def started_at(
     place: Place, name: ServiceName, folder: Path, database: Mapping[str, str]
 ) -> Service:
     """A service in its framework, and its front; without the database where it has one."""
     settings = {"RESTBENCH_HANDOFF": place.handoff} if place.handoff else {}
+    if name == "python" and tried(name, place):  # the pools of others would only be started
+        settings["RESTBENCH_STRATEGIES"] = ",".join(tried(name, place))
     return service.start(
         name,
         place.front,
@@ -146,9 +175,13 @@ def contract_run(name: ServiceName, place: Place, at: Service) -> subprocess.Pop
     asked = ["--framework", place.framework, "--receive-seconds", RECEIVE_S]
     asked += ["--pid", str(at.processes[0].pid)]
     asked += [] if place.front == "none" else ["--front", place.front_name]
-    if place.framework != DEFAULT_FRAMEWORKS[name]:
-        asked += ["--technique", "skip-locked"]  # of others no framework knows
-        asked += ["--strategy", "serial"] if name == "java" else []  # ContractExamplesTest has all
+    default = is_default(name, place)
+    options = {
+        "--strategy": tried(name, place),
+        "--technique": TECHNIQUES if default else TECHNIQUES[:1],
+        "--without": () if default else OTHER_KERNELS,
+    }
+    asked += [part for option, values in options.items() for it in values for part in (option, it)]
     line = [sys.executable, str(RUNNER), at.base_url, *asked]
     return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
