@@ -116,12 +116,11 @@ def sbom(part: str) -> Path:
 def write_sboms() -> None:
     """Write the documents of every part. Raises ToolFailed."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    repository = ("-Dexpression=settings.localRepository", "-DforceStdout")
     for part in JAVA_POMS:
         told = maven(  # the plugin's version is the one that Spring Boot's parent pins
             part,
             "org.cyclonedx:cyclonedx-maven-plugin:makeBom",
-            *("help:evaluate", *repository),
+            *("help:evaluate", "-Dexpression=settings.localRepository", "-DforceStdout"),
             *("-DprojectType=application", "-DoutputFormat=json", "-DincludeTestScope=false"),
             *(f"-DoutputDirectory={OUTPUT}", f"-DoutputName={part}.cdx"),
             "-Dcyclonedx.skipAttach=true",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from axe_playwright_python.sync_playwright import Axe
 from fixture_run import START, Made, build, cell, error, steady_load
 from playwright.sync_api import Page
 from shown_run import findings
@@ -112,6 +113,15 @@ def shown(run: Run) -> Run:
     files.write_tables(found)
     report.write(found)
     return run
+
+
+def serious(page: Page, *, contrast: bool = True) -> list[tuple[str, str]]:
+    """What axe finds that matters; `contrast` is the costliest of its rules, and TOO_FAINT looks at
+    more of it, but for text that lets something shine through."""
+    rules = {} if contrast else {"color-contrast": {"enabled": False}}
+    options = {"resultTypes": ["violations"], "preload": False, "rules": rules}
+    found = Axe().run(page, options=options).response["violations"]
+    return [(each["id"], each["help"]) for each in found if each["impact"] in SERIOUS]
 
 
 def wait_until_drawn(page: Page) -> None:
