@@ -58,7 +58,7 @@ def seen(bodies: int, seed: int) -> tuple[list[Message], Tally]:
 
 
 def as_sent(messages: list[Message]) -> str:
-    return repr([(it.path, it.query, it.headers, it.chunk_bytes, it.body) for it in messages])
+    return ascii([(it.path, it.query, it.headers, it.chunk_bytes, it.body) for it in messages])
 
 
 def test_the_same_seed_gives_the_same_bodies_in_every_process() -> None:
