@@ -29,14 +29,20 @@ TOO_FAINT = """() => {
   const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
     .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
+  // The filled shapes of a chart, each with its place: looked for once.
+  const filled = new Map();
+  const filledIn = (svg) => {
+    if (!filled.has(svg)) {
+      const paths = [...svg.querySelectorAll("path[fill^='#']")];
+      filled.set(svg, paths.map((path) => [path, path.getBoundingClientRect()]));
+    }
+    return filled.get(svg);
+  };
   // A tile of a chart that the whole of a text lies on.
   const tileOf = (text) => {
-    const [a, paths] = [text.getBoundingClientRect(), text.closest("svg").querySelectorAll("path")];
-    return [...paths].findLast((path) => {
-      const b = path.getBoundingClientRect();
-      return path.getAttribute("fill")?.startsWith("#") && b.left <= a.left && b.right >= a.right
-        && b.top <= a.top + 2 && b.bottom >= a.bottom - 2;
-    });
+    const a = text.getBoundingClientRect();
+    return filledIn(text.closest("svg")).findLast(([, b]) => b.left <= a.left
+      && b.right >= a.right && b.top <= a.top + 2 && b.bottom >= a.bottom - 2)?.[0];
   };
   const behind = (e) => {
     const tile = e.closest("svg") && tileOf(e);
