@@ -81,18 +81,21 @@ PROVEN: dict[ServiceName, tuple[str, ...]] = {
     "python": ("serial", "process-per-request"),
 }
 #: Under which successes are tried in a framework: on the thread that has the request, and answered
-#: by another. Java's own tests try all of them, Python's default framework has all here.
+#: by another.
 TRIED: dict[ServiceName, tuple[str, ...]] = {
     "java": ("serial", "pinned"),
     "python": ("serial", "process-per-request"),
 }
-#: In the default framework; none: all. Java's take messages, and reach queues in its memory.
+#: In the default framework; none: all. Java's own tests have all strategies, and all techniques under
+#: serial; its strategies that take messages reach queues in memory here.
 TRIED_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
     "java": ("serial", "pinned", "pipeline", "worker-pool"),
     "python": (),
 }
-#: No framework knows techniques: others are tried by the tests of each service.
-TECHNIQUES = ("skip-locked", "memory")
+TECHNIQUES_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
+    "java": ("skip-locked", "memory"),
+    "python": (),
+}
 #: No framework or front knows a kernel: IS stands for the others, whose paths are alike.
 OTHER_KERNELS = ("*ok-npb-[cfm]*", "*ok-npb-w30")
 #: Java's: how the threads of the server begin that parses HTTP.
@@ -176,9 +179,9 @@ def contract_run(name: ServiceName, place: Place, at: Service) -> subprocess.Pop
     asked += ["--pid", str(at.processes[0].pid)]
     asked += [] if place.front == "none" else ["--front", place.front_name]
     default = is_default(name, place)
-    options = {
+    options = {  # no framework knows other techniques
         "--strategy": tried(name, place),
-        "--technique": TECHNIQUES if default else TECHNIQUES[:1],
+        "--technique": TECHNIQUES_BY_DEFAULT[name] if default else ("skip-locked",),
         "--without": () if default else OTHER_KERNELS,
     }
     asked += [part for option, values in options.items() for it in values for part in (option, it)]
