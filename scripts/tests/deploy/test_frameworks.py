@@ -86,8 +86,8 @@ TRIED: dict[ServiceName, tuple[str, ...]] = {
     "java": ("serial", "pinned"),
     "python": ("serial", "process-per-request"),
 }
-#: In the default framework; none: all. Java's own tests have all strategies, and all techniques under
-#: serial; its strategies that take messages reach queues in memory here.
+#: In the default framework; none: all. Java's own tests have all strategies, and all techniques
+#: under serial; its strategies that take messages reach queues in memory here.
 TRIED_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
     "java": ("serial", "pinned", "pipeline", "worker-pool"),
     "python": (),
