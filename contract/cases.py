@@ -113,10 +113,7 @@ def _strategies(example: Example, service: Service, wanted: Selection) -> list[s
 
 def _techniques(example: Example, strategy: str, wanted: Selection) -> list[str]:
     """One where the example says nothing of techniques."""
-    given = example.get("given", "")
-    named = "{technique}" in json.dumps(example) or given.startswith("queue-")
-    named = named or given == LOST_AT_COMMIT
-    if not named:
+    if not has_queues(example) and "{technique}" not in json.dumps(example):
         return [TECHNIQUES[0]]
     tried = TECHNIQUES if strategy == "serial" else MAIN_TECHNIQUES
     found = [it for it in example.get("techniques", TECHNIQUES) if it in tried]
@@ -190,22 +187,27 @@ def _ask(service: Service, case: Example) -> tuple[Expectation, Answer]:
 
 def left_behind(case: Example) -> list[str]:
     """The queues of its situation, and those that it speaks of."""
-    made = QUEUES if case.get("given", "").startswith("queue-") else ()
+    made = QUEUES if has_queues(case) else ()
     text, run = str(case), case["names"]["run"]
     return [queue for queue in EVERY_QUEUE if queue in made or f"{run}-{queue}" in text]
 
 
+def has_queues(example: Example) -> bool:
+    """Whether its situation has the queues of QUEUES."""
+    given = example.get("given", "")
+    return given.startswith("queue-") or given == LOST_AT_COMMIT
+
+
 def situation(case: Example) -> Iterator[Example]:
     """The requests that make what is given, then those of the example's own `before`."""
-    given = case.get("given", "")
-    if given.startswith("queue-") or given == LOST_AT_COMMIT:
+    if has_queues(case):
         names = case["names"]
         for queue in QUEUES:
             made = {"requestId": 0, "queue": f"{names['run']}-{queue}"}
             body = {**made, "technique": names["technique"]}
             path = "/messages/serial/queues"
             yield {"method": "POST", "path": path, "headers": JSON_TYPE, "body": body}
-    if given == "queue-three":
+    if case.get("given") == "queue-three":
         for sender, text in enumerate(("one", "two", "three"), start=1):
             body = {"requestId": 0, "sender": sender, "body": text}
             yield _about(case, "POST", "a", "/messages") | {"headers": JSON_TYPE, "body": body}
