@@ -24,8 +24,8 @@ SETTINGS = {
     "RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "6",
     "RESTBENCH_MAX_BODY_BYTES": str(16 << 20),
 }
-"""Few requests in flight: the limit is reached within seconds. A large body is a thousand times what
-HAProxy keeps of it."""
+"""Few requests in flight: the limit is reached within seconds. A large body is a thousand times
+what HAProxy keeps of it."""
 FORCE = Force(seconds=2, connections=150, capacity_s=1.0, kills=2, users=4, seed=1)
 #: A tester's machine is busy with other tests: whether things come to pass, not how quickly.
 PATIENTLY_S = 60.0

@@ -3,8 +3,6 @@ and for a screen reader."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from page_in_browser import (
     TOO_FAINT,
