@@ -36,7 +36,7 @@ def test_every_chart_is_drawn_fits_stands_out_and_is_told_to_a_screen_reader(
     assert page.locator("figure.chart").count() >= 4, "overview, two figures and stages"
     assert page.evaluate("document.documentElement.scrollWidth") == view[0]
     assert page.evaluate(TOO_FAINT) == []
-    assert serious(page) == []
+    assert serious(page, contrast=view[0] > 400) == []  # of narrow pages it is the same
 
 
 def test_sentence_picture_and_reasons_are_on_the_first_screen(page: Page) -> None:
