@@ -8,9 +8,8 @@ as the run drew it. So noise need not be normal, and one p value holds over all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +25,6 @@ ORDERS, SEED = 499, 2
 PROCESSES = ("its own process", "another process")
 #: A variance below is none; so far from 1, sums of the same numbers in another order may differ.
 _NOTHING, _ROUNDING = 1e-12, 1e-9
-#: Trials in orders that are drawn together: some MB.
-_AT_ONCE = 100_000
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Course = Sequence[tuple[int, int, str, float]]
@@ -44,14 +41,19 @@ def entry(course: Course, cells: Mapping[str, Cell]) -> PredecessorEntry | None:
     weight = trials.weights(logs)
     residual = trials.within(logs, weight)[:, 0]
 
+    def sums(order: Codes) -> Numbers:
+        later, told = trials.after(order)
+        found = np.bincount(told, (weight * residual)[later], len(trials.labels))
+        return found.astype(np.float64)
+
     observed = np.arange(len(known))
     before = np.zeros((len(known), len(trials.labels)))
-    _, later, told = trials.after(observed[None])
-    before[later, told] = 1.0
+    before[trials.after(observed)] = 1.0
     spread = before * trials.within(before, weight)
     information = weight @ spread
-    orders = chain([observed[None]], trials.drawn())
-    drawn = np.concatenate([trials.sums(each, weight * residual) for each in orders])
+    random = np.random.default_rng(SEED)
+    orders = (np.argsort(trials.round + random.random(len(known))) for _ in range(ORDERS))
+    drawn = np.array([sums(observed), *map(sums, orders)])
     error = drawn.std(axis=0)
     usable = np.flatnonzero(((weight > 0) @ spread >= FEWEST) & (error > _NOTHING))
     if not usable.size:
@@ -118,30 +120,14 @@ class _Trials:
         values = values - _means(values, self.stratum)
         return values - _means(values, self.round, weight)
 
-    def drawn(self) -> Iterator[Codes]:
-        """ORDERS other orders, a row each, some at a time."""
-        random, size = np.random.default_rng(SEED), self.round.size
-        at_once = max(1, _AT_ONCE // size)
-        for first in range(0, ORDERS, at_once):
-            number = min(at_once, ORDERS - first)
-            yield np.argsort(self.round + random.random((number, size)), axis=1)
-
-    def sums(self, orders: Codes, values: Numbers) -> Numbers:
-        """Of each order, a row each, the values of the trials that each label came before."""
-        number, later, told = self.after(orders)
-        count = len(self.labels)
-        found = np.bincount(number * count + told, values[later], len(orders) * count)
-        return found.reshape(-1, count).astype(np.float64)
-
-    def after(self, orders: Codes) -> tuple[Codes, Codes, Codes]:
-        """Each trial with one before it in its block, three times: in which of the orders, which
-        trial, and the label of what came before."""
-        before, later = orders[:, :-1], orders[:, 1:]
-        number, place = np.nonzero(self.block[before] == self.block[later])
-        before, later = before[number, place], later[number, place]
+    def after(self, order: Codes) -> tuple[Codes, Codes]:
+        """Each trial with one before it in its block, three times, and the labels of that."""
+        before, later = order[:-1], order[1:]
+        is_within = self.block[before] == self.block[later]
+        before, later = before[is_within], later[is_within]
         other = self.process[before] != self.process[later]
         told = (self.cell[before], self.service[before], len(self.labels) - len(PROCESSES) + other)
-        return np.tile(number, 3), np.tile(later, 3), np.concatenate(told)
+        return np.tile(later, 3), np.concatenate(told)
 
 
 def _coded(texts: Sequence[str]) -> tuple[list[str], Codes]:
