@@ -112,8 +112,9 @@ HELIDON_JAVA = 21
 #: Of each Java service, as they are all up at once and no test is about speed.
 JVM = "-Xms64m -Xmx512m -XX:TieredStopAtLevel=1"
 RECEIVE_S = "2"
-#: Of a body, so that one beyond it is sent within that on a busy machine too.
-BODY_LIMIT_BYTES = 4 << 20
+#: Of Java's bodies, so that one beyond it is sent within that on a busy machine too. Python has its
+#: own limit: Granian waits for the 8 MiB of a body that is refused unread, not for 68.
+JAVA_BODY_LIMIT_BYTES = 4 << 20
 THROWN = r"Traceback|Exception in thread"
 RUNNER = ROOT / "contract" / "run.py"
 #: An idle service takes no more of a core, seen for so long.
@@ -201,7 +202,8 @@ def test_every_framework_answers_as_the_contract_says(
     for front in fronts.FRONTS:
         fronts.program(front)
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
-    monkeypatch.setenv("RESTBENCH_MAX_BODY_BYTES", str(BODY_LIMIT_BYTES))
+    if name == "java":
+        monkeypatch.setenv("RESTBENCH_MAX_BODY_BYTES", str(JAVA_BODY_LIMIT_BYTES))
     monkeypatch.setenv("JAVA_OPTIONS", JVM)
     is_old = name == "java" and java_version(jvm.java()) < HELIDON_JAVA
     places = [each for each in PLACES[name] if not (is_old and each.framework == "helidon")]
