@@ -46,7 +46,7 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup services bench chaos bench-limit bench-growth queue-controls microbench plan calibrate report browse serve stop secrets frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
+.PHONY: help setup services bench chaos bench-limit bench-growth queue-controls microbench plan calibrate report browse serve stop secrets frameworks test test-java test-python test-waiting test-scripts test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|logs|open-load|npb|calls|messages|messages-threads|messages-factorial|messages-fraction|messages-trace|messages-faults|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n           DATABASE=none|/usr/lib/postgresql/15/bin|postgresql://OWNER@HOST:5432/DATABASE\n'
@@ -84,10 +84,11 @@ stop: $(VENV) ## end the services and the database that `make serve` started
 	@$(BIN)/restbench stop
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy apache compiler ## every test of every part
-	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java lint test-beside test-overload test-robustness
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java test-robustness test-scripts test-overload lint test-beside
 
-# Three side by side, each told in one piece when it is over: the Python service's tests mostly wait for deadlines, whole runs of
-# the harness for windows to pass, and what only computes gives way to these. The linters, which take one core, are among them.
+# Three side by side, the longest first, each told in one piece when it is over: the Python service's tests mostly wait for
+# deadlines, whole runs of the harness for windows to pass, and what only computes gives way to these. The harness's other tests
+# take both cores, so that none is idle at the end.
 test-java:
 	$(GIVES_WAY) $(MVN) -f java-service/pom.xml verify
 	$(GIVES_WAY) $(MVN) -f java-service/client/pom.xml verify
@@ -95,11 +96,12 @@ test-python:
 	$(call PYTEST,python-service,../$(BIN)/python)
 test-waiting:
 	$(call PYTEST,scripts,../$(BIN)/python,-m live -n 2 --dist loadfile -o cache_dir=.pytest_cache_live)
+test-scripts:
+	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -n 2 --dist loadfile -o cache_dir=.pytest_cache_beside)
 test-beside:
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q contract/tests)
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q jmeter-plans/tests)
 	$(call PYTEST,audit,$(GIVES_WAY) ../.cache/audit/bin/python)
-	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -o cache_dir=.pytest_cache_beside)
 test-overload:
 	$(call PYTEST,robustness,../$(BIN)/python,tests/test_overload_live.py -o cache_dir=.pytest_cache_overload)
 test-robustness:

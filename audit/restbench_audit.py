@@ -117,24 +117,23 @@ def write_sboms() -> None:
     """Write the documents of every part. Raises ToolFailed."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
     for part in JAVA_POMS:
-        maven(  # the plugin's version is the one that Spring Boot's parent pins
+        told = maven(  # the plugin's version is the one that Spring Boot's parent pins
             part,
             "org.cyclonedx:cyclonedx-maven-plugin:makeBom",
+            *("help:evaluate", "-Dexpression=settings.localRepository", "-DforceStdout"),
             *("-DprojectType=application", "-DoutputFormat=json", "-DincludeTestScope=false"),
             *(f"-DoutputDirectory={OUTPUT}", f"-DoutputName={part}.cdx"),
             "-Dcyclonedx.skipAttach=true",
         )
     for part, lock in PYTHON_LOCKS.items():
         module("cyclonedx_py", "requirements", str(lock), "-o", str(sbom(part)))
-    _write("load-generator", _jars())
+    _write("load-generator", _jars(Path(told.splitlines()[-1])))
     carried = json.loads(PAGE.read_text(encoding="utf-8"))["library"]
     _write("page", [_library(PackageURL("npm", None, *each)) for each in carried.items()])
 
 
-def _jars() -> list[Component]:
-    """Every jar of JMeter's folder, named after where Maven keeps it."""
-    asked = ("help:evaluate", "-Dexpression=settings.localRepository", "-DforceStdout")
-    local = Path(maven("java-service", *asked).splitlines()[-1])
+def _jars(local: Path) -> list[Component]:
+    """Every jar of JMeter's folder, named after where Maven keeps it in its `local` repository."""
     kept = {path.name: path.relative_to(local) for path in local.rglob("*.jar")}
     jars = sorted(JMETER.rglob("*.jar"))
     if not jars:

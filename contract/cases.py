@@ -13,6 +13,7 @@ import json
 import uuid
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,13 @@ Example = dict[str, Any]
 class Selection:
     """What of the examples is wanted: none means all."""
 
-    strategy: str | None = None
-    technique: str | None = None
+    strategies: Collection[str] = ()
+    techniques: Collection[str] = ()
+    without: Collection[str] = ()
+    """Patterns of names of examples that are left out."""
+
+
+EVERYTHING = Selection()
 
 
 def examples(wanted: Collection[str | None] = (None, *SITUATIONS)) -> dict[str, Example]:
@@ -57,13 +63,21 @@ def examples(wanted: Collection[str | None] = (None, *SITUATIONS)) -> dict[str, 
     return {name: it for name, it in every.items() if it.get("given") in wanted}
 
 
-def offered(service: Service) -> tuple[dict[str, Example], list[str]]:
-    """Those that the service can be asked, and the names of those that its database is missing for.
+def offered(
+    service: Service, wanted: Selection = EVERYTHING
+) -> tuple[dict[str, Example], list[str]]:
+    """Those wanted that the service can be asked, and the names of those that its database is
+    missing for.
 
     Those of SOAP only where it lists a workload of it.
     """
     has_soap = any(workload.startswith("soap/") for workload in service.strategies)
-    every = {name: it for name, it in examples().items() if has_soap or "soap/" not in name}
+    without = wanted.without if has_soap else (*wanted.without, "soap/*")
+    every = {
+        name: it
+        for name, it in examples().items()
+        if not any(fnmatchcase(name, pattern) for pattern in without)
+    }
     left_out = [] if service.has_database else [name for name in every if "given" in every[name]]
     return {name: it for name, it in every.items() if name not in left_out}, left_out
 
@@ -90,8 +104,8 @@ def _strategies(example: Example, service: Service, wanted: Selection) -> list[s
     if "{strategy}" not in path:
         return ["serial"]
     listed = service.strategies.get(workload_of(path), ["serial"])
-    if wanted.strategy:
-        listed = [wanted.strategy]
+    if wanted.strategies:
+        listed = [it for it in listed if it in wanted.strategies]
     if "strategies" in example:
         return [it for it in listed if it in example["strategies"]]
     return listed if example["status"] == 200 else ["serial"]
@@ -99,16 +113,13 @@ def _strategies(example: Example, service: Service, wanted: Selection) -> list[s
 
 def _techniques(example: Example, strategy: str, wanted: Selection) -> list[str]:
     """One where the example says nothing of techniques."""
-    given = example.get("given", "")
-    named = "{technique}" in json.dumps(example) or given.startswith("queue-")
-    named = named or given == LOST_AT_COMMIT
-    if not named:
+    if not has_queues(example) and "{technique}" not in json.dumps(example):
         return [TECHNIQUES[0]]
     tried = TECHNIQUES if strategy == "serial" else MAIN_TECHNIQUES
     found = [it for it in example.get("techniques", TECHNIQUES) if it in tried]
     if strategy in IN_OTHER_PROCESSES and "strategies" not in example:
         found = [it for it in found if it != OF_ONE_PROCESS]
-    return [it for it in found if wanted.technique in {None, it}]
+    return [it for it in found if not wanted.techniques or it in wanted.techniques]
 
 
 def _kernels(example: Example, concrete: Example) -> Iterator[Example]:
@@ -133,11 +144,11 @@ def filled(value: Any, names: dict[str, str]) -> Any:
 
 
 def try_example(
-    service: Service, name: str, example: Example, wanted: Selection | None = None
+    service: Service, name: str, example: Example, wanted: Selection = EVERYTHING
 ) -> Outcome:
     """The first case for which the answer is wrong, or that all are right."""
     answer = ""
-    for case in cases(example, service, wanted or Selection()):
+    for case in cases(example, service, wanted):
         asked = f"{case['request']['path']} ({case['names']['technique']})"
         try:
             expected, answered = _ask(service, case)
@@ -170,21 +181,33 @@ def _ask(service: Service, case: Example) -> tuple[Expectation, Answer]:
         return Expectation(case, earlier), exchange(service, request)
     finally:
         if case.get("given") in SITUATIONS:
-            for queue in EVERY_QUEUE:
+            for queue in left_behind(case):
                 exchange(service, _about(case, "DELETE", queue))
+
+
+def left_behind(case: Example) -> list[str]:
+    """The queues of its situation, and those that it speaks of."""
+    made = QUEUES if has_queues(case) else ()
+    text, run = str(case), case["names"]["run"]
+    return [queue for queue in EVERY_QUEUE if queue in made or f"{run}-{queue}" in text]
+
+
+def has_queues(example: Example) -> bool:
+    """Whether its situation has the queues of QUEUES."""
+    given = example.get("given", "")
+    return given.startswith("queue-") or given == LOST_AT_COMMIT
 
 
 def situation(case: Example) -> Iterator[Example]:
     """The requests that make what is given, then those of the example's own `before`."""
-    given = case.get("given", "")
-    if given.startswith("queue-") or given == LOST_AT_COMMIT:
+    if has_queues(case):
         names = case["names"]
         for queue in QUEUES:
             made = {"requestId": 0, "queue": f"{names['run']}-{queue}"}
             body = {**made, "technique": names["technique"]}
             path = "/messages/serial/queues"
             yield {"method": "POST", "path": path, "headers": JSON_TYPE, "body": body}
-    if given == "queue-three":
+    if case.get("given") == "queue-three":
         for sender, text in enumerate(("one", "two", "three"), start=1):
             body = {"requestId": 0, "sender": sender, "body": text}
             yield _about(case, "POST", "a", "/messages") | {"headers": JSON_TYPE, "body": body}

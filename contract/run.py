@@ -16,8 +16,9 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
-from cases import CONTRACT, Selection, offered, try_example
+from cases import CONTRACT, Example, Selection, offered, try_example
 from conversation import try_probe
 from probes import PROBES, Terminate
 from races import RACES
@@ -57,9 +58,8 @@ def verdicts(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> Ite
             yield f"{what}: {outcome.answer!r}, listed as {answer!r}"
 
 
-def run(service: Service, wanted: Selection) -> list[Outcome]:
+def run(service: Service, examples: dict[str, Example], wanted: Selection) -> list[Outcome]:
     """Every example and race, every probe side by side, at last the one that ends the service."""
-    examples, _ = offered(service)
     outcomes = [try_example(service, *item, wanted) for item in examples.items()]
     outcomes += [race(service) for race in RACES if service.has_database]
     ending = [it for it in PROBES if any(isinstance(step, Terminate) for step in it.steps)]
@@ -76,16 +76,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--framework", required=True)
     parser.add_argument("--front", help="the proxy that listens there")
     parser.add_argument("--pid", type=int, help="of the service: try the probe that ends it")
-    parser.add_argument("--strategy", help="try successes under this one alone, not under all")
-    parser.add_argument("--technique", help="try queues of this one alone, not of all")
+    some: dict[str, Any] = {"action": "append", "default": []}
+    parser.add_argument("--strategy", **some, help="try successes under these, not under all")
+    parser.add_argument("--technique", **some, help="try queues of these, not of all")
+    parser.add_argument("--without", **some, help="leave out examples of such names: ok-npb-*")
     parser.add_argument("--receive-seconds", type=float, default=20, help="its receive timeout")
     options = parser.parse_args(arguments)
     service = Service.at(options.url, options.receive_seconds, options.pid)
-    outcomes = run(service, Selection(options.strategy, options.technique))
+    if unknown := {*options.strategy}.difference(*service.strategies.values()):
+        parser.error(f"the service has no strategy {', '.join(unknown)}")
+    wanted = Selection(options.strategy, options.technique, options.without)
+    examples, left_out = offered(service, wanted)
+    outcomes = run(service, examples, wanted)
     lines = list(verdicts(outcomes, deviations(options.framework, options.front)))
-    if left_out := offered(service)[1]:
-        lines_out = f"NOT TRIED: {len(left_out)} examples of messages, the service has no database"
-        print(lines_out)
+    if left_out:
+        print(f"NOT TRIED: {len(left_out)} examples of messages, the service has no database")
     print("\n".join([*lines, f"{len(outcomes)} examples and probes, {len(lines)} differences"]))
     return 1 if lines else 0
 

@@ -7,6 +7,7 @@ import sys
 import zlib
 from collections import Counter
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ SOUND = {"ok-", "001", "004", "006", "010", "011", "012", "013", "014", "015"}
 every_example = pytest.mark.parametrize("name", sorted(EXAMPLES))
 
 
+@cache
 def validator(definition: str) -> Draft202012Validator:
     return Draft202012Validator({"$ref": f"#/$defs/{definition}", "$defs": DEFINITIONS})
 

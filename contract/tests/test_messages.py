@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cases import IN_OTHER_PROCESSES, OF_ONE_PROCESS, TECHNIQUES, Selection, cases, situation
+from cases import (
+    EVERY_QUEUE,
+    IN_OTHER_PROCESSES,
+    OF_ONE_PROCESS,
+    TECHNIQUES,
+    Selection,
+    cases,
+    left_behind,
+    situation,
+)
 from service import Service
 
 CONTRACT = Path(__file__).parents[1]
@@ -101,11 +110,21 @@ def test_a_situation_is_made_before_the_example_s_own_requests() -> None:
     assert bodies == ["one", "two", "three"]
 
 
-def test_one_strategy_and_one_technique_can_be_asked_for() -> None:
-    example = EXAMPLES["ok-messages-send"]
-    (case,) = cases(example, SERVICE, Selection("serial", "pgmq"))
-    assert (case["names"]["strategy"], case["names"]["technique"]) == ("serial", "pgmq")
-    assert (
-        list(cases(EXAMPLES["ok-messages-send-with-key"], SERVICE, Selection("serial", "memory")))
-        == []
+@every_example
+def test_each_queue_that_is_made_is_taken_away(name: str) -> None:
+    case = next(cases(EXAMPLES[name], SERVICE, Selection()))
+    bodies = [it.get("body", {}) for it in (*situation(case), case["request"])]
+    made = {str(body.get("queue")) for body in bodies if isinstance(body, dict)}
+    known, gone = (
+        {f"{case['names']['run']}-{queue}" for queue in queues}
+        for queues in (EVERY_QUEUE, left_behind(case))
     )
+    assert made & known <= gone
+
+
+def test_some_strategies_and_techniques_can_be_asked_for() -> None:
+    example = EXAMPLES["ok-messages-send"]
+    (case,) = cases(example, SERVICE, Selection(["serial"], ["pgmq"]))
+    assert (case["names"]["strategy"], case["names"]["technique"]) == ("serial", "pgmq")
+    in_memory = Selection(["serial"], ["memory"])
+    assert list(cases(EXAMPLES["ok-messages-send-with-key"], SERVICE, in_memory)) == []

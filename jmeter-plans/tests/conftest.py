@@ -62,10 +62,14 @@ class JMeter:
         return run
 
 
+def jmeter_in(folder: Path) -> JMeter:
+    shutil.copytree(EXAMPLE, folder / "payload")
+    return JMeter(folder)
+
+
 @pytest.fixture
 def jmeter(tmp_path: Path) -> JMeter:
-    shutil.copytree(EXAMPLE, tmp_path / "payload")
-    return JMeter(tmp_path)
+    return jmeter_in(tmp_path)
 
 
 def _free_udp_port() -> int:

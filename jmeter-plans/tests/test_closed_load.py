@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from conftest import REQUEST_REST, ROWS, JMeter
+from conftest import REQUEST_REST, ROWS, JMeter, jmeter_in
 from stub_service import SERVER_TIMING, Answer, StubService
 
 DASHBOARD_COLUMNS = [
@@ -27,23 +27,42 @@ def with_body(change: "tuple[str, str]", request_id: str) -> Answer:
     return replace(answer, body=body)
 
 
-def test_writes_the_columns_of_the_dashboard_generator_and_the_stages(jmeter: JMeter) -> None:
-    with StubService(right) as service:
-        samples = jmeter.run(service.port, users=2, loops=3).samples()
+Served = tuple[StubService, list[dict[str, str]]]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Served:
+    """A service that is right, and the samples of four users who each asked it ten times."""
+    with StubService(right, delay_s=0.005) as service:
+        run = jmeter_in(tmp_path_factory.mktemp("served"))
+        kind = {"strategy": "pinned", "kernel": "native"}
+        samples = run.run(service.port, users=4, loops=10, **kind).samples()
+    return service, samples
+
+
+def test_writes_the_columns_of_the_dashboard_generator_and_the_stages(served: Served) -> None:
+    _, samples = served
     assert list(samples[0]) == [*DASHBOARD_COLUMNS, "serverTiming"]
     assert {sample["serverTiming"] for sample in samples} == {SERVER_TIMING}
     assert {sample["label"] for sample in samples} == {"a cell"}
-    assert {sample["success"] for sample in samples} == {"true"}
+    assert [sample["success"] for sample in samples] == ["true"] * 40
 
 
-def test_sends_each_request_with_its_own_id_and_the_whole_payload(jmeter: JMeter) -> None:
-    with StubService(right) as service:
-        jmeter.run(service.port, users=3, loops=4, strategy="pinned", kernel="native")
-    assert sorted(service.request_ids) == [f"u{u}-{n}" for u in (1, 2, 3) for n in (1, 2, 3, 4)]
+def test_sends_each_request_with_its_own_id_and_the_whole_payload(served: Served) -> None:
+    service, _ = served
+    ids = sorted(f"u{user}-{number}" for user in range(1, 5) for number in range(1, 11))
+    assert sorted(service.request_ids) == ids
     assert set(service.paths) == {"/matrix/pinned?kernel=native"}
     for body in service.bodies:
         assert body.decode("ascii").partition(",")[2] == REQUEST_REST
         assert json.loads(body)["matrixTwo"]["columnCount"] == 2
+
+
+def test_each_user_keeps_one_connection(served: Served) -> None:
+    service, samples = served
+    assert service.connections == 4
+    connected = Counter(sample["threadName"] for sample in samples if sample["Connect"] != "0")
+    assert max(connected.values(), default=0) <= 1
 
 
 def test_sends_and_compares_bytes_of_any_encoding(jmeter: JMeter) -> None:
@@ -82,44 +101,32 @@ def test_a_body_that_differs_anywhere_is_a_wrong_answer_and_the_next_is_right(
     assert {sample["failureMessage"] for sample in samples[1::2]} == {WRONG_BODY}
 
 
-@pytest.mark.parametrize("status", [200, 503])
-def test_an_error_body_fails_whatever_its_status(jmeter: JMeter, status: int) -> None:
-    def refuse(request_id: str) -> Answer:
-        error = {"requestId": request_id, "errorCode": "008", "errorMessage": "busy"}
-        return Answer(status, json.dumps(error).encode("ascii"), server_timing=None)
+def test_each_answer_is_judged_by_its_status_its_body_and_its_own_stages(jmeter: JMeter) -> None:
+    """Right ones with stages and without, an error with either status, a right one with another."""
 
-    with StubService(refuse) as service:
-        samples = jmeter.run(service.port, users=1, loops=2).samples()
-    message = WRONG_BODY if status == 200 else "The status is not 200"
-    assert [(s["success"], s["responseCode"], s["failureMessage"]) for s in samples] == [
-        ("false", str(status), message)
-    ] * 2
+    def error(request_id: str) -> bytes:
+        told = {"requestId": request_id, "errorCode": "008", "errorMessage": "busy"}
+        return json.dumps(told).encode("ascii")
 
+    def answer(request_id: str) -> Answer:
+        return {
+            "u1-1": right(request_id),
+            "u1-2": replace(right(request_id), server_timing=None),
+            "u1-3": Answer(200, error(request_id), server_timing=None),
+            "u1-4": Answer(503, error(request_id), server_timing=None),
+            "u1-5": replace(right(request_id), status=201),
+        }[request_id]
 
-def test_a_right_body_with_another_status_fails(jmeter: JMeter) -> None:
-    with StubService(lambda request_id: replace(right(request_id), status=201)) as service:
-        samples = jmeter.run(service.port, users=1, loops=1).samples()
-    assert samples[0]["success"] == "false"
-
-
-def test_stages_of_one_answer_are_never_written_for_the_next(jmeter: JMeter) -> None:
-    def only_first_has_stages(request_id: str) -> Answer:
-        return replace(
-            right(request_id), server_timing=SERVER_TIMING if request_id == "u1-1" else None
-        )
-
-    with StubService(only_first_has_stages) as service:
-        samples = jmeter.run(service.port, users=1, loops=2).samples()
-    assert [sample["serverTiming"] for sample in samples] == [SERVER_TIMING, ""]
-
-
-def test_each_user_keeps_one_connection(jmeter: JMeter) -> None:
-    with StubService(right, delay_s=0.005) as service:
-        samples = jmeter.run(service.port, users=4, loops=10).samples()
-    assert service.connections == 4
-    connected = Counter(sample["threadName"] for sample in samples if sample["Connect"] != "0")
-    assert max(connected.values(), default=0) <= 1
-    assert len(samples) == 40
+    with StubService(answer) as service:
+        samples = jmeter.run(service.port, users=1, loops=5).samples()
+    assert [(s["success"], s["responseCode"], s["failureMessage"]) for s in samples[:4]] == [
+        ("true", "200", ""),
+        ("true", "200", ""),
+        ("false", "200", WRONG_BODY),
+        ("false", "503", "The status is not 200"),
+    ]
+    assert (samples[4]["success"], samples[4]["responseCode"]) == ("false", "201")
+    assert [sample["serverTiming"] for sample in samples[:3]] == [SERVER_TIMING, "", ""]
 
 
 def test_a_service_that_is_down_is_tried_once_a_request(jmeter: JMeter) -> None:

@@ -6,6 +6,7 @@ import subprocess
 from datetime import datetime
 from pathlib import Path
 
+import pytest
 from conftest import PLANS
 
 HEADER = (
@@ -38,67 +39,80 @@ def total(dashboard: Path) -> dict[str, float]:
     return dict(statistics["Total"])
 
 
-def test_makes_one_dashboard_a_file_each_with_its_own_numbers(tmp_path: Path) -> None:
-    slow, fast = tmp_path / "slow-cell", tmp_path / "fast-cell"
-    finished = make_dashboards(
-        (write_jtl(tmp_path / "slow.jtl", [100, 200, 300], failures=1), slow),
-        (write_jtl(tmp_path / "fast.jtl", [10] * 40), fast),
-    )
+ENGINES = ("198.18.0.5:1099", "198.18.0.4:1099")
+
+
+def merged(file: Path) -> Path:
+    """A file of two engines. It is in no order: engines send their samples in batches."""
+    rows = write_jtl(file, [10] * 30).read_text(encoding="utf-8").removeprefix(HEADER)
+    of_each = [rows.replace("user 1-1", f"{engine}-user 1-1") for engine in ENGINES]
+    file.write_text(HEADER + "".join(of_each), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a dashboard of each file, in its name, all of one JVM."""
+    folder = tmp_path_factory.mktemp("dashboards")
+    (folder / "fast").mkdir()
+    (folder / "fast" / "stale.html").write_text("old", encoding="utf-8")
+    files = [
+        write_jtl(folder / "slow.jtl", [100, 200, 300], failures=1),
+        write_jtl(folder / "fast.jtl", [10] * 45),
+        write_jtl(folder / "long.jtl", [500] * 10_000 + [10] * 20_000),
+        merged(folder / "merged.jtl"),
+    ]
+    finished = make_dashboards(*((file, folder / file.stem) for file in files))
     assert finished.returncode == 0, finished.stderr
+    return folder
+
+
+def graphs(dashboard: Path) -> str:
+    return (dashboard / "content" / "js" / "graph.js").read_text(encoding="utf-8")
+
+
+def test_makes_one_dashboard_a_file_each_with_its_own_numbers(made: Path) -> None:
+    slow, fast = made / "slow", made / "fast"
     assert (total(slow)["sampleCount"], total(slow)["meanResTime"]) == (3, 200.0)
     assert total(slow)["errorCount"] == 1
-    assert (total(fast)["sampleCount"], total(fast)["meanResTime"]) == (40, 10.0)
+    assert (total(fast)["sampleCount"], total(fast)["meanResTime"]) == (45, 10.0)
     for folder in (slow, fast):
         assert folder.name in (folder / "index.html").read_text(encoding="utf-8")
-        assert (folder / "content" / "js" / "graph.js").exists()
+        assert graphs(folder)
 
 
-def test_tells_begin_and_end_as_times_of_day(tmp_path: Path) -> None:
-    make_dashboards((write_jtl(tmp_path / "samples.jtl", [10] * 45), tmp_path / "cell"))
-    page = (tmp_path / "cell" / "index.html").read_text(encoding="utf-8")
+def test_tells_begin_and_end_as_times_of_day(made: Path) -> None:
+    page = (made / "fast" / "index.html").read_text(encoding="utf-8")
     times = re.findall(r"<td>(?:Start|End) Time</td>\s*<td>\"([^\"]*)\"</td>", page)
     shown = [datetime.strptime(each.rpartition(" ")[0], "%Y-%m-%d %H:%M:%S") for each in times]
     begin, end = (datetime.fromtimestamp(at // 1000) for at in (BEGIN_MS, BEGIN_MS + 44 * 100 + 10))
     assert shown == [begin, end]
 
 
-def test_draws_a_point_a_second(tmp_path: Path) -> None:
-    make_dashboards((write_jtl(tmp_path / "samples.jtl", [10] * 45), tmp_path / "cell"))
-    graphs = (tmp_path / "cell" / "content" / "js" / "graph.js").read_text(encoding="utf-8")
+def test_draws_a_point_a_second(made: Path) -> None:
     throughput = next(
         line
-        for line in graphs.splitlines()
+        for line in graphs(made / "fast").splitlines()
         if '"Transaction per second"' in line or '"Total Transactions Per Second"' in line
     )
     assert '"granularity": 1000' in throughput
 
 
-def test_percentiles_cover_every_sample_not_the_last_20_000(tmp_path: Path) -> None:
-    elapsed = [500] * 10_000 + [10] * 20_000
-    make_dashboards((write_jtl(tmp_path / "samples.jtl", elapsed), tmp_path / "cell"))
-    assert total(tmp_path / "cell")["pct1ResTime"] == 500.0
+def test_percentiles_cover_every_sample_not_the_last_20_000(made: Path) -> None:
+    assert total(made / "long")["pct1ResTime"] == 500.0
 
 
 def test_a_file_merged_of_two_engines_is_counted_whole_and_shows_the_users_of_each(
-    tmp_path: Path,
+    made: Path,
 ) -> None:
-    """Such a file is in no order: engines send their samples in batches."""
-    engines = ("198.18.0.5:1099", "198.18.0.4:1099")
-    parts = [write_jtl(tmp_path / f"{n}.jtl", [10] * 30).read_text() for n in range(2)]
-    rows = [
-        part.removeprefix(HEADER).replace("user 1-1", f"{engine}-user 1-1")
-        for part, engine in zip(parts, engines, strict=True)
-    ]
-    merged = tmp_path / "merged.jtl"
-    merged.write_text(HEADER + "".join(rows), encoding="utf-8")
-    make_dashboards((merged, tmp_path / "cell"))
-    assert (total(tmp_path / "cell")["sampleCount"], total(tmp_path / "cell")["errorCount"]) == (
-        60,
-        0,
-    )
-    graphs = (tmp_path / "cell" / "content" / "js" / "graph.js").read_text(encoding="utf-8")
-    for engine in engines:
-        assert f'"label": "{engine}-user"' in graphs
+    found = total(made / "merged")
+    assert (found["sampleCount"], found["errorCount"]) == (60, 0)
+    for engine in ENGINES:
+        assert f'"label": "{engine}-user"' in graphs(made / "merged")
+
+
+def test_replaces_a_dashboard_that_is_there(made: Path) -> None:
+    assert not (made / "fast" / "stale.html").exists()
 
 
 def test_names_a_file_without_a_sample_and_still_makes_the_others(tmp_path: Path) -> None:
@@ -112,12 +126,3 @@ def test_names_a_file_without_a_sample_and_still_makes_the_others(tmp_path: Path
     for file in (empty, missing, broken):
         assert f"dashboards: {file}: " in finished.stderr
     assert total(tmp_path / "good")["sampleCount"] == 1
-
-
-def test_replaces_a_dashboard_that_is_there(tmp_path: Path) -> None:
-    stale = tmp_path / "cell" / "stale.html"
-    stale.parent.mkdir()
-    stale.write_text("old", encoding="utf-8")
-    make_dashboards((write_jtl(tmp_path / "samples.jtl", [10]), tmp_path / "cell"))
-    assert not stale.exists()
-    assert total(tmp_path / "cell")["sampleCount"] == 1

@@ -94,7 +94,7 @@ def test_what_broke_behind_the_deciding_statement_is_unknown(
     cut_off: tuple[Service, CuttingProxy], name: str
 ) -> None:
     service, proxy = cut_off
-    alone = Selection("serial")
+    alone = Selection(["serial"])
     pairs = zip(cases(LOST[name], service, alone), cases(LOST[name], service, alone), strict=True)
     for rehearsed, case in pairs:
         assert asked(service, rehearsed, proxy)[0].startswith("status 200")

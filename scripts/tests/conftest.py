@@ -66,8 +66,8 @@ def view() -> tuple[int, str]:
 
 @pytest.fixture
 def page(request: pytest.FixtureRequest, browser: Browser, view: tuple[int, str]) -> Iterator[Page]:
-    """The page at the module's `address` in this view; whatever the browser complains of is a
-    failure of the test."""
+    """The page at the module's `address` in this view; whatever the browser complains of, or asks
+    the network for, is a failure of the test."""
     width, scheme = view
     context = browser.new_context(
         viewport={"width": width, "height": 900},
@@ -76,10 +76,13 @@ def page(request: pytest.FixtureRequest, browser: Browser, view: tuple[int, str]
     context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     complaints: list[str] = []
+    asked: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.on("request", lambda request: asked.append(request.url))
     page.goto(request.getfixturevalue("address"))
     yield page
     context.close()
     assert complaints == []
+    assert [url for url in asked if not url.startswith("file:")] == []

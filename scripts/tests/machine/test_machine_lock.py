@@ -10,11 +10,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import tool
+import typer
+from command_line import restbench
 from stub_bench import Bench
 
+from restbench import cli
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_lock
+from restbench.store import store
+from tools.bench_growth import bench_growth
+from tools.bench_limit import bench_limit
+from tools.bench_microbench import measure_parts
 
 HOLDER = """
 import sys, time
@@ -102,42 +108,36 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "arguments"),
     [
-        ("run",),
-        ("calibrate",),
-        ("npb", "IS", "S"),
+        (cli.app, ("run",)),
+        (cli.app, ("calibrate",)),
+        (cli.app, ("npb", "IS", "S")),
+        (cli.alone(bench_limit), ()),
+        (cli.alone(bench_growth), ()),
+        (cli.alone(measure_parts), ()),
     ],
+    ids=["run", "calibrate", "npb", "limit", "growth", "microbench"],
 )
 def test_what_measures_needs_the_machine_for_itself(
-    tmp_path: Path, name: str, command: tuple[str, ...]
+    tmp_path: Path,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    command: typer.Typer,
+    arguments: tuple[str, ...],
 ) -> None:
-    bench = Bench(tmp_path)
-    path = bench.experiment({"java": ["serial"]})
-    more = (path, "--profile", "p") if command == ("run",) else ()
+    monkeypatch.setattr(store.create_run, "__defaults__", (tmp_path,))
+    path = Bench(tmp_path).experiment({"java": ["serial"]})
+    more = (path, "--profile", "p") if arguments == ("run",) else ()
     first = holder(name)
     try:
-        refused = bench.restbench(*command, *more, RESTBENCH_LOCK=name)
-        assert refused.returncode == 3, refused.stdout + refused.stderr
-        assert len(refused.stderr.strip().splitlines()) == 1
-        assert f"another benchmark runs on this machine (pid {first.pid}" in refused.stderr
-        if command == ("run",):
-            planned = bench.restbench("plan", path, "--profile", "p", RESTBENCH_LOCK=name)
-            assert planned.returncode == 0, planned.stderr
-    finally:
-        first.kill()
-        first.wait()
-    assert list(tmp_path.glob("*/manifest.json")) == []
-
-
-@pytest.mark.parametrize("name_of_tool", ["bench_limit", "bench_growth", "bench_microbench"])
-def test_a_tool_that_measures_needs_the_machine_for_itself(name: str, name_of_tool: str) -> None:
-    first = holder(name)
-    try:
-        refused = tool(name_of_tool, RESTBENCH_LOCK=name)
+        refused = restbench(*arguments, *more, command=command)
+        planned = restbench("plan", path, "--profile", "p")
     finally:
         first.kill()
         first.wait()
     assert refused.returncode == 3, refused.stdout + refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
     assert f"another benchmark runs on this machine (pid {first.pid}" in refused.stderr
+    assert planned.returncode == 0, planned.stderr
+    assert list(tmp_path.glob("*/manifest.json")) == []

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from page_in_browser import PATIENCE_MS, SERIOUS, TOO_FAINT, VIEWS, open_everything, varied_run
+from page_in_browser import PATIENCE_MS, TOO_FAINT, VIEWS, open_everything, serious, varied_run
 from playwright.sync_api import Browser, Page, expect
 from several_runs import MIX, PINNED, SERIAL, lay_down, of_level, runs_with_a_step, three_runs
 
@@ -69,7 +68,7 @@ def rows(page: Page) -> int:
 
 @pytest.mark.parametrize("view", VIEWS, ids=str)
 def test_every_view_fits_its_text_stands_out_and_its_charts_are_drawn(
-    page: Page, view: tuple[int, str], tmp_path: Path
+    page: Page, view: tuple[int, str]
 ) -> None:
     for selection in SCREENS:
         go(page, selection)
@@ -78,9 +77,7 @@ def test_every_view_fits_its_text_stands_out_and_its_charts_are_drawn(
             assert place.locator("svg path").count() > 10
         assert page.evaluate("document.documentElement.scrollWidth") == view[0], selection
         assert page.evaluate(TOO_FAINT) == [], selection
-        found = Axe().run(page, options={"preload": False}).response["violations"]
-        assert [each for each in found if each["impact"] in SERIOUS] == [], selection
-        page.screenshot(path=tmp_path / f"{selection[6:] or 'runs'}.png", full_page=True)
+        assert serious(page) == [], selection
 
 
 def test_the_runs_are_listed_newest_first_with_their_answer_and_page(page: Page) -> None:

@@ -151,9 +151,8 @@ def test_one_block_draws_no_interval(run: Run) -> None:
         assert each["ends"] == "none: one block"
 
 
-def test_an_svg_has_every_series_its_numbers_and_no_time(run: Run) -> None:
+def test_an_svg_has_every_series_and_its_numbers(run: Run) -> None:
     text = theme.svg(chart_of(run, 24))
-    assert text == theme.svg(chart_of(run, 24))
     words = "".join(ElementTree.fromstring(text).itertext())  # noqa: S314 - our own document
     for each in ("Figure 24.", "PE process-per-element", "PR process-per-request", "10 users"):
         assert each in words

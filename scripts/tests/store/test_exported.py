@@ -99,7 +99,8 @@ def test_a_run_of_130_cells_and_eight_blocks_is_below_a_mebibyte(run: Run, tmp_p
     rows = measures.rows(run)
     mixed = next(row for row in rows if row.mix)
     eight = [replace(mixed.measurements[0], block=block) for block in range(1, 9)]
-    many = [replace(mixed, measurements=tuple(eight))] * 130
+    cells = [mixed.cell.model_copy(update={"workers": number}) for number in range(1, 131)]
+    many = [replace(mixed, cell=each, measurements=tuple(eight)) for each in cells]
     assert len(export.write(run, many, print).blocks) == 130 * 8
     assert run.exported_file.stat().st_size < 2**20
 

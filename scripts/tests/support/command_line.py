@@ -9,21 +9,22 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
+import typer
 
 from restbench import ROOT, cli
 
 Done = subprocess.CompletedProcess[str]
 
 
-def restbench(*arguments: str) -> Done:
+def restbench(*arguments: str, command: typer.Typer = cli.app) -> Done:
     """In this process: to load the harness anew for each call takes seconds of CPU time. Signals
-    stay pytest's."""
+    stay pytest's. `command` is of `tools` where it is none of the harness's."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["restbench", *arguments])
         patch.setattr(cli, "_listen_to_signals", lambda: None)
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            cli.main(command)
     return Done(arguments, int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 

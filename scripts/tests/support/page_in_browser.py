@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from axe_playwright_python.sync_playwright import Axe
 from fixture_run import START, Made, build, cell, error, steady_load
 from playwright.sync_api import Page
 from shown_run import findings
@@ -28,14 +29,20 @@ TOO_FAINT = """() => {
   const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
     .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
+  // The filled shapes of a chart, each with its place: looked for once.
+  const filled = new Map();
+  const filledIn = (svg) => {
+    if (!filled.has(svg)) {
+      const paths = [...svg.querySelectorAll("path[fill^='#']")];
+      filled.set(svg, paths.map((path) => [path, path.getBoundingClientRect()]));
+    }
+    return filled.get(svg);
+  };
   // A tile of a chart that the whole of a text lies on.
   const tileOf = (text) => {
-    const [a, paths] = [text.getBoundingClientRect(), text.closest("svg").querySelectorAll("path")];
-    return [...paths].findLast((path) => {
-      const b = path.getBoundingClientRect();
-      return path.getAttribute("fill")?.startsWith("#") && b.left <= a.left && b.right >= a.right
-        && b.top <= a.top + 2 && b.bottom >= a.bottom - 2;
-    });
+    const a = text.getBoundingClientRect();
+    return filledIn(text.closest("svg")).findLast(([, b]) => b.left <= a.left
+      && b.right >= a.right && b.top <= a.top + 2 && b.bottom >= a.bottom - 2)?.[0];
   };
   const behind = (e) => {
     const tile = e.closest("svg") && tileOf(e);
@@ -112,6 +119,15 @@ def shown(run: Run) -> Run:
     files.write_tables(found)
     report.write(found)
     return run
+
+
+def serious(page: Page, *, contrast: bool = True) -> list[tuple[str, str]]:
+    """What axe finds that matters; `contrast` is the costliest of its rules, and TOO_FAINT looks at
+    more of it, but for text that lets something shine through."""
+    rules = {} if contrast else {"color-contrast": {"enabled": False}}
+    options = {"resultTypes": ["violations"], "preload": False, "rules": rules}
+    found = Axe().run(page, options=options).response["violations"]
+    return [(each["id"], each["help"]) for each in found if each["impact"] in SERIOUS]
 
 
 def wait_until_drawn(page: Page) -> None:

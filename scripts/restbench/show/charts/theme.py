@@ -19,6 +19,10 @@ from xml.sax.saxutils import escape
 
 import altair as alt
 import vl_convert
+from altair.utils.schemapi import disable_debug_mode
+
+# A chart is checked when it is whole, in `spec`, and not each of its parts when that is made.
+disable_debug_mode()
 
 View: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 
