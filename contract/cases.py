@@ -13,7 +13,6 @@ import json
 import uuid
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +46,6 @@ class Selection:
 
     strategies: Collection[str] = ()
     techniques: Collection[str] = ()
-    without: Collection[str] = ()
-    """Patterns of names of examples that are left out."""
 
 
 EVERYTHING = Selection()
@@ -63,21 +60,13 @@ def examples(wanted: Collection[str | None] = (None, *SITUATIONS)) -> dict[str, 
     return {name: it for name, it in every.items() if it.get("given") in wanted}
 
 
-def offered(
-    service: Service, wanted: Selection = EVERYTHING
-) -> tuple[dict[str, Example], list[str]]:
-    """Those wanted that the service can be asked, and the names of those that its database is
-    missing for.
+def offered(service: Service) -> tuple[dict[str, Example], list[str]]:
+    """Those that the service can be asked, and the names of those that its database is missing for.
 
     Those of SOAP only where it lists a workload of it.
     """
     has_soap = any(workload.startswith("soap/") for workload in service.strategies)
-    without = wanted.without if has_soap else (*wanted.without, "soap/*")
-    every = {
-        name: it
-        for name, it in examples().items()
-        if not any(fnmatchcase(name, pattern) for pattern in without)
-    }
+    every = {name: it for name, it in examples().items() if has_soap or "soap/" not in name}
     left_out = [] if service.has_database else [name for name in every if "given" in every[name]]
     return {name: it for name, it in every.items() if name not in left_out}, left_out
 

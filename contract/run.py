@@ -79,15 +79,13 @@ def main(arguments: list[str] | None = None) -> int:
     some: dict[str, Any] = {"action": "append", "default": []}
     parser.add_argument("--strategy", **some, help="try successes under these, not under all")
     parser.add_argument("--technique", **some, help="try queues of these, not of all")
-    parser.add_argument("--without", **some, help="leave out examples of such names: ok-npb-*")
     parser.add_argument("--receive-seconds", type=float, default=20, help="its receive timeout")
     options = parser.parse_args(arguments)
     service = Service.at(options.url, options.receive_seconds, options.pid)
     if unknown := {*options.strategy}.difference(*service.strategies.values()):
         parser.error(f"the service has no strategy {', '.join(unknown)}")
-    wanted = Selection(options.strategy, options.technique, options.without)
-    examples, left_out = offered(service, wanted)
-    outcomes = run(service, examples, wanted)
+    examples, left_out = offered(service)
+    outcomes = run(service, examples, Selection(options.strategy, options.technique))
     lines = list(verdicts(outcomes, deviations(options.framework, options.front)))
     if left_out:
         print(f"NOT TRIED: {len(left_out)} examples of messages, the service has no database")

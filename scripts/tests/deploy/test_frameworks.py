@@ -96,8 +96,6 @@ TECHNIQUES_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
     "java": ("skip-locked", "memory"),
     "python": (),
 }
-#: No framework or front knows a kernel: IS stands for the others, whose paths are alike.
-OTHER_KERNELS = ("*ok-npb-[cfm]*", "*ok-npb-w30")
 #: Java's: how the threads of the server begin that parses HTTP.
 SERVER_THREADS = {
     "tomcat": "http-nio-",
@@ -181,11 +179,10 @@ def contract_run(name: ServiceName, place: Place, at: Service) -> subprocess.Pop
     asked = ["--framework", place.framework, "--receive-seconds", RECEIVE_S]
     asked += ["--pid", str(at.processes[0].pid)]
     asked += [] if place.front == "none" else ["--front", place.front_name]
-    default = is_default(name, place)
+    techniques = TECHNIQUES_BY_DEFAULT[name] if is_default(name, place) else ("skip-locked",)
     options = {  # no framework knows other techniques
         "--strategy": tried(name, place),
-        "--technique": TECHNIQUES_BY_DEFAULT[name] if default else ("skip-locked",),
-        "--without": () if default else OTHER_KERNELS,
+        "--technique": techniques,
     }
     asked += [part for option, values in options.items() for it in values for part in (option, it)]
     line = [sys.executable, str(RUNNER), at.base_url, *asked]
