@@ -251,8 +251,8 @@ def plans(database: Database) -> dict[str, tuple[Nodes, Nodes]]:
         owner.execute("VACUUM ANALYZE messages.message")
         queue, other, empty = (ours.queue() for _ in range(3))
         pops: dict[str, tuple[psycopg.Connection[Any], str]]
-        pops = {name: (ours.connection, name) for name in POPS}
-        pops["unguarded"] = owner, "skip-locked"
+        pops = {"unguarded": (owner, "skip-locked")}
+        pops |= {name: (ours.connection, name) for name in POPS}
         try:
             for name, (connection, pop) in pops.items():
                 text = STATEMENTS[f"pop-{pop}"]
@@ -272,10 +272,8 @@ def plans(database: Database) -> dict[str, tuple[Nodes, Nodes]]:
 
 
 def explained(connection: psycopg.Connection[Any], name: str, queue: int) -> Nodes:
-    """As it runs, and is undone."""
     text = f'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE "{name}" ({queue}, 0)'
-    with connection.transaction(force_rollback=True):
-        (row,) = connection.execute(text.encode()).fetchall()
+    (row,) = connection.execute(text.encode()).fetchall()
     ((found,),) = row.values() if isinstance(row, dict) else row
     return list(nodes(found["Plan"]))
 
