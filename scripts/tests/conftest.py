@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from command_line import let_go_of_the_machine
 from database_server import DEBIAN
 from page_in_browser import PATIENCE_MS, VIEWS
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -23,8 +24,7 @@ os.environ[machine_lock.VARIABLE] = f"restbench-tests-{os.getpid()}"
 @pytest.fixture(autouse=True)
 def _lets_go_of_the_machine() -> Iterator[None]:
     yield
-    while machine_lock._held:
-        machine_lock._held.popitem()[1].close()
+    let_go_of_the_machine()
 
 
 @pytest.fixture(scope="session", params=["package", "debian"])

@@ -50,7 +50,7 @@ PROFILES = {
         value_s=0.001,
         shapes=("low",),
         strategy_shapes=("low",),
-        rows=(1, 30),
+        rows=(1,),
     ),
     "quick": Profile(
         "Three processes a part: about nine minutes.",

@@ -61,8 +61,10 @@ def harness(tmp_path: Path) -> Iterator[Harness]:
     Database(tmp_path / "cluster").stop()
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-@pytest.mark.parametrize("where", ["main", "thread"])
+@pytest.mark.parametrize(
+    ("how", "where"),
+    [(signal.SIGINT, "main"), (signal.SIGKILL, "main"), (signal.SIGKILL, "thread")],
+)
 def test_nothing_is_left_of_it_when_its_harness_ends(
     tmp_path: Path, harness: Harness, how: signal.Signals, where: str
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 import pytest
@@ -231,45 +231,58 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from nodes(each)
 
 
-def planned_when_empty(
-    database: Database, connection: psycopg.Connection[Any], name: str
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The nodes of a pop that was planned while there was no message, as it ran when its queue and
-    another had 50 000 each; and as it ran on a third queue, which was empty."""
-    pop = STATEMENTS[f"pop-{name}"].replace(":queue_id", "$1").replace(":receiver", "$2")
-    fill = (
-        "INSERT INTO messages.message (queue_id, sender, body) "
-        "SELECT unnest(%s::bigint[]), 1, repeat('x', 20) FROM generate_series(1, 50000)"
-    )
+POPS = ("skip-locked", "blocking", "plain")
+#: Messages of two queues, 50 000 each.
+FILL = (
+    "INSERT INTO messages.message (queue_id, sender, body) "
+    "SELECT unnest(%s::bigint[]), 1, repeat('x', 20) FROM generate_series(1, 50000)"
+)
+Nodes: TypeAlias = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def plans(database: Database) -> dict[str, tuple[Nodes, Nodes]]:
+    """The nodes of each pop that was planned while there was no message, as it ran when its queue
+    and another were full, and as it ran on a third queue, which was empty; `unguarded` is one of
+    another role than the services'."""
     with database.connect() as owner, session(database) as ours:
         owner.execute("TRUNCATE messages.message")
         owner.execute("ALTER TABLE messages.message SET (autovacuum_enabled = off)")
         owner.execute("VACUUM ANALYZE messages.message")
         queue, other, empty = (ours.queue() for _ in range(3))
+        pops: dict[str, tuple[psycopg.Connection[Any], str]]
+        pops = {"unguarded": (owner, "skip-locked")}
+        pops |= {name: (ours.connection, name) for name in POPS}
         try:
-            connection.execute("SET plan_cache_mode = force_generic_plan")
-            connection.execute(f"PREPARE pop (bigint, bigint) AS {pop}".encode())
-            assert connection.execute(f"EXECUTE pop ({queue}, 0)".encode()).fetchall() == []
-            owner.execute(fill, [[queue, other]])
-            of_empty, of_full = (explained(connection, each) for each in (empty, queue))
+            for name, (connection, pop) in pops.items():
+                text = STATEMENTS[f"pop-{pop}"]
+                text = text.replace(":queue_id", "$1").replace(":receiver", "$2")
+                connection.execute("SET plan_cache_mode = force_generic_plan")
+                connection.execute(f'PREPARE "{name}" (bigint, bigint) AS {text}'.encode())
+                popped = connection.execute(f'EXECUTE "{name}" ({queue}, 0)'.encode())
+                assert popped.fetchall() == []
+            owner.execute(FILL, [[queue, other]])
+            return {
+                name: (explained(connection, name, queue), explained(connection, name, empty))
+                for name, (connection, _) in pops.items()
+            }
         finally:
             owner.execute("TRUNCATE messages.message")
             owner.execute("ALTER TABLE messages.message RESET (autovacuum_enabled)")
-    return of_full, of_empty
 
 
-def explained(connection: psycopg.Connection[Any], queue: int) -> list[dict[str, Any]]:
-    text = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE pop ({queue}, 0)"
+def explained(connection: psycopg.Connection[Any], name: str, queue: int) -> Nodes:
+    text = f'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE "{name}" ({queue}, 0)'
     (row,) = connection.execute(text.encode()).fetchall()
     ((found,),) = row.values() if isinstance(row, dict) else row
     return list(nodes(found["Plan"]))
 
 
-@pytest.mark.parametrize("name", ["skip-locked", "blocking", "plain"])
+@pytest.mark.parametrize("name", POPS)
 def test_a_pop_that_was_planned_on_an_empty_table_reads_one_row_of_many(
-    database: Database, ours: Session, name: str
+    plans: dict[str, tuple[Nodes, Nodes]], name: str
 ) -> None:
-    found, of_empty = planned_when_empty(database, ours.connection, name)
+    found, of_empty = plans[name]
     scans = [each for each in found if "Scan" in each["Node Type"]]
     assert {each["Node Type"] for each in scans} <= {"Index Scan", "Index Only Scan"}
     assert {each["Index Name"] for each in scans} == {"message_pkey"}
@@ -282,8 +295,9 @@ def test_a_pop_that_was_planned_on_an_empty_table_reads_one_row_of_many(
     assert of_empty[0]["Shared Hit Blocks"] + of_empty[0]["Shared Read Blocks"] < 10
 
 
-def test_without_the_guard_it_would_read_them_all(database: Database) -> None:
-    with database.connect() as unguarded:
-        found, _ = planned_when_empty(database, unguarded, "skip-locked")
+def test_without_the_guard_it_would_read_them_all(
+    plans: dict[str, tuple[Nodes, Nodes]],
+) -> None:
+    found, _ = plans["unguarded"]
     assert any("Sort" in each["Node Type"] for each in found)
     assert max(each["Actual Rows"] for each in found) == 50_000

@@ -9,11 +9,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import stub_cli
 from command_line import restbench
 from small_repository import Repository, made
 from stub_bench import Bench, Ran
 from waiting import PATIENCE_S
 
+from restbench.show.charts import theme
 from restbench.store import exported
 
 pytestmark = pytest.mark.live
@@ -49,7 +51,7 @@ def slower(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     repository = made(bench.folder / "repository")
     commits = repository.commit(), repository.commit(faults={"serial": "slow"})
     files = ["--junit", str(bench.folder / "junit.xml"), "--summary", str(bench.folder / "s.md")]
-    where = ["--experiment", experiment_of(bench, 0.5), *files]
+    where = ["--experiment", experiment_of(bench, 0.25), *files]
     done = bench.restbench("ab", "HEAD~", "HEAD", *where, STUB_REPOSITORY=str(repository.path))
     return Compared(bench, done, repository, commits)
 
@@ -85,10 +87,13 @@ def test_the_run_says_what_was_built_and_its_files_say_what_came_of_it(slower: C
     assert 'id="builds"' in slower.bench.latest.report.read_text()
 
 
-def test_nothing_is_left_of_it_and_the_tables_are_made_again(slower: Compared) -> None:
+def test_nothing_is_left_of_it_and_the_tables_are_made_again(
+    slower: Compared, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert slower.repository.worktrees() == []
     assert slower.bench.left_running() == []
     before = slower.bench.latest.report.read_text()
+    monkeypatch.setattr(theme, "library", stub_cli.no_library)
     done = restbench("report", str(slower.bench.latest.path))
     assert done.returncode == 0, done.stderr
     assert slower.bench.latest.report.read_text() == before

@@ -39,10 +39,11 @@ def test_the_help_has_every_code_with_its_meaning() -> None:
 @pytest.mark.live
 def test_1_is_a_fault_of_restbench_and_says_where(bench: Bench) -> None:
     path = bench.experiment({"java": ["serial"]})
-    done = bench.restbench("run", path, "--profile", "p", STUB_FAULT_OF_OURS="1")
-    assert done.returncode == ExitCode.FAULT
-    assert "Traceback" in done.stderr
-    assert done.stderr.strip().splitlines()[-1].startswith("TypeError: ")
+    started = bench.start("run", path, "--profile", "p", STUB_FAULT_OF_OURS="1")
+    _, err = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == ExitCode.FAULT
+    assert "Traceback" in err
+    assert err.strip().splitlines()[-1].startswith("TypeError: ")
 
 
 def test_2_is_a_wrong_option() -> None:

@@ -22,7 +22,8 @@ from restbench.store import store
 
 pytestmark = pytest.mark.live
 CLI = "from restbench.cli import main; main()"
-CELLS = "strategy=pinned,process-per-request"
+SMOKE = ["run", "smoke", "--profile", "smoke", "--minutes", "0.2"]
+SMOKE += ["--cells", "strategy=pinned,process-per-request"]
 MEASURED = {("java", "pinned"), ("python", "process-per-request")}
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
 
@@ -74,7 +75,7 @@ def test_the_smoke_experiment_leaves_tables_pages_and_nothing_running(tmp_path: 
     """A cell of each service: one whose technique is a thread's place, one with other processes."""
     mark = {"OF_THIS_TEST": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", CLI, "run", "smoke", "--profile", "smoke", "--cells", CELLS],
+        [sys.executable, "-c", CLI, *SMOKE],
         capture_output=True,
         text=True,
         check=False,

@@ -1,4 +1,4 @@
-"""Lines of a log as what is sent: the oracle, levels of complexity in a file, a run on stubs."""
+"""Lines of a log as what is sent: the oracle, and levels of complexity in a file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from zlib import crc32
 
 import pytest
 from experiment_file import MINIMAL, MIXED, loaded
-from stub_bench import Bench, Ran
 
-from restbench.analyse import exported, measures
 from restbench.drive import logs
 from restbench.drive.payload import files_of, logs_payload, payload_of, requests_of
 from restbench.experiment import experiment
 from restbench.experiment.level import Logs
 from restbench.failures import BadConfiguration
-from restbench.show import export
-from restbench.store import exported as run_file
 from restbench.store import store
 
 #: Rule sets, and by number of lines of seed 1 the checksum of the only right answer to id 1: what
@@ -133,63 +129,3 @@ def test_the_experiment_has_every_technique_at_the_four_levels() -> None:
     definition = experiment.load(store.experiment_file("logs"))
     assert {level: str(definition.logs(level)) for level in definition.levels} == levels
     assert {each.complexity for each in cells} == set(levels)
-
-
-EXPERIMENT = """
-name = "of-logs"
-title = "Lines of a log"
-seed = 5
-
-[complexities]
-tiny = { rows = 2, inner = 2, columns = 2 }
-logs-two = { rules = "R16", lines = 2 }
-
-[profiles.p]
-minutes = 0.2
-blocks = 1
-warm_max_s = { java = 0.0, python = 0.0 }
-
-[[cells]]
-name = "both workloads"
-service = "java"
-strategy = ["serial", "pinned", "pipeline"]
-complexity = ["logs-two", "tiny"]
-users = 2
-"""
-FAULTS = {"pinned": "wrong-under-load", "pipeline": "wrong"}
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    bench = Bench(tmp_path_factory.mktemp("logs"))
-    path = bench.folder / "logs.toml"
-    path.write_text(EXPERIMENT)
-    return Ran(bench, bench.restbench("run", str(path), "--profile", "p", faults=FAULTS))
-
-
-@pytest.mark.live
-def test_a_wrong_answer_voids_a_cell_of_logs_as_any(ran: Ran) -> None:
-    assert ran.done.returncode == 5, ran.done.stdout + ran.done.stderr
-    rows = {row.cell.id: row for row in measures.rows(ran.bench.latest)}
-    right = rows["java-serial-unbound-logs-two-2u"]
-    assert (right.value("throughput_per_s") or 0) > 0
-    assert (right.value("wrong_answers"), right.value("errors")) == (0, 0)
-    for strategy in ("pinned", "pipeline"):
-        void = rows[f"java-{strategy}-unbound-logs-two-2u"]
-        assert void.value("throughput_per_s") is None
-    assert "wrong-answers" in rows["java-pinned-unbound-logs-two-2u"].flags
-    assert "before the first trial" in ran.bench.events("wrong")[0].text
-
-
-@pytest.mark.live
-def test_a_run_says_what_lines_and_rules_its_cells_are_of(ran: Ran) -> None:
-    run = ran.bench.latest
-    export.write(run, measures.rows(run), lambda _line: None)
-    cells = {each.id: each for each in run_file.read(run.exported_file).cells}
-    assert cells["java-serial-unbound-logs-two-2u"].logs == Logs(rules="R16", lines=2)
-    assert cells["java-serial-unbound-logs-two-2u"].shape is None
-    assert cells["java-serial-unbound-tiny-2u"].logs is None
-    again = exported.rows_of(run_file.read(run.exported_file))
-    assert {row.cell.id: row.work for row in again if row.logs} == dict.fromkeys(
-        [f"java-{each}-unbound-logs-two-2u" for each in ("serial", "pinned", "pipeline")], 32
-    )

@@ -23,9 +23,9 @@ JAVA_OPTIONS = "-Xmx256m"
 logs-low = { rules = "R64", lines = 10 }
 
 [profiles.p]
-minutes = 0.5
+minutes = 0.1
 blocks = 1
-warm_max_s = { java = 1.0, python = 0.5 }
+warm_max_s = { java = 0.5, python = 0.0 }
 
 [[cells]]
 name = "Java"

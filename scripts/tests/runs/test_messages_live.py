@@ -35,9 +35,9 @@ service = "java"
 technique = "statements"
 
 [profiles.p]
-minutes = 0.5
+minutes = 0.3
 blocks = 1
-warm_max_s = { java = 0.5, python = 0.5 }
+warm_max_s = { java = 0.0, python = 0.0 }
 
 [[cells]]
 name = "Java"

@@ -219,36 +219,29 @@ def test_an_unverified_answer_to_a_client_is_a_wrong_one(tmp_path: Path) -> None
     assert "not verified" in done.stdout + done.stderr
 
 
-def test_a_kernel_that_is_not_verified_is_a_failed_cell_and_never_a_time(tmp_path: Path) -> None:
-    """In the service, and in the program without HTTP."""
-    bench = in_folder(tmp_path, strategies=("serial", "pinned"))
-    faults = {"serial": "unverified", "pinned": "unverified-direct"}
+def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> None:
+    """A service that dies, a class without memory, and what is not verified, in the service and in
+    the program without HTTP."""
+    faults = {"pinned": "die-proving", "pipeline": "refused"}
+    faults |= {"thread-pool": "unverified", "fork-join": "unverified-direct"}
+    bench = in_folder(tmp_path, strategies=("serial", *faults))
     ran = run_kernels(bench, "--cells", "complexity=CG-S", **faults)
     assert ran.code == 5, ran.told
-    found = [(row["verified"], row["fresh_s"], row["service_s"]) for row in table(ran.run)]
-    assert found == [("NO", "", "")] * 2
-    assert "not verified: 8.4, the reference is 8.5" in ran.run.report_markdown.read_text()
-
-
-def test_a_service_that_dies_costs_its_cells_and_a_class_without_memory_is_refused(
-    tmp_path: Path,
-) -> None:
-    bench = in_folder(tmp_path, strategies=("serial", "pinned", "pipeline"))
-    faults = {"pinned": "die-proving", "pipeline": "refused"}
-    ran = run_kernels(bench, "--cells", "complexity=CG-S", **faults)
-    assert ran.code == 4, ran.told
-    assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
-    page = ran.run.report_markdown.read_text()
-    assert "java-pinned-unbound-CG-S-1u: once more: " in ran.told
     found = {row["strategy"]: row for row in table(ran.run)}
+    page = ran.run.report_markdown.read_text()
     assert found["serial"]["service_s"] == str(WARM_S)
+    for strategy, verified in (("thread-pool", "NO"), ("fork-join", "NO"), ("pipeline", "refused")):
+        row = found[strategy]
+        assert (row["verified"], row["fresh_s"], row["service_s"]) == (verified, "", "")
+    assert "not verified: 8.4, the reference is 8.5" in page
+    assert "needs 9 MiB, the limit is 5 MiB" in page
+    assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
+    assert "java-pinned-unbound-CG-S-1u: once more: " in ran.told
     assert found["pinned"]["service_s"] == ""
     events = {each.kind: each.text for each in bench.latest.trials.events()}
-    assert set(events) == {"retried", "failed", "refused"}
+    assert set(events) == {"retried", "failed", "refused", "wrong"}
     assert "stub: out of memory, giving up" in events["failed"]
     assert "java-pinned-unbound-CG-S-1u, block 1: failed" in page
-    assert (found["pipeline"]["verified"], found["pipeline"]["fresh_s"]) == ("refused", "")
-    assert "needs 9 MiB, the limit is 5 MiB" in page
     assert bench.left_running() == []
 
 
@@ -273,23 +266,14 @@ def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(
     assert "the block had no time for it" in ran.run.report_markdown.read_text()
 
 
-def test_a_run_that_was_killed_goes_on_with_the_block_in_flight_and_can_be_extended(
-    tmp_path: Path,
-) -> None:
-    bench = in_folder(tmp_path, blocks=2)
-    arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
-    assert bench.kill_at("block 2:", *arguments) == []
+def test_a_finished_run_is_extended_by_a_block(ran: Ran, tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "npb")
+    shutil.copytree(ran.bench.folder, bench.folder, symlinks=True)
     first = bench.began_ms(block=1)
-    again = run_kernels(bench, "--resume")
-    assert again.code == 0, again.told
-    assert (
-        "in flight then and measured anew: block 2" in again.told or "going on with" in again.told
-    )
-    assert bench.began_ms(block=1) == first
-    assert {row["blocks"] for row in table(again.run)} == {"2"}
-    done = bench.restbench("extend", str(again.run.path), "--minutes", "1")
+    done = bench.restbench("extend", str(bench.latest.path.resolve()), "--minutes", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert min(int(row["blocks"]) for row in table(again.run)) >= 3
+    assert bench.began_ms(block=1) == first != []
+    assert min(int(row["blocks"]) for row in table(bench.latest)) >= 3
 
 
 def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import stub_cli
 from command_line import restbench
 from experiment_file import OPEN_LOAD
 from stub_bench import Bench, Ran
@@ -14,6 +16,7 @@ from stub_bench import Bench, Ran
 from restbench.analyse import measures
 from restbench.analyse.limits import Limit
 from restbench.show import export, limits
+from restbench.show.charts import theme
 from restbench.store.store import Run
 
 pytestmark = pytest.mark.live
@@ -21,15 +24,12 @@ pytestmark = pytest.mark.live
 CAPACITY_PER_S = 100
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return in_folder(tmp_path)
-
-
 @dataclass
 class Resumed(Ran):
     """A run that was killed in its second block, after it has gone on."""
 
+    first: str
+    """What the killed one said."""
     left: list[str]
     """What still ran when the killed one was gone."""
     began_ms: list[int]
@@ -39,26 +39,35 @@ class Resumed(Ran):
 @pytest.fixture(scope="module")
 def queue(tmp_path_factory: pytest.TempPathFactory) -> Resumed:
     """Both strategies stand in queues of their own."""
-    bench = in_folder(tmp_path_factory.mktemp("queue"))
+    bench = in_folder(tmp_path_factory.mktemp("queue"), OPEN_LOAD)
     faults = {"serial": "queue", "pinned": "queue"}
-    left = bench.kill_at("block 2: warm", *walks(bench, faults), faults=faults)
-    began_ms = bench.began_ms(block=1)
-    done = bench.restbench(*walks(bench, faults), "--resume", faults=faults)
-    return Resumed(bench, done, left, began_ms)
+    started = bench.start(*walks(bench), "--resume", faults=faults)
+    bench.await_trial(started, block=2)
+    started.kill()
+    first = started.communicate()[0]
+    left, began_ms = bench.still_running(), bench.began_ms(block=1)
+    done = bench.restbench(*walks(bench), "--resume", faults=faults)
+    return Resumed(bench, done, first, left, began_ms)
 
 
-def in_folder(folder: Path) -> Bench:
-    (folder / "open.toml").write_text(OPEN_LOAD)
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """One block of a queue, a wrong answer, a service that dies and what is not offered."""
+    faults = {"serial": "wrong-under-load", "pinned": "queue"}
+    faults |= {"thread-pool": "die", "pipeline": "absent"}
+    text = OPEN_LOAD.replace('["serial", "pinned"]', json.dumps([*faults]))
+    text = text.replace("blocks = 2", "blocks = 1").replace("minutes = 1.5", "minutes = 1")
+    bench = in_folder(tmp_path_factory.mktemp("spoilt"), text)
+    return Ran(bench, bench.restbench(*walks(bench), faults=faults))
+
+
+def in_folder(folder: Path, text: str) -> Bench:
+    (folder / "open.toml").write_text(text)
     return Bench(folder)
 
 
-def walks(bench: Bench, faults: dict[str, str]) -> list[str]:
-    file, cells = str(bench.folder / "open.toml"), f"strategy={','.join(faults)}"
-    return ["run", file, "--profile", "p", "--cells", cells]
-
-
-def run_walks(bench: Bench, faults: dict[str, str]) -> Ran:
-    return Ran(bench, bench.restbench(*walks(bench, faults), faults=faults))
+def walks(bench: Bench) -> list[str]:
+    return ["run", str(bench.folder / "open.toml"), "--profile", "p"]
 
 
 def found_in(run: Run) -> dict[str, Limit]:
@@ -98,7 +107,9 @@ def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_o
     assert first.late + first.unsent > 0
 
 
-def test_the_tables_say_what_was_found_and_can_be_made_again(queue: Resumed) -> None:
+def test_the_tables_say_what_was_found_and_can_be_made_again(
+    queue: Resumed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = queue.run
     tables = (run.report_markdown, run.open_load_csv, run.open_load_steps_csv, run.report)
     first = [path.read_text() for path in tables]
@@ -107,40 +118,42 @@ def test_the_tables_say_what_was_found_and_can_be_made_again(queue: Resumed) -> 
     assert "Highest rate with p50 <= 60 ms" in queue.told
     for path in tables:
         path.unlink()
+    monkeypatch.setattr(theme, "library", stub_cli.no_library)
     assert restbench("report", str(run.path)).returncode == 0
     assert [path.read_text() for path in tables] == first
 
 
-def test_a_wrong_answer_voids_the_walk_and_no_other(bench: Bench) -> None:
-    ran = run_walks(bench, {"serial": "wrong-under-load", "pinned": "queue"})
-    assert ran.code == 5, ran.told
-    found = found_in(ran.run)
+def test_a_wrong_answer_voids_the_walk_and_no_other(spoilt: Ran) -> None:
+    assert spoilt.code == 5, spoilt.told
+    found = found_in(spoilt.run)
     assert found["serial"].limit_per_s is None
     assert "wrong-answers" in found["serial"].flags
-    assert found["pinned"].limit_per_s is not None, ran.told
+    assert found["pinned"].limit_per_s is not None, spoilt.told
 
 
-def test_what_dies_under_load_and_what_is_not_offered_fails_and_says_so(bench: Bench) -> None:
-    ran = run_walks(bench, {"serial": "die", "pinned": "absent"})
-    assert ran.code == 4, ran.told
-    (line,) = [each for each in ran.told.splitlines() if "2 cells failed: " in each]
-    assert "java-serial-unbound-tiny-16u" in line
-    assert "java-pinned-unbound-tiny-16u" in line
-    assert "java pinned: not offered" in ran.told
-    found = found_in(ran.run)["serial"]
-    events = "".join(each.text for each in ran.run.trials.events())
+def test_what_dies_under_load_and_what_is_not_offered_fails_and_says_so(spoilt: Ran) -> None:
+    (line,) = [each for each in spoilt.told.splitlines() if "2 cells failed: " in each]
+    assert "java-thread-pool-unbound-tiny-16u" in line
+    assert "java-pipeline-unbound-tiny-16u" in line
+    assert "java pipeline: not offered" in spoilt.told
+    events = "".join(each.text for each in spoilt.run.trials.events())
     assert "stub: out of memory, giving up" in events
-    assert found.limit_per_s is None
-    assert bench.left_running() == []
+    assert found_in(spoilt.run)["thread-pool"].limit_per_s is None
+    assert spoilt.bench.left_running() == []
 
 
 def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(queue: Resumed) -> None:
+    assert "nothing to resume: no unfinished run of stubbed with profile p" in queue.first
     assert queue.left == []
-    assert "going on with" in queue.told
+    assert f"going on with {queue.run.path.resolve().name}, killed at" in queue.told
     assert queue.bench.began_ms(block=1) == queue.began_ms != []
+    assert {each.block for each in queue.run.trials.blocks() if each.finished} == {1, 2}
+    (noted,) = queue.run.interruptions()
+    assert (noted.how, noted.kept, noted.lost) == ("killed", 2, ("block 2",))
 
 
-def test_the_plan_is_told_without_a_start(bench: Bench) -> None:
-    done = restbench("plan", str(bench.folder / "open.toml"), "--profile", "p")
+def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:
+    bench = in_folder(tmp_path, OPEN_LOAD)
+    done = restbench("plan", *walks(bench)[1:])
     assert "2 cells, 2 blocks" in done.stdout
     assert "java-pinned-unbound-tiny-16u" in done.stdout

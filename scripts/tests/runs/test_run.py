@@ -10,7 +10,9 @@ import pytest
 from stub_bench import Bench, Ran
 from waiting import PATIENCE_S
 
-from restbench.analyse import long_windows
+from restbench.analyse import exported, long_windows, measures
+from restbench.experiment.level import Logs
+from restbench.store import exported as run_file
 
 pytestmark = pytest.mark.live
 
@@ -22,16 +24,25 @@ strategy = "pipeline"
 complexity = "tiny"
 users = 5
 
+[[cells]]
+name = "lines of a log"
+service = "java"
+strategy = ["serial", "thread-pool", "pipeline"]
+complexity = "logs-two"
+users = 2
+
 [[tests]]
 id = "T-X01"
 where = { strategy = "pipeline" }
 """
-WINDOWS = '[{ strategy = "pipeline", users = 2 }]'
+LOGS = 'logs-two = { rules = "R16", lines = 2 }'
+WINDOWS = '[{ strategy = "pipeline", complexity = "tiny", users = 2 }]'
 
 
 @pytest.fixture(scope="module")
 def wrong(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """Two blocks with a wrong answer before the trials, one in them, errors, and two good cells."""
+    """A wrong answer before the trials, one in them, errors, and two good cells; of matrices and of
+    lines of a log."""
     bench = Bench(tmp_path_factory.mktemp("wrong"))
     names = ["serial", "thread-pool", "pinned", "pipeline"]
     faults = {
@@ -41,8 +52,9 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         "pipeline": "slow",
     }
     long = {"window_s": 2.0, "windows": WINDOWS}
-    path = bench.experiment({"java": names}, extra=MORE, minutes=0.6, blocks=2, **long)
-    done = bench.restbench("run", path, "--profile", "p", faults=faults)
+    path = Path(bench.experiment({"java": names}, extra=MORE, minutes=0.15, **long))
+    path.write_text(path.read_text().replace("[complexities]", f"[complexities]\n{LOGS}"))
+    done = bench.restbench("run", str(path), "--profile", "p", faults=faults)
     return Ran(bench, done)
 
 
@@ -65,9 +77,10 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 def test_a_wrong_answer_ends_a_run_with_exit_code_5_and_names_the_cells(wrong: Ran) -> None:
     assert wrong.done.returncode == 5, wrong.done.stdout + wrong.done.stderr
-    assert "wrong answers in 2 cells" in wrong.done.stderr
-    assert "java-serial-unbound-tiny-2u" in wrong.done.stderr
-    assert "java-thread-pool-unbound-tiny-2u" in wrong.done.stderr
+    assert "wrong answers in 4 cells" in wrong.done.stderr
+    for level in ("tiny", "logs-two"):
+        assert f"java-serial-unbound-{level}-2u" in wrong.done.stderr
+        assert f"java-thread-pool-unbound-{level}-2u" in wrong.done.stderr
 
 
 def test_a_wrong_answer_before_the_trials_leaves_none(wrong: Ran) -> None:
@@ -84,6 +97,21 @@ def test_rule_5_a_wrong_answer_in_a_trial_voids_its_cell_and_nothing_else(wrong:
         assert "wrong-answers" not in wrong.bench.row(other)["flags"].split()
 
 
+def test_lines_of_a_log_are_measured_voided_and_told_as_matrices_are(wrong: Ran) -> None:
+    rows = {row.cell.strategy: row for row in measures.rows(wrong.run) if row.logs}
+    assert (rows["pipeline"].value("throughput_per_s") or 0) > 0
+    assert (rows["pipeline"].value("wrong_answers"), rows["pipeline"].value("errors")) == (0, 0)
+    assert {rows[each].value("throughput_per_s") for each in ("serial", "thread-pool")} == {None}
+    assert "wrong-answers" in rows["thread-pool"].flags
+    told = run_file.read(wrong.run.exported_file)
+    cells = {each.id: each for each in told.cells if "-pipeline-" in each.id}
+    assert cells["java-pipeline-unbound-logs-two-2u"].logs == Logs(rules="R16", lines=2)
+    assert cells["java-pipeline-unbound-logs-two-2u"].shape is None
+    assert cells["java-pipeline-unbound-tiny-2u"].logs is None
+    again = {row.cell.strategy: row.work for row in exported.rows_of(told) if row.logs}
+    assert again == dict.fromkeys(("serial", "thread-pool", "pipeline"), 32)
+
+
 def test_errors_are_counted_apart_and_never_as_throughput(wrong: Ran) -> None:
     row, trials = wrong.bench.row("pinned"), wrong.bench.trials("pinned")
     correct = sum(each.completions for each in trials if not each.arm)
@@ -93,13 +121,11 @@ def test_errors_are_counted_apart_and_never_as_throughput(wrong: Ran) -> None:
     assert "errors" in row["flags"].split()
 
 
-def test_the_trials_of_all_cells_are_interleaved_in_each_of_the_blocks(wrong: Ran) -> None:
-    found = [each for each in wrong.bench.latest.trials.trials() if not each.arm]
-    assert {each.block for each in found} == {1, 2}
-    first = [each.cell for each in found if each.block == 1]
-    assert len(set(first)) == 4  # one never began, the wrong one is out after its first round
-    changes = sum(one != two for one, two in pairwise(first))
-    assert changes > len(set(first))
+def test_the_trials_of_all_cells_are_interleaved(wrong: Ran) -> None:
+    found = [each.cell for each in wrong.run.trials.trials() if not each.arm]
+    assert len(set(found)) == 6  # two never began, two wrong ones are out after a round
+    changes = sum(one != two for one, two in pairwise(found))
+    assert changes > len(set(found))
 
 
 def test_what_is_kept_is_what_ended_in_it(wrong: Ran) -> None:
@@ -155,26 +181,6 @@ def test_a_service_that_does_not_come_up_fails_its_cells_with_the_end_of_its_log
     assert any("this machine is not good enough for me" in each for each in texts)
 
 
-def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    path = bench.experiment({"java": ["serial", "pinned"]}, blocks=2)
-    started = bench.start("run", path, "--profile", "p", "--resume")
-    bench.await_trial(started, block=2)
-    started.kill()
-    said = started.communicate()[0]
-    assert "nothing to resume: no unfinished run of stubbed with profile p" in said
-    assert bench.still_running() == []
-    (run,) = {each.parent for each in tmp_path.glob("2*/manifest.json")}
-    before = bench.began_ms(block=1)
-    done = bench.restbench("run", path, "--profile", "p", "--resume")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert bench.began_ms(block=1) == before
-    assert {each.block for each in bench.latest.trials.blocks() if each.finished} == {1, 2}
-    (noted,) = bench.latest.interruptions()
-    assert (noted.how, noted.kept, noted.lost) == ("killed", 2, ("block 2",))
-    assert f"going on with {run.name}, killed at" in done.stdout
-
-
 def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
     tmp_path: Path,
 ) -> None:
@@ -194,7 +200,7 @@ def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
 def test_a_load_generator_that_is_killed_has_its_block_measured_once_more(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     path = bench.experiment({"java": ["serial"]}, minutes=0.2)
-    started = bench.start("run", path, "--profile", "p")
+    started = bench.start("run", path, "--profile", "p", faults={"serial": "slow"})
     bench.await_trial(started)
     for pid in bench.running("org.apache.jmeter.NewDriver"):
         pid.kill()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from stub_bench import PATIENCE_S, Bench
+from stub_bench import Bench
+from waiting import PATIENCE_S
 
 from restbench.analyse import measures
 from restbench.store import exported

@@ -227,7 +227,7 @@ def test_a_run_measures_each_framework_on_a_service_of_its_own(tmp_path: Path) -
     extra += 'complexity = "tiny"\nusers = 2\nframework = ["servlet", "vertx"]\n'
     extra += '\n[wrk]\nframework = ["vertx", "flask"]\n'
     names = {"java": ["serial"], "python": ["serial"]}
-    path = Path(bench.experiment(names, extra=extra, minutes=0.3))
+    path = Path(bench.experiment(names, extra=extra))
     path.write_text(path.read_text().replace("seed = 3", 'seed = 3\napart = "service"'))
     done = bench.restbench("run", str(path), "--profile", "p")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -88,7 +88,6 @@ class Place:
             "STUB_RESULTS": str(self.results(name)),
             "STUB_SERVICES": "" if self.real else "java",
             "STUB_DIED": str(self.folder / "died"),
-            "STUB_CLOCK": str(self.folder / "clock"),
             "TMPDIR": str(self.temporary),
             "RESTBENCH_LOCK": self.lock,
         } | {variable: str(port) for variable, port in self.ports.items()}

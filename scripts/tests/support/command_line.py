@@ -12,8 +12,15 @@ import pytest
 import typer
 
 from restbench import ROOT, cli
+from restbench.machine import machine_lock
 
 Done = subprocess.CompletedProcess[str]
+
+
+def let_go_of_the_machine() -> None:
+    """Have it no longer: what measures keeps it until its process ends."""
+    while machine_lock._held:
+        machine_lock._held.popitem()[1].close()
 
 
 def restbench(*arguments: str, command: typer.Typer = cli.app) -> Done:

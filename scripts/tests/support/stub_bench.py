@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+import pytest
+import stub_cli
+from command_line import Done, let_go_of_the_machine, restbench
 from ports import free_port
-from waiting import PATIENCE_S, await_true
+from waiting import await_true
 
+from restbench.machine import watch
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial
 
@@ -58,13 +62,14 @@ class Bench:
         extra: str = "",
         **profile: object,
     ) -> str:
-        """A file whose profile has 0.1 `minutes` and a block, or what is given, as TOML."""
+        """A file whose profile has a block of as few trials as there can be, or what is given, as
+        TOML."""
         path = self.folder / "stubbed.toml"
         groups = [
             GROUP.format(service=name, strategies=json.dumps(names), placement=placement)
             for name, names in strategies.items()
         ]
-        of_profile = {"minutes": 0.1, "blocks": 1} | profile
+        of_profile = {"minutes": 0.05, "blocks": 1} | profile
         lines = "".join(f"{name} = {value}\n" for name, value in of_profile.items())
         path.write_text(EXPERIMENT + lines + "".join(groups) + extra)
         return str(path)
@@ -72,29 +77,38 @@ class Bench:
     def start(
         self, *arguments: str, faults: dict[str, str] | None = None, **environment: str
     ) -> subprocess.Popen[str]:
-        given = {
-            "STUB_RESULTS": str(self.folder),
-            "STUB_DIED": str(self.folder / "died"),
-            "STUB_CLOCK": str(self.folder / "clock"),
-            "STUB_FAULTS": json.dumps(faults or {}),
-            "JAVA_PORT": str(free_port()),
-            "PYTHON_PORT": str(free_port()),
-            "RESTBENCH_LOCK": f"restbench-tests-{hash(self.folder):x}",
-        }
+        """In a process of its own, to be interrupted or killed."""
         return subprocess.Popen(
             [*LISTENS_TO_INT, sys.executable, str(CLI), *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | given | environment,
+            env=os.environ | self._environment(faults) | environment,
         )
 
     def restbench(
         self, *arguments: str, faults: dict[str, str] | None = None, **environment: str
-    ) -> subprocess.CompletedProcess[str]:
-        started = self.start(*arguments, faults=faults, **environment)
-        out, err = started.communicate(timeout=4 * PATIENCE_S)
-        return subprocess.CompletedProcess(arguments, started.returncode, out, err)
+    ) -> Done:
+        """To its end, in this process: what draws and analyses is loaded once for all runs."""
+        watch.begin()  # while the machine has its usual name
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in (self._environment(faults) | environment).items():
+                patch.setenv(name, value)
+            stub_cli.put_stubs(patch)
+            try:
+                return restbench(*arguments)
+            finally:
+                let_go_of_the_machine()
+
+    def _environment(self, faults: dict[str, str] | None) -> dict[str, str]:
+        return {
+            "STUB_RESULTS": str(self.folder),
+            "STUB_DIED": str(self.folder / "died"),
+            "STUB_FAULTS": json.dumps(faults or {}),
+            "JAVA_PORT": str(free_port()),
+            "PYTHON_PORT": str(free_port()),
+            "RESTBENCH_LOCK": f"restbench-tests-{hash(self.folder):x}",
+        }
 
     @property
     def latest(self) -> Run:
@@ -132,17 +146,6 @@ class Bench:
         await_true(lambda: not self.left_running())
         return self.left_running()
 
-    def kill_at(
-        self, line: str, *arguments: str, faults: dict[str, str] | None = None
-    ) -> list[str]:
-        """Start, and kill it when it prints a line that begins so; what goes on after that."""
-        started = self.start(*arguments, faults=faults)
-        assert started.stdout is not None
-        assert any(each.startswith(line) for each in started.stdout), started.communicate()
-        started.kill()
-        started.communicate(timeout=PATIENCE_S)
-        return self.still_running()
-
     def began_ms(self, block: int) -> list[int]:
         """When its trials began, of a block."""
         return [each.began_ms for each in self.latest.trials.trials() if each.block == block]
@@ -162,7 +165,7 @@ class Ran:
     """A bench after one run."""
 
     bench: Bench
-    done: subprocess.CompletedProcess[str]
+    done: Done
 
     @property
     def code(self) -> int:

@@ -8,60 +8,66 @@ STUB_REPOSITORY is where the commits are that `ab` builds.
 
 from __future__ import annotations
 
+import operator
 import os
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from restbench import cli
-from restbench.deploy import builds, programs, service
+from restbench.deploy import builds, programs
 from restbench.drive import call_client, generator, monitor, npb_direct
 from restbench.experiment.cell import Shape
-from restbench.machine import clock
-from restbench.machine.clock import read
+from restbench.machine import speed
 from restbench.prove import proof
+from restbench.schedule import closed_load, preparation
+from restbench.show.charts import theme
 from restbench.store import store
 
-#: An hour back, as a summer that ends.
-STEP_NS = -3600 * 1_000_000_000
 STUB = Path(__file__).with_name("stub_service.py")
 KERNEL = Path(__file__).with_name("stub_kernel.py")
 CLIENT = Path(__file__).with_name("stub_call_client.py")
+SMALL = Shape(rows=2, inner=2, columns=2)
 
 
 def stub_command(name: str) -> list[str]:
     return [sys.executable, str(STUB), name]
 
 
-def read_clocks() -> clock.Reading:
-    """The wall clock as the stub has set it (`clock` of its faults)."""
-    now, stepped = read(), Path(os.environ["STUB_CLOCK"])
-    return replace(now, wall_ns=now.wall_ns + STEP_NS) if stepped.exists() else now
+def no_library() -> str:
+    """In the place of a page's chart library, which takes seconds of CPU time to bundle."""
+    return "/* no charts */"
+
+
+def put_stubs(patch: Any) -> None:
+    """As the environment says. `patch` is like pytest's `MonkeyPatch`, which takes it all back."""
+    results = Path(os.environ["STUB_RESULTS"])
+    for each in (store.create_run, store.open_run, store.runs, store.require_room):
+        patch.setattr(each, "__defaults__", (results,))
+    for name in os.environ.get("STUB_SERVICES", "java python").split():
+        command = stub_command(name)
+        patch.setitem(programs.COMMANDS, name, lambda _settings, command=command: command)
+        patch.setitem(npb_direct.PROGRAMS, name, lambda _settings: [sys.executable, str(KERNEL)])
+    if client := shlex.split(os.environ.get("STUB_CLIENT", f"{sys.executable} {CLIENT}")):
+        for name in call_client._COMMANDS:
+            patch.setitem(call_client._COMMANDS, name, lambda _settings: client)
+    if "STUB_FAULT_OF_OURS" in os.environ:
+        patch.setattr(monitor, "missing_tools", None)  # whatever asks for them meets a bug
+    if repository := os.environ.get("STUB_REPOSITORY"):
+        patch.setattr(builds, "REPOSITORY", Path(repository))
+    # No test is about speed: one compiler, short loads before the trials and one look are enough.
+    patch.setattr(generator, "JVM_ARGUMENTS", "")
+    patch.setattr(preparation, "WARMING_S", 0.1)
+    patch.setattr(closed_load, "PILOT_S", 0.1)
+    patch.setattr(speed, "PART_S", 0.03)
+    patch.setattr(proof, "SECOND_LOOKS", 0)
+    patch.setattr(proof, "SHAPES", dict.fromkeys(("java", "python"), SMALL))
+    patch.setattr(proof, "OTHER_SHAPES", {})
+    patch.setattr(theme, "library", no_library)
 
 
 if __name__ == "__main__":
-    clock.read = read_clocks
-    for each in (store.create_run, store.open_run, store.runs, store.require_room):
-        each.__defaults__ = (Path(os.environ["STUB_RESULTS"]),)
-    stubs = {
-        "java": lambda _settings: stub_command("java"),
-        "python": lambda _settings: stub_command("python"),
-    }
-    wanted = os.environ.get("STUB_SERVICES", "java python").split()
-    programs.COMMANDS |= {name: stubs[name] for name in wanted}
-    npb_direct.PROGRAMS |= {
-        name: lambda _settings: [sys.executable, str(KERNEL)] for name in wanted
-    }
-    if client := shlex.split(os.environ.get("STUB_CLIENT", f"{sys.executable} {CLIENT}")):
-        call_client._COMMANDS |= dict.fromkeys(call_client._COMMANDS, lambda _settings: client)
-    if '"hang"' in os.environ.get("STUB_FAULTS", ""):
-        service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
-    if "STUB_FAULT_OF_OURS" in os.environ:
-        monitor.missing_tools = None  # whatever asks for them meets a bug
-    generator.JVM_ARGUMENTS = ""  # no test is about speed: the launcher's one compiler is enough
-    builds.REPOSITORY = Path(os.environ.get("STUB_REPOSITORY", builds.REPOSITORY))
-    small = Shape(rows=2, inner=2, columns=2)
-    proof.SHAPES |= {"java": small, "python": small}
-    proof.OTHER_SHAPES.clear()
+    put_stubs(SimpleNamespace(setattr=setattr, setitem=operator.setitem))
     cli.main()

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from restbench.failures import EnvironmentProblem
 from tools.sql_queues import SqlQueues
 
 LOSES_EVERY = 50
+#: Before each request: clients whose requests are judged need not keep a machine busy.
+PAUSE_S = 0.03
 _PATH = re.compile(r"/messages/[a-z-]+/queues(?:/([a-z0-9_-]+)/(messages|pop))?")
 _of_thread = threading.local()
 _sends = iter(range(1, 1 << 60))
@@ -36,6 +39,7 @@ def answer(path: str, request: dict[str, Any], fault: str) -> tuple[int, bytes, 
     if not hasattr(_of_thread, "queues"):
         _of_thread.queues = SqlQueues(connect)
     queues: SqlQueues = _of_thread.queues
+    time.sleep(PAUSE_S)
     found_path = _PATH.fullmatch(path)
     queue, what = found_path.groups() if found_path else (None, None)
     address, key = (queue or "", request.get("receiver", 0)), request.get("key")

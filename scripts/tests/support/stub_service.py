@@ -3,12 +3,10 @@
     STUB_FAULTS='{"pinned": "wrong"}' RESTBENCH_PORT=18250 python stub_service.py java
 
 Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-load` and `error`
-(every third request of a load), `hang` (no answer), `slow` (50 ms), `slower` (250 ms), `queue` (one
-request after the other, 10 ms each), `die` (in the middle of every load), `die-once` (of the first:
-the file STUB_DIED remembers), `die-warming`, `die-proving`, `clock` (in its first load the clock is
-set), `late` (0.6 s a request of a load), `compiles` and `compiles-on` (from the first request of a
-load a thread is busy that is named as a JVM's compiler, for 2 s or for longer). The fault
-`no-start` of a service's name: it never comes up. Messages are those of `stub_queues`.
+(every third request of a load), `slow` (50 ms), `queue` (one request after the other, 10 ms each),
+`die` (in the middle of every load), `die-once` (of the first: the file STUB_DIED remembers),
+`die-proving`. The fault `no-start` of a service's name: it never comes up. Messages are those of
+`stub_queues`.
 """
 
 from __future__ import annotations
@@ -22,31 +20,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import mul
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import stub_kernel
 
-from restbench.drive import logs
 from restbench.experiment.cell import STRATEGIES
 
-HANG_S = 60.0
-SLOW_S = {"slow": 0.05, "slower": 0.25}
-LATE_S = 0.6
-COMPILES_S = {"compiles": 2.0, "compiles-on": 20.0}
-QUEUE_S = 0.01
+#: What a request of a load takes by a fault, or without: no test is about how busy a machine is.
+SLOW_S = {"slow": 0.05, "queue": 0.0}
+USUAL_S = QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
 DIES_AT = 10
-#: The second gives a wrong answer now and then, and dies in the middle of its first load.
-WRONG_UNDER_LOAD = ("wrong-under-load", "wrong-then-die-once")
 EVERY = 3
 #: Whether a service dies of a request, by its id and its place in the load.
 FATAL: dict[str, Callable[[str, int], bool]] = {
     "die": lambda _id, number: number == DIES_AT,
     "die-once": lambda _id, number: number == DIES_AT,
-    "wrong-then-die-once": lambda _id, number: number == DIES_AT,
-    "die-warming": lambda request_id, _number: request_id == "warm",
     "die-proving": lambda request_id, _number: request_id.isdigit(),
 }
 
@@ -149,15 +140,8 @@ class Handler(BaseHTTPRequestHandler):
             number = self.server.loaded[strategy] if under_load else 0
         if fault in FATAL and FATAL[fault](str(request["requestId"]), number):
             die(once=fault.endswith("die-once"))
-        if fault == "hang":
-            time.sleep(HANG_S)
-        if fault == "late" and under_load:
-            time.sleep(LATE_S)
-        if fault in COMPILES_S and number == 1:
-            threading.Thread(target=compile_for, args=(COMPILES_S[fault],), daemon=True).start()
-        time.sleep(SLOW_S.get(fault, 0.0))
-        if fault == "clock" and number == DIES_AT:
-            Path(os.environ["STUB_CLOCK"]).touch()
+        if under_load:
+            time.sleep(SLOW_S.get(fault, USUAL_S))
         if fault == "queue":
             with self.server.turn:
                 time.sleep(QUEUE_S)
@@ -166,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
             return stub_kernel.served(kernel, request["class"], fault)
         if fault == "error" and number % EVERY == 1:
             return 500, b'{"code":"099"}'
-        wrong = fault == "wrong" or (fault in WRONG_UNDER_LOAD and number % EVERY == 1)
+        wrong = fault == "wrong" or (fault == "wrong-under-load" and number % EVERY == 1)
         if self.path.startswith("/logs/"):
             return 200, evaluated(request, 1 if wrong else 0)
         return 200, product(request, 1 if wrong else 0)
@@ -188,27 +172,23 @@ class Handler(BaseHTTPRequestHandler):
 def product(request: dict[str, Any], off_by: int) -> bytes:
     """The answer, byte for byte; its last element wrong by `off_by`."""
     left, right = (
-        np.array([row["value"].split(",") for row in request[each]["rows"]], dtype=np.int64)
+        [[int(value) for value in row["value"].split(",")] for row in request[each]["rows"]]
         for each in ("matrixOne", "matrixTwo")
     )
-    rows = left @ right
-    rows[-1, -1] += off_by
-    rows_text = json.dumps(rows.tolist(), separators=(",", ":"))
+    columns = [*zip(*right, strict=True)]
+    rows = [[sum(map(mul, row, column)) for column in columns] for row in left]
+    rows[-1][-1] += off_by
+    rows_text = json.dumps(rows, separators=(",", ":"))
     return f'{{"requestId":"{request["requestId"]}","rows":{rows_text}}}'.encode()
 
 
 def evaluated(request: dict[str, Any], off_by: int) -> bytes:
     """The rules that fire on lines of a log; on the last line so many more."""
+    from restbench.drive import logs  # noqa: PLC0415 - few stubs are asked for any
+
     rest = json.loads("{" + logs.answer_rest(request["ruleSet"], request["lines"]))
     rest["fired"][-1] += [15] * off_by
     return json.dumps({"requestId": request["requestId"], **rest}, separators=(",", ":")).encode()
-
-
-def compile_for(seconds: float) -> None:
-    Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("C2 CompilerThread0")
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        pass
 
 
 def die(*, once: bool) -> None:

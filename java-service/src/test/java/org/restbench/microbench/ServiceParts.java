@@ -26,7 +26,7 @@ import org.restbench.soap.SoapProtocol;
 public class ServiceParts {
     private final MemoryBudget memory;
     private final CodedWorkload<Object, Object> matrix;
-    private final SoapProtocol soap;
+    private final Workloads workloads;
     private final Strategies strategies;
 
     /** Its input and output are the workload's own business: whoever has them only hands them on. */
@@ -36,8 +36,7 @@ public class ServiceParts {
         CoreAffinity affinity = new OpenHftAffinity();
         Wiring wiring = new Wiring();
         memory = new MemoryBudget(settings.memoryBudgetBytes());
-        Workloads workloads = wiring.workloads(settings, memory);
-        soap = SoapProtocol.of(workloads, List.of(), Integer.MAX_VALUE, 0).get(0);
+        workloads = wiring.workloads(settings, memory);
         matrix = (CodedWorkload<Object, Object>) workloads.byName().get("matrix");
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
         strategies = wiring.strategies(settings, cores, affinity);
@@ -60,8 +59,9 @@ public class ServiceParts {
         return matrix;
     }
 
+    /** Made when it is asked for: most benchmarks need not wait for CXF. */
     SoapProtocol soap() {
-        return soap;
+        return SoapProtocol.of(workloads, List.of(), Integer.MAX_VALUE, 0).get(0);
     }
 
     /** Lets a request use its memory, which is free again afterwards. */
