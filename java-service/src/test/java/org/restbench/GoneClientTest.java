@@ -66,21 +66,16 @@ class GoneClientTest {
             var running = CompletableFuture.supplyAsync(() -> service.send(service.multiplication("pinned")));
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             try (Socket waiting = new Socket("127.0.0.1", service.port())) {
-                String head = "POST /matrix/pinned HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-                        + "Content-Length: " + RunningService.BODY.length() + "\r\n\r\n";
-                waiting.getOutputStream().write((head + RunningService.BODY).getBytes(StandardCharsets.ISO_8859_1));
-                while (!service.get("/metrics").body().contains("restbench_requests_in_flight 2.0")) {
-                    Thread.sleep(1);
-                }
+                int whole = RunningService.BODY.length();
+                waiting.getOutputStream().write(RawHttp.multiplication("pinned", whole));
+                service.awaitMetric("restbench_requests_in_flight 2.0");
             }
             for (int i = 0; i < 20; i++) {
                 service.get("/health"); // the one event loop sees the end of the connection before the last of these
             }
             TestWorkloads.Gated.LET_THROUGH.release(2);
             assertThat(running.join().statusCode()).isEqualTo(200);
-            while (!service.get("/metrics").body().contains("restbench_requests_in_flight 0.0")) {
-                Thread.sleep(1);
-            }
+            service.awaitMetric("restbench_requests_in_flight 0.0");
             assertThat(TestWorkloads.Gated.ENTERED.availablePermits()).isZero();
             assertThat(service.get("/metrics").body())
                     .contains("restbench_requests_total{status=\"503\",strategy=\"pinned\",workload=\"matrix\"} 1.0");

@@ -39,7 +39,7 @@ class MessagesLiveTest {
     @BeforeAll
     static void start() {
         database = PostgresServer.running();
-        service = RunningService.under("tomcat", database.environment());
+        service = RunningService.under("tomcat", PostgresServer.environment(database.port, 20));
     }
 
     @AfterAll
@@ -74,7 +74,7 @@ class MessagesLiveTest {
 
     @ParameterizedTest
     @CsvSource({
-        "skip-locked,2000",
+        "skip-locked,600",
         "statements,300",
         "function,300",
         "blocking,300",

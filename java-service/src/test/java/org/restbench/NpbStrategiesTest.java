@@ -98,13 +98,13 @@ class NpbStrategiesTest {
         assertThat(found.get("value")).isEqualTo(serial.get("value"));
     }
 
+    /** Class W, whose loops have more tasks, with one kernel for each strategy. */
     @ParameterizedTest
     @MethodSource("taking")
     void small_classes_verify_and_find_what_serial_finds(Technique technique) {
-        for (String kernel : List.of("IS", "CG", "MG", "FT")) {
-            check(technique, kernel, "S");
-            check(technique, kernel, "W");
-        }
+        List<String> kernels = List.of("IS", "CG", "MG", "FT");
+        kernels.forEach(kernel -> check(technique, kernel, "S"));
+        check(technique, kernels.get(taking().indexOf(technique) % kernels.size()), "W");
     }
 
     @Test
@@ -131,8 +131,11 @@ class NpbStrategiesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"IS", "CG", "MG", "FT"})
-    void class_a_verifies_under_serial_and_shared_pool(String kernel) {
-        check(technique("shared-pool"), kernel, "A");
+    void class_a_verifies(String kernel) {
+        assertThat(run(technique("shared-pool"), kernel, "A", true)
+                        .get("verified")
+                        .asBoolean())
+                .isTrue();
     }
 
     @Test

@@ -78,7 +78,7 @@ final class PostgresServer {
     }
 
     Map<String, String> environment() {
-        return environment(port, 20);
+        return environment(port, 4);
     }
 
     /** For a service that thinks the disk of the database is full: nothing is free in /proc. */

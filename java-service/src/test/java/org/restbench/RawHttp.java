@@ -33,6 +33,25 @@ final class RawHttp {
         });
     }
 
+    /** The head of the multiplication, and the first bytes of its body. */
+    static byte[] multiplication(String strategy, int bodyBytes) {
+        String head = "POST /matrix/" + strategy + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Content-Length: " + RunningService.BODY.length() + "\r\n\r\n";
+        return (head + RunningService.BODY.substring(0, bodyBytes)).getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    /** Returns when nobody listens there. */
+    static void awaitRefusal(int port) throws InterruptedException {
+        while (true) {
+            try {
+                new Socket("127.0.0.1", port).close();
+                Thread.sleep(10);
+            } catch (IOException refused) {
+                return;
+            }
+        }
+    }
+
     private static String exchange(RunningService to, String request, Reading reading) throws IOException {
         try (Socket socket = new Socket("127.0.0.1", to.port())) {
             socket.setSoTimeout(60_000);

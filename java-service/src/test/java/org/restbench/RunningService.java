@@ -85,7 +85,12 @@ final class RunningService implements AutoCloseable {
 
     /** Returns when so many requests wait for their delay. */
     void awaitDelayed(int requests) throws InterruptedException {
-        while (!get("/metrics").body().contains("restbench_requests_delayed " + requests + ".0")) {
+        awaitMetric("restbench_requests_delayed " + requests + ".0");
+    }
+
+    /** Returns when the metrics have this in them. */
+    void awaitMetric(String text) throws InterruptedException {
+        while (!get("/metrics").body().contains(text)) {
             Thread.sleep(1);
         }
     }

@@ -109,10 +109,6 @@ final class ServiceProcess implements AutoCloseable {
         new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();
     }
 
-    boolean endsWithin(int seconds) throws InterruptedException {
-        return process.waitFor(seconds, TimeUnit.SECONDS);
-    }
-
     /** Waits for its end, two minutes; what it wrote is whole then. */
     int exitCode() throws InterruptedException {
         if (!process.waitFor(120, TimeUnit.SECONDS)) {

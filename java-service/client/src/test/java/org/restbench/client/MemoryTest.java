@@ -38,6 +38,7 @@ class MemoryTest {
         String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
         Process process = new ProcessBuilder(List.of(
                         java,
+                        "-XX:TieredStopAtLevel=1",
                         "-Xmx" + megabytes + "m",
                         "-cp",
                         System.getProperty("java.class.path"),

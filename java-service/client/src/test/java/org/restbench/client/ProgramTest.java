@@ -65,7 +65,11 @@ class ProgramTest {
         Files.writeString(folder.resolve("other.json"), "[[[58,65]]]");
         String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
         program = new ProcessBuilder(
-                        java, "-cp", System.getProperty("java.class.path"), "org.restbench.client.calls.Main")
+                        java,
+                        "-XX:TieredStopAtLevel=1", // it starts sooner
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        "org.restbench.client.calls.Main")
                 .redirectError(folder.resolve("err.txt").toFile())
                 .start();
         answers = program.inputReader(StandardCharsets.UTF_8);

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  * @param service empty where it is not
  * @param message what follows the usual form's head, or else the whole line
  */
-record Line(String text, int level, String service, String message) {
+record Line(CharSequence text, int level, String service, CharSequence message) {
     static final List<String> LEVELS = List.of("DEBUG", "INFO", "WARN", "ERROR", "FATAL");
 
     private static final Pattern HEAD = Pattern.compile(
@@ -20,15 +20,16 @@ record Line(String text, int level, String service, String message) {
             Pattern.UNIX_LINES);
 
     /** Of any text without a line feed. */
-    static Line of(String text) {
+    static Line of(CharSequence text) {
         Matcher head = HEAD.matcher(text);
         if (!head.find()) {
             return new Line(text, 0, "", text);
         }
-        return new Line(text, LEVELS.indexOf(head.group(1)), head.group(2), text.substring(head.end()));
+        return new Line(
+                text, LEVELS.indexOf(head.group(1)), head.group(2), text.subSequence(head.end(), text.length()));
     }
 
-    String field(Rule.Field field) {
+    CharSequence field(Rule.Field field) {
         return switch (field) {
             case LINE -> text;
             case SERVICE -> service;
