@@ -10,9 +10,8 @@ import pytest
 from synthetic_rows import row, with_facts
 
 from restbench.analyse import warnings
-from restbench.analyse.flags import FLAGS, explain
 from restbench.analyse.measurement import Measurement
-from restbench.analyse.warnings import Warning
+from restbench.analyse.warnings import FLAGS, Warning, explain
 
 USERS = 10
 #: 10 users, 50 ms each: 200 completions a second, whose ends cut 2.5 % of the users' time.
