@@ -200,9 +200,6 @@ FLAGS: dict[str, str] = {
     "off-cores": "The service was seen on a core that it was not given.",
     "errors": "Some requests failed; they are no throughput, but they cost CPU time.",
     "failed": "A block of the cell could not be measured; its record tells why.",
-    "unreadable": (
-        "The record or the raw data of a block cannot be read: whatever it was, it is no result."
-    ),
     "not-offered": (
         "This runtime does not have the strategy or the framework (virtual threads and helidon "
         "need Java 21): it is no failure, and no candidate for the best."
