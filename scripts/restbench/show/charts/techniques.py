@@ -22,8 +22,8 @@ _TIED = "not shown to be slower"
 _FULL_SPEED, _AT_RATE = "pgbench at full speed", "pgbench at the same rate"
 _STYLES = {"first": 0, "slower": 1, _TIED: 6, _FULL_SPEED: 2, _AT_RATE: 3}
 _CAPTION = (
-    "Throughput over that of the service's first technique, with its 95 % interval paired by block. "
-    "The band is the margin within which a difference does not count."
+    "Throughput over that of the service's first technique, with its 95 % interval paired by "
+    "block. The band is the margin within which a difference does not count."
 )
 _OF_COSTS = (
     " CPU time of the database: of an operation of the service, over that of one of pgbench, which "
@@ -34,17 +34,14 @@ _OF_COSTS = (
 def chart(rows: Sequence[Row]) -> Chart | None:
     """A panel a service, and one of costs where pgbench was held to a rate; None of several loads
     or without two techniques."""
-    panels, costs = [], []
-    for led in leader.of_messages(rows):
-        groups = {row.cell: row for row in rows if row.cell.id in led.cells}
-        panels.append(_over_the_first(led, groups))
-        costs.append(_costs(groups))
-    measured = [each for each in costs if each.entries]
+    leaders = leader.of_messages(rows)
+    groups = [{row.cell: row for row in rows if row.cell.id in led.cells} for led in leaders]
+    costs = [panel for group in groups if (panel := _costs(group)).entries]
     return forest.chart(
         "messages-ratios",
         "Messages sent and popped, by technique",
-        _CAPTION + _OF_COSTS * bool(measured),
-        [*panels, *measured],
+        _CAPTION + _OF_COSTS * bool(costs),
+        [*map(_over_the_first, leaders, groups), *costs],
         _STYLES,
     )
 
@@ -77,10 +74,10 @@ def _over_the_first(led: Leader, group: Mapping[Cell, Row]) -> Panel:
 def _costs(group: Mapping[Cell, Row]) -> Panel:
     """Two lines for each cell to whose rate pgbench was held."""
     entries = [
-        _entry(row, database_cost(row, at_rate=how == _AT_RATE), f"{label(cell, group)}, {how}", how)
-        for cell, row in group.items()
-        if database_cost(row, at_rate=True).estimate
-        for how in (_FULL_SPEED, _AT_RATE)
+        _entry(row, cost, f"{label(row.cell, group)}, {how}", how)
+        for row in group.values()
+        if (at_rate := database_cost(row, at_rate=True)).estimate
+        for how, cost in ((_FULL_SPEED, database_cost(row)), (_AT_RATE, at_rate))
     ]
     service = _service(next(iter(group)))
     return Panel(f"{service}: CPU time of the database", "Over pgbench's", tuple(entries))
