@@ -148,4 +148,3 @@ def test_an_interrupt_of_who_waits_for_an_outcome_is_not_the_batch_s_end(name):
         go.set()
         assert [type(each) for each in batch.all()] == [Done] * 4
     signal.signal(signal.SIGUSR1, before)
-

@@ -114,6 +114,7 @@ def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
         "slowest 1.48 times (Python async over REST, 1 thread, 1000 ms)."
     )
 
+
 def test_the_study_s_gain_stands_next_to_that_of_the_limits_and_ours() -> None:
     pipeline = row("java-rest-pipeline-async-1000ms", 8, [1.25, 1.2], 1.04)
     table = shown.study([*ROWS, pipeline])
