@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from restbench.analyse import estimates, flags, measures, warnings
+from restbench.analyse import estimates, measures, warnings
 from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.analyse.measures import FEWEST_BLOCKS, Row
 from restbench.analyse.warnings import Warning
@@ -67,7 +67,7 @@ def cell_entry(row: Row) -> CellEntry:
         blocks=len(row.measured),
         trials=sum(each.trials or 0 for each in row.measured),
         warnings=tuple(map(_warning, row.warnings)),
-        notes=tuple(NoteEntry(kind=flag, text=flags.explain(flag)) for flag in row.flags),
+        notes=tuple(NoteEntry(kind=flag, text=warnings.explain(flag)) for flag in row.flags),
     )
 
 

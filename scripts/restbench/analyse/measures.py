@@ -10,9 +10,8 @@ from statistics import fmean
 from typing import Any
 
 from restbench.analyse import estimates, limits, warnings
-from restbench.analyse.flags import explain
 from restbench.analyse.measurement import Measurement, number
-from restbench.analyse.warnings import Note, Warning
+from restbench.analyse.warnings import Note, Warning, explain
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from restbench.analyse.comparison import MARGIN, Comparison, paired, series
 from restbench.analyse.measures import Row, alike
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import Cell, ServiceName
 
 KINDS = ("send", "pop")
 #: What a request's time is cut into: all stages but `compute`, of which `rest` is what is in
@@ -80,6 +80,19 @@ def database_cost(row: Row, *, at_rate: bool = False) -> Comparison:
     cell's own rate."""
     there = "pgbench_at_rate_database_cpu_ms" if at_rate else "pgbench_database_cpu_ms"
     return paired(series(row, "database_cpu_ms_per_request"), series(row, there))
+
+
+def of_one_load(rows: Iterable[Row]) -> dict[ServiceName, list[Row]]:
+    """By service what was measured, where it differs in technique and strategy alone; empty where a
+    service has several loads. Without `memory`, which has no database."""
+    known = [
+        row
+        for row in rows
+        if row.cell.technique not in ("none", "memory") and row.value("throughput_per_s")
+    ]
+    loads = alike(known, technique="none", strategy="")
+    found = {cell.service: group for cell, group in loads.items()}
+    return found if len(found) == len(loads) else {}
 
 
 def known_of_database(rows: Iterable[Row]) -> list[str]:

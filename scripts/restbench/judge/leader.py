@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from restbench.analyse import messages
 from restbench.analyse.comparison import Comparison, paired, series
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
@@ -105,6 +106,13 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
         replace(_judged(each, next(levels) if each.others else LEVEL), is_order=is_order)
         for each in found
     ]
+
+
+def of_messages(rows: Sequence[Row]) -> list[Leader]:
+    """Of each service that has several techniques and strategies for messages, under one load."""
+    groups = messages.of_one_load(rows).items()
+    found = (of_groups([group], service, "throughput_per_s") for service, group in groups)
+    return [each for leaders in found for each in leaders if each.others]
 
 
 def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:

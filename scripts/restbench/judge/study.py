@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.flags import explain
 from restbench.analyse.measures import COUNTS, Row
+from restbench.analyse.warnings import explain
 from restbench.experiment import columns
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable

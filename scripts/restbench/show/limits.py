@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
-from restbench.analyse import exported, flags, limits
+from restbench.analyse import exported, limits, warnings
 from restbench.analyse.limits import LATE_MS, NOTES, PERCENTILES, Limit, latency_ms
 from restbench.experiment.open_load import OpenLoad
 from restbench.judge import study
@@ -173,7 +173,7 @@ def records(
 def _meanings(found: Sequence[Limit], load: OpenLoad) -> dict[str, str]:
     """The notes of these limits, each with its sentence."""
     notes = [note for each in found for note in each.notes(load.rates.resolution)]
-    return {note: NOTES.get(note) or flags.explain(note) for note in notes}
+    return {note: NOTES.get(note) or warnings.explain(note) for note in notes}
 
 
 def summary(limit: Limit, load: OpenLoad) -> dict[str, object]:

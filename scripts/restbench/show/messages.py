@@ -3,18 +3,20 @@ page and in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from restbench.analyse import messages
 from restbench.analyse.measures import Row
 from restbench.analyse.messages import STAGES, Pie
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
-from restbench.judge import verdicts
+from restbench.judge import leader, verdicts
+from restbench.judge.leader import Leader
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts.messages import name
+from restbench.show.charts.techniques import label
 from restbench.show.findings import Findings
 
 _COLUMNS: Sequence[doc.Column[Row]] = (
@@ -73,23 +75,54 @@ _METRICS = (
 
 
 def sentence(rows: Sequence[Row]) -> str:
-    """Of each service what its best technique comes to, and how near the limit that is."""
+    """Of each service what its best technique comes to, and how near the limit that is. Of one load
+    also by how much it is the best, and what an operation costs the database."""
     loads = [each for each in rows if messages.is_message(each) and each.value("throughput_per_s")]
     services = wording.grouped(loads, wording.service_name)
-    parts = [_best(name, of) for name, of in services.items()]
-    return f"{'; '.join(parts)}." if parts else "No load of messages was measured."
+    leads = {each.best.service.capitalize(): each for each in leader.of_messages(loads)}
+    parts = [_best(name, of, leads.get(name)) for name, of in services.items()]
+    more = _costs(services) if leads else ""
+    return f"{'; '.join(parts)}.{more}" if parts else "No load of messages was measured."
 
 
-def _best(service: str, rows: Sequence[Row]) -> str:
+def _best(service: str, rows: Sequence[Row], lead: Leader | None) -> str:
     """Of what lies in the database, where there is any."""
     kept = [row for row in rows if row.cell.technique != "memory"] or rows
     row = max(kept, key=lambda row: row.value("throughput_per_s") or 0.0)
+    if lead:
+        row = next(row for row in kept if row.cell == lead.best)
     cell, limit = row.cell, messages.share_of_limit(row)
     share = f", {ratio_text(limit)} of what the database can do" if limit.estimate else ""
     return (
         f"{service} sends and pops {readable(row.value('throughput_per_s'))} messages "
         f"a second by {cell.technique} under {cell.strategy} ({cell.complexity}, "
-        f"{users_text(cell.users)}){share}"
+        f"{users_text(cell.users)}){_ahead(lead)}{share}"
+    )
+
+
+def _ahead(lead: Leader | None) -> str:
+    """By how much it is the best."""
+    if lead is None:
+        return ""
+    following, found = lead.others[0]
+    doubt = "" if lead.is_shown else " (not shown to be slower)"
+    return f", {ratio_text(found)} times {label(following, [lead.best])}{doubt}"
+
+
+def _costs(services: Mapping[str, Sequence[Row]]) -> str:
+    """What an operation costs the database over what it costs under pgbench at the same rate: the
+    least and the most of each service's techniques."""
+    parts = []
+    for service, rows in services.items():
+        found = (messages.database_cost(row, at_rate=True).estimate for row in rows)
+        if known := [each for each in found if each]:
+            ends = dict.fromkeys((readable(min(known)), readable(max(known))))
+            parts.append(f"{' to '.join(ends)} ({service})")
+    if not parts:
+        return ""
+    return (
+        f" An operation takes {' and '.join(parts)} times the database's CPU time that it takes "
+        "under pgbench at the same rate."
     )
 
 

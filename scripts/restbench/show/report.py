@@ -101,9 +101,10 @@ def answer_of(found: Findings) -> AnswerEntry:
 def _subtitle(found: Findings) -> str:
     run = found.run
     measured = sum(bool(row.measured) for row in found.rows)
+    minutes = max(1, round(run.manifest.minutes))
     return (
         f"{machine.short(run.described)} · {run.manifest.started[:10]} · profile "
-        f"{run.experiment.profile}, {run.manifest.minutes:.0f} minutes · {measured} of "
+        f"{run.experiment.profile}, {minutes} minute{'s' * (minutes != 1)} · {measured} of "
         f"{len(found.rows)} cells measured"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import pytest
 from synthetic_rows import row, with_facts
 
+from restbench import ROOT
 from restbench.analyse import warnings
-from restbench.analyse.flags import FLAGS, explain
 from restbench.analyse.measurement import Measurement
-from restbench.analyse.warnings import Warning
+from restbench.analyse.warnings import FLAGS, Warning, explain
 
 USERS = 10
 #: 10 users, 50 ms each: 200 completions a second, whose ends cut 2.5 % of the users' time.
@@ -166,3 +167,10 @@ def _noisy(draw: np.random.Generator, window_s: float = 10.0) -> Measurement:
         foreign_pct=float(draw.exponential(0.5)),
         machine_cpu_pct=97.0,
     )
+
+
+def test_the_page_on_reading_results_has_every_warning_and_no_note_that_is_none() -> None:
+    page = (ROOT / "docs" / "reading-results.md").read_text(encoding="utf-8")
+    section = page.partition("## Warnings and notes")[2].partition("**Proofs.**")[0]
+    named = set(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", section))
+    assert set(warnings.BOUNDS) <= named <= set(FLAGS)

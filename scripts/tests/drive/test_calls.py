@@ -1,9 +1,8 @@
-"""Batches of calls: their levels, what has to be true of one, what is made of them, bad input."""
+"""Batches of calls: what has to be true of one, its least time, and bad input."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -11,200 +10,17 @@ from typing import cast
 import httpx
 import pytest
 from command_line import restbench
-from drawn import data_of
-from pydantic import ValidationError
 
-from restbench.analyse import calls, estimates
 from restbench.analyse.calls import OneCall
-from restbench.analyse.measures import Row
 from restbench.commands import calls as command
 from restbench.deploy.service import Service
 from restbench.drive import batches
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallLine
-from restbench.experiment import claim_file, experiment
-from restbench.experiment.calls import CallWork, work_of
-from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
-from restbench.show import calls as shown
-from restbench.show.charts import theme
-from restbench.show.document import words
-from restbench.store import store
-from restbench.store.trials import Block, Event, Trial
 
-FILE = store.experiment_file("calls")
 STAGE = {"wall_s": 0.1, "cpu_s": 0.1}
-
-
-def cell(level: str, threads: int) -> Cell:
-    return Cell.model_validate(
-        {"service": "java", "strategy": "serial", "complexity": level, "users": threads}
-    )
-
-
-def row(
-    level: str,
-    threads: int,
-    elapsed_s: list[float],
-    limit_s: float,
-    events: tuple[str, ...] = (),
-    *,
-    more: Mapping[str, float] | None = None,
-) -> Row:
-    of = cell(level, threads)
-    trials = [
-        Trial(
-            block,
-            1,
-            of.id,
-            threads,
-            0,
-            seconds,
-            estimates.np.array([100_000] * 10),
-            extras={
-                "elapsed_s": seconds,
-                "limit_s": limit_s,
-                "alone_s": 10.0,
-                "in_flight": 1 / seconds,
-                **(more or {}),
-            },
-        )
-        for block, seconds in enumerate(elapsed_s, 1)
-    ]
-    blocks = [Block(number, "now", "later", {}) for number in range(1, len(elapsed_s) + 1)]
-    noted = [Event("now", kind, "why", 1, of.id) for kind in events]
-    found = estimates.measurements(trials, noted, blocks, cores=2)
-    return Row(of, None, (), tuple(found[of.id]))
-
-
-def test_a_level_says_client_transport_way_and_response_time() -> None:
-    assert work_of("java-rest-task-pool-100ms") == CallWork("java", "rest", "task-pool", 100)
-    expected = CallWork("java", "soap", "pipeline-async", 1000, 16)
-    assert work_of("java-soap-pipeline-async-1000ms-of-16") == expected
-    assert expected.level == "java-soap-pipeline-async-1000ms-of-16"
-    for wrong in (
-        "java-rest-none-1ms",
-        "python-rest-pipeline-1ms",
-        "python-soap-async-1ms",
-        "CG-A",
-    ):
-        with pytest.raises(ValueError, match="is no batch of calls"):
-            work_of(wrong)
-
-
-def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles() -> None:
-    table = experiment.load(FILE).calls
-    assert table is not None
-    in_turn, pool = work_of("java-rest-sequential-1000ms"), work_of("java-rest-task-pool-1000ms")
-    assert [table.made("full", block, in_turn) for block in (1, 2)] == [100, 10]
-    assert table.made("reference", 1, in_turn) == 10
-    assert table.made("reference", 1, pool) == 100
-    assert table.made("quick", 1, replace(in_turn, delay_ms=0)) == 2000
-    assert table.made("full", 1, replace(in_turn, transport="soap")) == 10
-    assert table.calls("full", work_of("java-rest-task-pool-1000ms-of-16")) == 16
-    assert table.calls("quick", work_of("java-soap-document-0ms")) == 5
-    assert table.calls("quick", work_of("java-soap-document-0ms-of-400")) == 5
-
-
-def test_a_batch_has_the_calls_of_the_first_pattern_that_its_level_fits() -> None:
-    table = experiment.load(FILE).calls
-    assert table is not None
-    counts = {
-        "java-rest-async-0ms": 2000,
-        "python-zeep-async-0ms": 500,
-        "java-rest-async-100ms": 100,
-    }
-    for level, calls_of_it in counts.items():
-        assert table.calls("reference", work_of(level)) == calls_of_it
-
-
-def test_a_document_has_as_many_rows_as_its_level_says() -> None:
-    table = experiment.load(FILE).calls
-    assert table is not None
-    shapes = [
-        table.shape(work_of(level))
-        for level in (
-            "java-soap-document-0ms",
-            "java-soap-document-0ms-of-400",
-            "java-rest-async-0ms-of-16",
-        )
-    ]
-    assert [(each.rows, each.columns) for each in shapes] == [(4000, 600), (400, 600), (200, 20)]
-
-
-#: What a call takes alone, about, on the two cores of docs/calls.md.
-ALONE_S = {
-    ("java", "rest"): 0.001,
-    ("java", "soap"): 0.003,
-    ("python", "rest"): 0.003,
-    ("python", "zeep"): 0.008,
-}
-DOCUMENTS_S = 6.0
-#: Of a profile's time what is left goes to processes that start, and to warming up.
-BATCHES = 0.85
-
-
-@pytest.mark.parametrize("profile", experiment.load(FILE).profiles)
-def test_the_batches_of_a_profile_fit_into_its_time(profile: str) -> None:
-    definition = experiment.load(FILE)
-    table, chosen = definition.calls, definition.profiles[profile]
-    assert table is not None
-
-    def least_s(of: Cell, block: int) -> float:
-        work = work_of(of.complexity)
-        one_s = ALONE_S[work.program]
-        one = OneCall(0, one_s, work.delay_ms / 1000, 0, 0)
-        made = table.made(profile, block, work)
-        if work.strategy == "document":
-            return DOCUMENTS_S
-        return calls.least_s(work.strategy, of.users, made, one, cpu_s=one_s, cores=2)
-
-    measured = [each for each in definition.all_cells() if chosen.measures(each)]
-    blocks = range(1, chosen.blocks + 1)
-    seconds = sum(least_s(each, block) for block in blocks for each in measured)
-    assert seconds < BATCHES * 60 * chosen.minutes
-
-
-def test_a_pipeline_of_too_few_threads_is_refused() -> None:
-    text = FILE.read_text().replace("users = [4, 5, 8, 16, 32, 64]", "users = [3, 4]")
-    with pytest.raises(Exception, match="java-rest-pipeline-0ms' needs 4 to 1024 threads"):
-        experiment.parse(text, Path("calls.toml"))
-
-
-def test_every_side_of_a_claim_is_a_cell_of_the_experiment() -> None:
-    known = set(experiment.load(FILE).all_cells())
-    entries = claim_file.load(FILE.parent / "claims" / "calls.toml").claims
-    assert {f"W{n}" for n in range(1, 10)} <= {each.id for each in entries}
-    assert [each.id for each in entries for of in each.cells if of not in known] == []
-
-
-SHORT = {"W1-W3-scaled", "W5-scaled", "W6", "W7", "W8", "W9"}
-
-
-@pytest.mark.parametrize(
-    ("profile", "decided"),
-    [
-        ("quick", SHORT | {"W4-scaled"}),
-        ("reference", SHORT | {"W1", "W5"}),
-        ("full", SHORT | {"W1", "W2", "W3", "W4", "W4-scaled", "W5"}),
-    ],
-)
-def test_the_claims_that_a_profile_can_decide_have_their_cells_there(
-    profile: str, decided: set[str]
-) -> None:
-    measures = experiment.load(FILE).profiles[profile].measures
-    entries = claim_file.load(FILE.parent / "claims" / "calls.toml").claims
-    lacking = {
-        claim.id
-        for claim in entries
-        for part in claim.parts
-        for asked in part.questions()
-        for side in (asked.numerator, asked.denominator)
-        if part.decides and not all(map(measures, side.cells))
-    }
-    assert {each.id for each in entries} - lacking == decided
-
-
 BATCH = Batch("http://127.0.0.1:1/?delay=100", 3, Path("in"), strategy="task-pool", threads=2)
 RESULT = BatchResult(
     elapsed_s=0.2,
@@ -316,81 +132,6 @@ def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
         assert product == [[one * two for two in right] for one in left]
 
 
-ROWS = [
-    row("java-rest-sequential-1000ms", 1, [100.0, 102.0], 100.0),
-    row("java-rest-task-pool-1000ms", 8, [13.5, 13.2], 13.0),
-    row("java-rest-async-1000ms", 8, [1.25, 1.3], 1.1),
-    row("python-rest-async-1000ms", 1, [2.0, 2.5], 1.5),
-]
-
-
-def test_a_speed_up_is_over_calls_in_turn_of_the_same_client() -> None:
-    assert calls.speed_ups(ROWS[1], ROWS) == pytest.approx([100 / 13.5, 102 / 13.2])
-    assert calls.speed_ups(ROWS[1], ROWS, "limit_s") == pytest.approx([100 / 13, 102 / 13])
-    assert calls.speed_ups(ROWS[3], ROWS) == [5.0, 4.0], "by what a call takes alone"
-    assert calls.nearness(ROWS[2]) == pytest.approx((1.1 / 1.25 + 1.1 / 1.3) / 2)
-
-
-def test_a_limit_that_was_mismeasured_is_noted_at_its_cell() -> None:
-    early = row("java-rest-async-1000ms", 8, [1.0, 1.2], 1.1, ("limit-mismeasured",))
-    (table,) = shown.tables([early])
-    assert words(table.rows[0][-1]) == "limit-mismeasured 1/2"
-    assert (early.measurements[0].reason, len(early.measured)) == (None, 2)
-
-
-def test_calls_in_flight_are_no_users() -> None:
-    assert [
-        each.kind for each in ROWS[2].warnings if "flight" in each.kind or "little" in each.kind
-    ] == []
-
-
-def test_the_chart_has_the_limit_dashed_and_the_study_as_a_mark() -> None:
-    charts = {each.name: each for each in shown.charts(ROWS) if each}
-    assert set(charts) == {"calls-java-rest", "calls-python-rest"}
-    text = json.dumps(theme.spec(charts["calls-java-rest"]))
-    records = data_of(charts["calls-java-rest"])
-    assert {(each["series"], each["limit"]) for each in records} == {
-        ("task-pool", False),
-        ("task-pool", True),
-        ("async", False),
-        ("async", True),
-        ("study", False),
-    }
-    (study,) = [each for each in records if each["series"] == "study"]
-    assert (study["x"], study["y"]) == (5, 5.5)
-    assert '"strokeDash": [5, 4]' in text
-    assert theme.svg(charts["calls-java-rest"]).startswith("<svg")
-
-
-def test_rest_stands_next_to_soap_stage_by_stage() -> None:
-    stages = {"s_ms": 0.5, "c_ms": 2.0, "d_ms": 0.25, "p_ms": 0.25}
-    in_turn = [
-        row(f"{program}-sequential-0ms", 1, [1.0, 1.1], 1.0, more=stages)
-        for program in ("java-rest", "java-soap", "python-zeep")
-    ]
-    assert "calls-stages" not in {each.name for each in shown.charts(in_turn[:1]) if each}
-    (chart,) = [each for each in shown.charts([*ROWS, *in_turn]) if each and "stages" in each.name]
-    assert [(each["bar"], each["C"]) for each in data_of(chart)] == [
-        ("Java rest: 3.00 ms", 2.0),
-        ("Java soap: 3.00 ms", 2.0),
-        ("Python zeep: 3.00 ms", 2.0),
-    ]
-    assert theme.svg(chart).startswith("<svg")
-
-
-def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
-    tables = shown.tables(ROWS)
-    assert [each.caption for each in tables] == [
-        "Java client, rest, 1000 ms",
-        "Python client, rest, 1000 ms",
-    ]
-    assert shown.sentence(ROWS) == (
-        "Calls at once are up to 79.2 times as fast as one after the other (Java async over REST, "
-        "8 threads, 1000 ms); the median batch takes 1.16 times the least possible time, the "
-        "slowest 1.48 times (Python async over REST, 1 thread, 1000 ms)."
-    )
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -436,17 +177,3 @@ def test_only_calls_that_are_not_done_are_resumed(tmp_path: Path) -> None:
     log.write_text("".join(f'{{"index": {n}, "outcome": "done"}}\n' for n in range(3)))
     done = restbench("calls", "--calls", "3", "--resume", str(log))
     assert (done.returncode, done.stdout) == (0, "nothing to do\n")
-
-
-def test_a_table_of_calls_needs_its_driver() -> None:
-    text = FILE.read_text().replace('driver = "calls"', 'driver = "closed-load"')
-    with pytest.raises((ValidationError, Exception), match="needs a table"):
-        experiment.parse(text, Path("calls.toml"))
-
-
-def test_the_study_s_gain_stands_next_to_that_of_the_limits_and_ours() -> None:
-    pipeline = row("java-rest-pipeline-async-1000ms", 8, [1.25, 1.2], 1.04)
-    table = shown.study([*ROWS, pipeline])
-    assert table
-    assert table.rows == (("java rest", "1000", "8", "1.10", "12.5", "10.9"),)
-    assert shown.study(ROWS) is None

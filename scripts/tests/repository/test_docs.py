@@ -180,6 +180,15 @@ def test_every_rule_and_section_of_the_method_that_code_cites_exists() -> None:
     assert not {name: path for name, path in sections.items() if name not in headings}
 
 
+@pytest.mark.parametrize("path", OF_TODAY, ids=name_of)
+def test_every_file_that_a_document_names_by_its_path_is_there(path: Path) -> None:
+    known = {name_of(each) for each in listed("*")}
+    folders = {each.partition("/")[0] for each in known if "/" in each}
+    named = [each for each in CODE.findall(prose_of(text_of(path))) if FILE.fullmatch(each)]
+    paths = {each for each in named if each.partition("/")[0] in folders}
+    assert not paths - known
+
+
 def test_every_file_and_table_that_contributing_names_is_there() -> None:
     """Whoever adds something finds each place that it must be told of."""
     named = CODE.findall(prose_of(text_of(ROOT / "CONTRIBUTING.md")))

@@ -12,7 +12,8 @@ import pytest
 from drawn import data_of
 from kept_runs import PICTURES
 from markupsafe import escape
-from shown_run import picture_of
+from shown_run import page_of, picture_of
+from trial_run import build
 
 from restbench import ROOT
 from restbench.commands.results import keep_run
@@ -100,3 +101,8 @@ def test_a_run_with_raw_data_needs_a_name_for_its_copy(kept: Run) -> None:
     (kept.path / "raw").mkdir()
     with pytest.raises(BadConfiguration, match="has raw data; give its copy a name"):
         keep_run(str(kept.path))
+
+
+def test_a_run_of_one_block_says_that_it_took_a_minute(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", {"java serial low 10": [100.0]})
+    assert ", 1 minute · 1 of 1 cells measured" in page_of(run)

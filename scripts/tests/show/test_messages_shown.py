@@ -15,13 +15,16 @@ from trial_run import EXPERIMENT, build
 
 from restbench.analyse import measures
 from restbench.analyse.messages import DATABASE, pies, pools, share_of_limit
+from restbench.experiment import experiment
 from restbench.show import files
 from restbench.show import messages as shown
 from restbench.show.charts import messages as charts
+from restbench.show.charts import techniques
 from restbench.show.document import words
 from restbench.store.store import Run
 
 FUNCTION = "java worker-pool 200 10 technique=function"
+SKIP_LOCKED = "java worker-pool 200 10 technique=skip-locked"
 DEFINITION = """
 name = "messages"
 title = "Messages"
@@ -103,6 +106,55 @@ def test_a_technique_has_one_style_in_every_panel() -> None:
         [("skip-locked", 0), ("statements", 1), ("function", 2)],
         [("function", 2)],
     ]
+
+
+def test_of_one_load_the_sentence_says_by_how_much_the_first_technique_leads() -> None:
+    clear = [row(FUNCTION, around(300)), row(SKIP_LOCKED, around(400))]
+    said = shown.sentence(clear)
+    assert "400 messages a second by skip-locked under worker-pool (200, 10 users), 1.33 [" in said
+    assert said.endswith("] times function.")
+    near = [row(FUNCTION, [400, 300, 380]), row(SKIP_LOCKED, [390, 400, 300])]
+    assert shown.sentence(near).endswith("] times function (not shown to be slower).")
+    more = row(FUNCTION.replace(" 10 ", " 60 "), around(200))
+    assert shown.sentence([*clear, more]).endswith(" (200, 10 users).")
+
+
+def test_of_one_load_the_first_picture_is_each_technique_over_the_first() -> None:
+    costs = [
+        {
+            "database_cpu_ms_per_request": 0.3 + block / 1000,
+            "pgbench_database_cpu_ms": 0.2,
+            "pgbench_at_rate_database_cpu_ms": 0.25,
+        }
+        for block in range(5)
+    ]
+    rows = [
+        row(FUNCTION, around(300)),
+        row(SKIP_LOCKED, around(400), extras=costs),
+        row(SKIP_LOCKED.replace("worker-pool", "serial"), [390, 410, 400, 420, 370]),
+        row(FUNCTION.replace("function", "memory"), around(2000)),
+    ]
+    assert shown.sentence(rows).endswith(
+        " An operation takes 1.21 (Java) times the database's CPU time that it takes under pgbench "
+        "at the same rate."
+    )
+    chart = techniques.chart(rows)
+    assert [(each["label"], each["series"]) for each in data_of(chart)] == [
+        ("skip-locked under worker-pool: 400/s", "first"),
+        ("skip-locked under serial: 398/s", "not shown to be slower"),
+        ("function under worker-pool: 300/s", "slower"),
+    ]
+    _, same, slower = data_of(chart)
+    assert slower["value"] == pytest.approx(0.75, rel=0.01)
+    assert same["low"] < 1 < same["high"]
+    assert [(each["label"], each["text"][:4]) for each in data_of(chart, 1)] == [
+        ("skip-locked under worker-pool, pgbench at full speed", "1.51"),
+        ("skip-locked under worker-pool, pgbench at the same rate", "1.21"),
+    ]
+    first, *_ = charts.charts(rows, experiment.parse(DEFINITION, Path("messages.toml")))
+    assert first and chart and first.name == chart.name
+    assert techniques.chart(rows[:1]) is None
+    assert techniques.chart([*rows, row(FUNCTION.replace(" 10 ", " 60 "), around(200))]) is None
 
 
 def test_a_pie_is_the_whole_latency_of_one_users_request() -> None:

@@ -12,7 +12,7 @@ PICTURES = {
     "messages-factorial": "factorial-effects",
     "messages": "messages-technique",
     "messages-faults": "faults-times",
-    "messages-rate": "stages-shares",
+    "messages-rate": "messages-ratios",
     "messages-sizes": "messages-technique",
     "messages-threads": "messages-threads",
     "messages-trace": "trace-java",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from restbench.analyse import flags
+from restbench.analyse import warnings
 from restbench.analyse.comparison import MARGIN, series
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, Shape
@@ -171,7 +171,7 @@ def _run(
 
 def _cell(run: Exported, row: Row, entry: CellEntry, tables: _Tables) -> dict[str, Any]:
     for kind in (*(each.kind for each in row.warnings), *row.flags):
-        tables.kinds.setdefault(kind, flags.explain(kind))
+        tables.kinds.setdefault(kind, warnings.explain(kind))
     return {
         "cell": tables.cell(row, entry),
         "framework": _framework(run, row.cell),

@@ -14,7 +14,7 @@ from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
 from restbench.show import wording
-from restbench.show.charts import course, lines
+from restbench.show.charts import course, lines, techniques
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 
@@ -37,10 +37,11 @@ def _caption(panels: Sequence[Panel]) -> str:
 
 
 def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
-    """Throughput over users by technique and by strategy, over threads, over connections, over
+    """Of one load techniques over the first; else throughput over users, threads, connections and
     characters; and the stages of one user's requests."""
     of_messages = [row for row in rows if messages.is_message(row)]
     return [
+        techniques.chart(of_messages),
         _over_users(of_messages, "technique", "none"),
         _over_users(of_messages, "strategy", ""),
         _over_threads(of_messages),

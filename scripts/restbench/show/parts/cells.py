@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from restbench.analyse import flags
+from restbench.analyse import warnings
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
@@ -118,7 +118,7 @@ def each(found: Findings) -> doc.Section:
 def _cell(row: Row, found: Findings) -> doc.Section:
     name = wording.cell_name(row.cell)
     parts: list[doc.Part] = []
-    notes = [f"{each}: {flags.explain(each.kind)}" for each in row.warnings]
+    notes = [f"{each}: {warnings.explain(each.kind)}" for each in row.warnings]
     notes += [f"{each.kind}: {each.text}" for each in row.notes]
     if notes:
         parts.append(doc.Bullets(tuple(notes)))

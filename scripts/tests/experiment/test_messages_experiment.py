@@ -1,0 +1,142 @@
+"""How experiments of messages are written: what they measure, what they claim, what cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from restbench.experiment import claim_file, experiment
+from restbench.experiment.cell import STRATEGIES, TAKING_MESSAGES, Cell
+from restbench.experiment.experiment import Experiment
+from restbench.experiment.order import plan
+from restbench.experiment.selection import Where
+from restbench.failures import BadConfiguration
+from restbench.prove import messages as proofs
+from restbench.store.store import EXPERIMENTS
+
+NAMES = ("messages", "messages-threads", "messages-factorial", "messages-fraction")
+
+
+@pytest.fixture(params=NAMES)
+def each(request: pytest.FixtureRequest) -> Experiment:
+    return experiment.load(EXPERIMENTS / f"{request.param}.toml")
+
+
+def test_every_experiment_of_messages_has_a_plan_in_each_of_its_profiles(each: Experiment) -> None:
+    for name in each.profiles:
+        found = plan(each, each.profile(name), Where())
+        assert found, name
+        assert {cell.cell.strategy for cell in found} <= TAKING_MESSAGES
+
+
+@pytest.mark.parametrize("name", ["messages", "messages-threads"])
+def test_claims_of_messages_are_about_cells_that_are_measured(name: str) -> None:
+    definition = experiment.load(EXPERIMENTS / f"{name}.toml")
+    claims = claim_file.load(EXPERIMENTS / "claims" / f"{name}.toml")
+    known = set(definition.all_cells())
+    lacking = {cell.id for each in claims.claims for cell in each.cells} - {
+        cell.id for cell in known
+    }
+    assert lacking == set()
+
+
+def test_every_claim_of_the_study_is_decided_by_an_experiment() -> None:
+    claims = claim_file.load(EXPERIMENTS / "claims" / "messages.toml").claims
+    assert [each.id for each in claims] == [f"M{n}" for n in range(1, 13)]
+    assert all("Study:" in each.reading for each in claims)
+    there = {each.id for each in claims if each.experiment == "messages-threads"}
+    others = claim_file.load(EXPERIMENTS / "claims" / "messages-threads.toml").claims
+    assert {each.id for each in others} == there == {"M4", "M5", "M10"}
+
+
+def test_every_technique_is_measured_in_both_services_and_proven() -> None:
+    cells = experiment.load(EXPERIMENTS / "messages.toml").all_cells()
+    for service in STRATEGIES:
+        measured = {cell.technique for cell in cells if cell.service == service}
+        assert measured == set(proofs.CLAIMS)
+    pinned = next(cell for cell in cells if cell.strategy == "pinned")
+    assert [each.name for each in proofs.of(pinned)] == [
+        "technique skip-locked",
+        "connections of pinned",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "wanted"),
+    [
+        ({"strategy": "pinned", "connections": 8}, 1),
+        ({"strategy": "worker-pool"}, 20),
+        ({"strategy": "worker-pool", "pool_threads": 5}, 5),
+        ({"strategy": "worker-pool", "pool_threads": 5, "connections": 3}, 3),
+        ({"strategy": "virtual-thread-per-request", "connections": 7}, 7),
+    ],
+)
+def test_a_strategy_says_how_many_connections_it_keeps_at_work(
+    cell: dict[str, object], wanted: int
+) -> None:
+    made = Cell.model_validate({"service": "java", "complexity": "200", "users": 1, **cell})
+    assert proofs.connections(made) == wanted
+
+
+def test_threads_connections_and_database_settings_need_a_service_of_their_own() -> None:
+    usual = Cell(service="java", strategy="worker-pool", complexity="200", users=1)
+    one = usual.model_copy(update={"technique": "function"})
+    assert one.service_group == usual.service_group, "a queue has the technique, not a service"
+    other = one.model_copy(update={"pool_threads": 5, "postgres": "shared_buffers=2GB"})
+    assert other.service_group.name == "java-unbound-none-shared_buffers=2GB-5t"
+    assert other.id == "java-worker-pool-unbound-200-1u-function-5t-shared_buffers=2GB"
+
+
+def file_of(tmp_path: Path, cells: str, more: str = "") -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'name = "mine"\ntitle = "t"\nseed = 1\ndriver = "messages"\nviews = ["messages"]\n'
+        f"{more}\n[complexities]\n200 = {{ characters = 200 }}\n"
+        "low = { rows = 1, inner = 1, columns = 1 }\n"
+        "[profiles.p]\nminutes = 1\nblocks = 1\nwarm_max_s = { java = 0, python = 0 }\n"
+        f'[[cells]]\nname = "a"\nservice = "java"\nusers = 1\n{cells}\n'
+    )
+    return path
+
+
+GOOD = 'strategy = "worker-pool"\ncomplexity = "200"\ntechnique = "function"\n'
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (GOOD.replace("worker-pool", "thread-pool"), "'thread-pool' takes no messages; allowed"),
+        (GOOD.replace("200", "low"), "a complexity of messages, a technique and a driver"),
+        (GOOD.replace('technique = "function"', ""), "a complexity of messages, a technique"),
+        (GOOD.replace("function", "magic"), "technique"),
+        (GOOD.replace("worker-pool", "serial") + "pool_threads = 3", "pool_threads: are those of"),
+        (GOOD.replace("function", "memory") + "instances = 2", "'memory' is in one process"),
+        (GOOD + 'postgres = "fsync off"', "postgres"),
+    ],
+)
+def test_cells_that_cannot_be_are_refused(tmp_path: Path, cells: str, expected: str) -> None:
+    with pytest.raises(BadConfiguration, match=expected):
+        experiment.load(file_of(tmp_path, cells))
+
+
+def test_several_instances_need_no_front_where_users_go_to_them_by_number(tmp_path: Path) -> None:
+    found = experiment.load(file_of(tmp_path, GOOD + "instances = 2")).all_cells()
+    assert [(cell.instances, cell.front) for cell in found] == [(2, "none")]
+
+
+def test_a_setting_of_the_database_is_a_factor_of_a_design(tmp_path: Path) -> None:
+    design = (
+        '[factorial]\ndesign = "2^k r"\nfixed = { service = "java", strategy = "worker-pool", '
+        'technique = "function", complexity = "200" }\n'
+        '[factorial.factors]\nusers = [1, 60]\n"postgres.shared_buffers" = ["128MB", "2GB"]\n'
+    )
+    path = file_of(tmp_path, GOOD, design)
+    path.write_text(path.read_text().replace('views = ["', 'views = ["factorial", "'))
+    found = experiment.load(path).corners()
+    assert [(cell.users, cell.postgres) for cell in found] == [
+        (1, "shared_buffers=128MB"),
+        (60, "shared_buffers=128MB"),
+        (1, "shared_buffers=2GB"),
+        (60, "shared_buffers=2GB"),
+    ]
