@@ -89,9 +89,10 @@ test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx hapro
 # Three side by side, the longest first, each told in one piece when it is over: the Python service's tests mostly wait for
 # deadlines, whole runs of the harness for windows to pass, and what only computes gives way to these. The harness's other tests
 # take both cores, so that none is idle at the end.
+# No goal that packages: it would write the jars anew under the services that other tests start.
 test-java:
-	$(GIVES_WAY) $(MVN) -f java-service/pom.xml verify
-	$(GIVES_WAY) $(MVN) -f java-service/client/pom.xml verify
+	$(GIVES_WAY) $(MVN) -f java-service/pom.xml test spotless:check
+	$(GIVES_WAY) $(MVN) -f java-service/client/pom.xml test spotless:check
 test-python:
 	$(call PYTEST,python-service,../$(BIN)/python)
 test-waiting:
