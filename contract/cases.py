@@ -183,7 +183,7 @@ def left_behind(case: Example) -> list[str]:
 
 def has_queues(example: Example) -> bool:
     """Whether its situation has the queues of QUEUES."""
-    given = example.get("given", "")
+    given: str = example.get("given", "")
     return given.startswith("queue-") or given == LOST_AT_COMMIT
 
 
