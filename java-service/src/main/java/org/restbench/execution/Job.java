@@ -88,7 +88,7 @@ public final class Job<I, O> {
         return clock.parse(() -> {
             I input = codec.decode(body, query, memory);
             long neededBytes = workload.workingBytes(input);
-            memory.requirePossible(neededBytes);
+            memory.requirePossible(workload.subject(input), neededBytes);
             limits.require(workload, input, loops, () -> codec.identify(body));
             memory.grow(neededBytes);
             return input;

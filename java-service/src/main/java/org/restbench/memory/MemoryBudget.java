@@ -60,10 +60,13 @@ public final class MemoryBudget {
             return heldBytes;
         }
 
-        /** @throws MemoryRefused where so much more would not fit into an idle service either */
-        public synchronized void requirePossible(long bytes) {
+        /**
+         * @param subject what needs it, for the message
+         * @throws MemoryRefused where so much more would not fit into an idle service either
+         */
+        public synchronized void requirePossible(String subject, long bytes) {
             if (bytes > totalBytes - heldBytes) {
-                throw MemoryRefused.never(bytes + heldBytes, totalBytes);
+                throw MemoryRefused.never(subject, bytes + heldBytes, totalBytes);
             }
         }
 
@@ -76,7 +79,7 @@ public final class MemoryBudget {
             if (closed) {
                 throw new IllegalStateException("memory was asked for after its request was over");
             }
-            requirePossible(bytes);
+            requirePossible("the request", bytes);
             if (!take(bytes)) {
                 giveUpKept.run();
                 if (!take(bytes)) {

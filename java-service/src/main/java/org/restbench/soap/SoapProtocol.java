@@ -56,10 +56,8 @@ public final class SoapProtocol implements Protocol {
      *
      * @param kernels of NPB
      * @param mostElements of a product
-     * @param npbLimitBytes of memory that the service has
      */
-    public static List<SoapProtocol> of(
-            Workloads workloads, List<Kernel> kernels, int mostElements, long npbLimitBytes) {
+    public static List<SoapProtocol> of(Workloads workloads, List<Kernel> kernels, int mostElements) {
         List<SoapProtocol> protocols = new ArrayList<>();
         Map<String, CodedWorkload<?, ?>> byName = workloads.byName();
         @SuppressWarnings("unchecked") // the workload of this name
@@ -72,7 +70,7 @@ public final class SoapProtocol implements Protocol {
             if (coded != null) {
                 @SuppressWarnings("unchecked") // the workload of this name
                 Workload<NpbRequest, NpbResult> workload = (Workload<NpbRequest, NpbResult>) coded.workload();
-                npb.put(kernel.name(), new NpbService.Kernel(workload, new NpbJson(kernel, npbLimitBytes)));
+                npb.put(kernel.name(), new NpbService.Kernel(workload, new NpbJson(kernel)));
             }
         }
         if (npb.size() == kernels.size()) {
