@@ -66,7 +66,7 @@ class SharedMetrics(Metrics):
         """See Metrics; they are written when a request is answered."""
         for name in counts():
             counter = self._decided.labels(strategy, name)
-            self._kept.append(_Kept(counter, lambda decision=name: counts()[decision]))
+            self._kept.append(_Kept(counter, partial(_one_of, counts, name)))
 
     def show_count(self, name: str, text: str, count: Callable[[], int]) -> None:
         """See Metrics; it is written when a request is answered."""
@@ -92,6 +92,10 @@ class SharedMetrics(Metrics):
             if pid not in living:
                 with suppress(FileNotFoundError):  # another worker is asked at the same time
                     mark_process_dead(pid, str(self._folder))  # type: ignore[no-untyped-call]
+
+
+def _one_of(counts: Callable[[], Mapping[str, int]], name: str) -> int:
+    return counts()[name]
 
 
 class _Kept:

@@ -55,9 +55,7 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
         }
     }
 
-    /**
-     * @throws InvalidRequest 002, or 003 at the first wrong member in the order delay, requestId, class, generate
-     */
+    /** @throws InvalidRequest 002, or 003 at the first wrong member in the order delay, requestId, class, generate */
     @Override
     public NpbRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Members members = Json.read(body, memory, Members::new);

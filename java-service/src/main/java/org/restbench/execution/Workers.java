@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that requests are handed over to; by itself a strategy whose stages run in order on one of them. Every
- * answer is given: a step that fails, even for want of memory, fails its answer, and closing fails those that are not
- * given by then.
+ * Threads that requests are handed over to; by itself a strategy whose stages run in order on one of them. Every answer
+ * is given: a step that fails, even for want of memory, fails its answer, and closing fails those that are not given by
+ * then.
  */
 final class Workers implements ExecutionStrategy {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);

@@ -62,7 +62,8 @@ public final class SoapProtocol implements Protocol {
             Workload<NpbRequest, NpbResult> workload = (Workload<NpbRequest, NpbResult>) coded.workload();
             npb.put(kernel.name(), new NpbService.Kernel(workload, new NpbJson(kernel)));
         }
-        return List.of(new SoapProtocol(new MatrixService(matrix, mostElements)), new SoapProtocol(new NpbService(npb)));
+        return List.of(
+                new SoapProtocol(new MatrixService(matrix, mostElements)), new SoapProtocol(new NpbService(npb)));
     }
 
     @Override
