@@ -62,7 +62,6 @@ public final class Job<I, O> {
         return notes;
     }
 
-    /** How long each stage took. */
     public StageClock clock() {
         return clock;
     }

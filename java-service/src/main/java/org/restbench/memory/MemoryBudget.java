@@ -18,7 +18,6 @@ public final class MemoryBudget {
         this.freeBytes = new AtomicLong(totalBytes);
     }
 
-    /** All there is. */
     public long totalBytes() {
         return totalBytes;
     }
@@ -32,7 +31,6 @@ public final class MemoryBudget {
         return freeBytes.getAndUpdate(free -> free < bytes ? free : free - bytes) >= bytes;
     }
 
-    /** Bytes that are held now. */
     public long heldBytes() {
         return totalBytes - freeBytes.get();
     }
@@ -55,7 +53,6 @@ public final class MemoryBudget {
 
         private Hold() {}
 
-        /** What it has now. */
         public synchronized long bytes() {
             return heldBytes;
         }

@@ -21,12 +21,10 @@ public final class InvalidRequest extends RuntimeException {
         this.requestId = requestId;
     }
 
-    /** The contract's three digits. */
     public String code() {
         return code;
     }
 
-    /** The request's id, null where it could not be read. */
     public RequestId requestId() {
         return requestId;
     }

@@ -7,7 +7,6 @@ public sealed interface Value {
     /** How many checks passed, of as many as there are. */
     record Count(int passed) implements Value {}
 
-    /** One number. */
     record Real(double number) implements Value {}
 
     /**
