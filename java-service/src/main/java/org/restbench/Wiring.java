@@ -161,7 +161,8 @@ public class Wiring {
         }
         Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);
         Map<String, Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
-        WorkLimits work = workLimits(settings);
+        WorkLimits work = new WorkLimits(
+                settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
         return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());
     }
 
@@ -169,9 +170,5 @@ public class Wiring {
         return Optional.ofNullable(workloads.byName().get("messages"))
                 .map(CodedWorkload::workload)
                 .map(MessagesWorkload.class::cast);
-    }
-
-    private static WorkLimits workLimits(Settings settings) {
-        return new WorkLimits(settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
     }
 }

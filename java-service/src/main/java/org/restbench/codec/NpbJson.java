@@ -70,19 +70,13 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
      * @throws InvalidRequest 003
      */
     public NpbRequest request(RequestId id, String npbClass, Boolean generate, Query query) {
-        if (query.delayFault() != null) {
-            throw new InvalidRequest("003", query.delayFault(), id);
-        }
-        if (id == null) {
-            throw new InvalidRequest("003", RequestIds.RULE, null);
-        }
+        InvalidRequest.refuse("003", query.delayFault(), id);
+        InvalidRequest.refuse("003", id == null ? RequestIds.RULE : null, null);
         Problem<?> problem = kernel.problems().stream()
                 .filter(each -> each.name().equals(npbClass))
                 .findFirst()
                 .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), id));
-        if (generate == null) {
-            throw new InvalidRequest("003", "generate: must be true or false", id);
-        }
+        InvalidRequest.refuse("003", generate == null ? "generate: must be true or false" : null, id);
         return new NpbRequest(id, problem, generate);
     }
 

@@ -88,7 +88,7 @@ final class CxfEndpoint {
             }
             soap = new SoapCall(call);
         } catch (XMLStreamException malformed) {
-            return refused(EnvelopeReader.malformed());
+            return refused(EnvelopeFault.MALFORMED);
         }
         try {
             destination.receive(soap);

@@ -21,6 +21,13 @@ public final class InvalidRequest extends RuntimeException {
         this.requestId = requestId;
     }
 
+    /** @throws InvalidRequest where there is a fault, not null */
+    public static void refuse(String code, String fault, RequestId requestId) {
+        if (fault != null) {
+            throw new InvalidRequest(code, fault, requestId);
+        }
+    }
+
     public String code() {
         return code;
     }
