@@ -85,6 +85,17 @@ class LimitsTest {
     }
 
     @Test
+    void a_request_for_which_more_threads_would_be_made_than_may_be_is_refused() {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_REQUEST_THREADS", "3");
+        try (RunningService few = new RunningService(limit, new OpenHftAffinity())) {
+            HttpResponse<String> refused = few.send(few.multiplication("thread-per-element"));
+            assertThat(refused.statusCode()).isEqualTo(413);
+            assertThat(refused.body()).contains("\"requestId\":2238", "\"011\"", "\"threads: 4, the limit is 3\"");
+            assertThat(few.send(few.multiplication("thread-pool")).body()).isEqualTo(RunningService.PRODUCT);
+        }
+    }
+
+    @Test
     void one_client_after_its_own_answer_never_meets_a_limit_of_one() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
         try (RunningService narrow = new RunningService(limit, new OpenHftAffinity())) {
