@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from itertools import accumulate
 from threading import Thread
-from time import perf_counter
 
 import pytest
 from cases import LOST_AT_COMMIT
@@ -262,22 +261,6 @@ def test_a_strategy_that_works_on_the_caller_has_the_reply_at_once(core: Core) -
     exchange.take(GOOD)
     answered = exchange.run()
     assert isinstance(answered, Reply) and answered.body == PRODUCT
-    answered.sent()
-
-
-def test_the_time_that_a_body_takes_to_come_is_no_part_of_server_timing(core: Core) -> None:
-    began = perf_counter()
-    exchange = core.open(Head("POST", "/matrix/serial", "", JSON, len(GOOD)))
-    assert isinstance(exchange, Exchange)
-    while perf_counter() - began < 0.01:
-        pass
-    exchange.take(GOOD)
-    whole = perf_counter()
-    answered = exchange.answer()
-    ran_ms = (perf_counter() - whole) * 1000
-    parts = answered.headers["Server-Timing"].split(", ")
-    told_ms = sum(float(part.partition("=")[2]) for part in parts)
-    assert told_ms < ran_ms + 0.002  # four numbers are rounded
     answered.sent()
 
 

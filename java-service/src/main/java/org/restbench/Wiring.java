@@ -161,8 +161,8 @@ public class Wiring {
         }
         Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);
         Map<String, Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
-        WorkLimits work = new WorkLimits(
-                settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
+        WorkLimits work =
+                new WorkLimits(settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
         return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());
     }
 

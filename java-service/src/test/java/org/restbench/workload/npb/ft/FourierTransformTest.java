@@ -106,8 +106,12 @@ class FourierTransformTest {
         FourierTransform problem = new FourierTransform(FourierClass.S, SEED);
         Start kept = problem.input(true, IN_ORDER);
         Value drawn = run(problem, IN_ORDER).value();
-        assertThat(problem.run(kept, IN_ORDER).value()).usingRecursiveComparison().isEqualTo(drawn);
-        assertThat(problem.run(kept, BACKWARDS).value()).usingRecursiveComparison().isEqualTo(drawn);
+        assertThat(problem.run(kept, IN_ORDER).value())
+                .usingRecursiveComparison()
+                .isEqualTo(drawn);
+        assertThat(problem.run(kept, BACKWARDS).value())
+                .usingRecursiveComparison()
+                .isEqualTo(drawn);
     }
 
     @Test
