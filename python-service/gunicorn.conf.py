@@ -33,8 +33,6 @@ else:
 worker_connections = _settings.connections
 keepalive = _settings.keep_alive_seconds
 backlog = 1024
-preload_app = False
-max_requests = 0
 
 timeout = _settings.stuck_timeout_seconds
 graceful_timeout = _settings.stop_timeout_seconds

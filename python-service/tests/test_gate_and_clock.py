@@ -4,7 +4,9 @@ import time
 import pytest
 from live_service import wait_until
 from observed import Observed, Waiting
+from test_core import GOOD, JSON, assert_nothing_is_left, core_of
 
+from restbench_service.core.service import Exchange, Head
 from restbench_service.execution.clock import StageClock
 from restbench_service.execution.faults import AbandonedError
 from restbench_service.execution.gate import Gate
@@ -120,3 +122,20 @@ def test_server_timing_names_the_stages_in_order_with_three_decimals() -> None:
         clock.server_timing()
         == "queue;dur=0.012, parse;dur=0.000, compute;dur=1.235, serialize;dur=0.345"
     )
+
+
+def test_the_time_that_a_body_takes_to_come_is_no_part_of_server_timing() -> None:
+    core, began = core_of(), time.perf_counter()
+    exchange = core.open(Head("POST", "/matrix/serial", "", JSON, len(GOOD)))
+    assert isinstance(exchange, Exchange)
+    while time.perf_counter() - began < 0.01:
+        pass
+    exchange.take(GOOD)
+    whole = time.perf_counter()
+    answered = exchange.answer()
+    ran_ms = (time.perf_counter() - whole) * 1000
+    parts = answered.headers["Server-Timing"].split(", ")
+    told_ms = sum(float(part.partition("=")[2]) for part in parts)
+    assert told_ms < ran_ms + 0.002  # four numbers are rounded
+    answered.sent()
+    assert_nothing_is_left(core)

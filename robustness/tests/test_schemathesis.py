@@ -16,8 +16,8 @@ from restbench_robustness.services import running_services
 
 pytestmark = pytest.mark.live
 
-PHASES = {1: "examples,coverage,fuzzing,stateful", 2: "fuzzing", 3: "fuzzing"}
-"""By seed: what does not depend on it is tried once."""
+PHASES = {1: "examples,coverage,fuzzing,stateful", 2: "fuzzing,stateful", 3: "fuzzing,stateful"}
+"""By seed: examples and coverage do not depend on it, and are tried once."""
 SETTINGS = {
     "RESTBENCH_MAX_BODY_BYTES": str(1 << 20),
     "RESTBENCH_INPUT_CACHE_BYTES": "0",

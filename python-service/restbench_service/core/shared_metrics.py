@@ -54,8 +54,6 @@ class SharedMetrics(Metrics):
             registry=None,
         )
         self._guard = Lock()
-        self._decisions: dict[str, Callable[[], Mapping[str, int]]] = {}
-        self._written: dict[tuple[str, str], int] = {}
         self._kept: list[_Kept] = []
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
@@ -65,9 +63,10 @@ class SharedMetrics(Metrics):
         return gauge.set
 
     def show_decisions(self, strategy: str, counts: Callable[[], Mapping[str, int]]) -> None:
-        """See Metrics; they are written when a request of the strategy is answered."""
-        self._decisions[strategy] = counts
-        self._write(strategy)
+        """See Metrics; they are written when a request is answered."""
+        for name in counts():
+            counter = self._decided.labels(strategy, name)
+            self._kept.append(_Kept(counter, partial(_one_of, counts, name)))
 
     def show_count(self, name: str, text: str, count: Callable[[], int]) -> None:
         """See Metrics; it is written when a request is answered."""
@@ -76,21 +75,14 @@ class SharedMetrics(Metrics):
     def count(self, workload: str, strategy: str, status: int) -> None:
         """See Metrics."""
         super().count(workload, strategy, status)
-        self._write(strategy)
+        with self._guard:
+            for kept in self._kept:
+                kept.write()
 
     def text(self) -> bytes:
         """See Metrics."""
         self._forget_the_dead()
         return generate_latest(self._registry)
-
-    def _write(self, strategy: str) -> None:
-        with self._guard:
-            for decision, count in self._decisions[strategy]().items():
-                before = self._written.get((strategy, decision), 0)
-                self._decided.labels(strategy, decision).inc(count - before)
-                self._written[strategy, decision] = count
-            for kept in self._kept:
-                kept.write()
 
     def _forget_the_dead(self) -> None:
         """What they had in flight."""
@@ -100,6 +92,10 @@ class SharedMetrics(Metrics):
             if pid not in living:
                 with suppress(FileNotFoundError):  # another worker is asked at the same time
                     mark_process_dead(pid, str(self._folder))  # type: ignore[no-untyped-call]
+
+
+def _one_of(counts: Callable[[], Mapping[str, int]], name: str) -> int:
+    return counts()[name]
 
 
 class _Kept:

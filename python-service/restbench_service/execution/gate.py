@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from threading import Lock
 
@@ -35,6 +36,25 @@ class Gate:
                 return True
             self._waiting.append(turn)
             return False
+
+    def enter_later(
+        self, job: Job, begin: Callable[[Job, "Future[bytes]"], None]
+    ) -> "Future[bytes]":
+        """The answer of a job that no thread waits for: `begin` is called with both once there is a
+        permit, now or by who gives it; AbandonedError where its client has not waited so long.
+        """
+        answer: Future[bytes] = Future()
+
+        def turn() -> bool:
+            if job.is_wanted():
+                begin(job, answer)
+                return True
+            answer.set_exception(AbandonedError())
+            return False
+
+        if self.enter(job, turn):
+            begin(job, answer)
+        return answer
 
     def leave(self, job: Job) -> None:
         """Give the job's permit to who waits longest and still wants it."""

@@ -5,7 +5,6 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-from .faults import AbandonedError
 from .gate import Gate
 from .job import Done, Job, decode_task, run_task
 from .strategy import Strategy
@@ -29,18 +28,7 @@ class PerRequest(Strategy):
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy. No thread waits meanwhile."""
-        answer: Future[bytes] = Future()
-
-        def turn() -> bool:
-            if job.is_wanted():
-                self._begin(job, answer)
-                return True
-            answer.set_exception(AbandonedError())
-            return False
-
-        if self._gate.enter(job, turn):
-            self._begin(job, answer)
-        return answer
+        return self._gate.enter_later(job, self._begin)
 
     def await_ready(self) -> None:
         """See Strategy."""

@@ -6,7 +6,7 @@ from itertools import count
 
 from ..affinity import allowed_cores
 from ..process import set_name
-from .faults import AbandonedError, PoolFailedError
+from .faults import PoolFailedError
 from .gate import Gate
 from .job import InOrderLoop, Job
 from .strategy import Strategy
@@ -35,18 +35,7 @@ class PoolThreads(Strategy):
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy. What waits for other things waits for a thread in the executor's queue."""
-        answer: Future[bytes] = Future()
-
-        def turn() -> bool:
-            if job.is_wanted():
-                self._begin(job, answer)
-                return True
-            answer.set_exception(AbandonedError())
-            return False
-
-        if self._gate.enter(job, turn):
-            self._begin(job, answer)
-        return answer
+        return self._gate.enter_later(job, self._begin)
 
     def close(self) -> None:
         """See Strategy. A thread cannot be ended: what runs is cut off with the process."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from restbench import ROOT
 from restbench.machine import jvm, machine
 
 
@@ -55,6 +57,13 @@ def test_the_users_options_come_last_and_another_collector_takes_the_place_of_ou
     line = jvm.command({"JAVA_OPTIONS": "-XX:+UseSerialGC -XX:+UseTransparentHugePages"})
     assert "-XX:+UseG1GC" not in line
     assert line[-3:] == ["-XX:+UseSerialGC", "-XX:+UseTransparentHugePages", "-Xmx2g"]
+
+
+def test_a_container_starts_with_the_same_flags() -> None:
+    """On the launcher's own variable, so that who starts a container can give others."""
+    image = (ROOT / "java-service" / "Dockerfile").read_text("utf-8")
+    given = re.findall(r'^ENV JDK_JAVA_OPTIONS="(.*)"$', image, re.MULTILINE)
+    assert given == [" ".join(jvm.FLAGS)]
 
 
 def test_on_one_core_the_collector_is_the_same_and_stands_in_the_description() -> None:

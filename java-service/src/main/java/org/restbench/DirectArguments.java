@@ -1,6 +1,7 @@
 package org.restbench;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -19,7 +20,7 @@ import org.restbench.workload.Workload;
  * @param cachedInput whether the input is built for the first run alone
  */
 record DirectArguments(String kernel, String npbClass, String strategy, int repetitions, boolean cachedInput) {
-    static final String COMMAND = "npb";
+    private static final String COMMAND = "npb";
     private static final String USAGE =
             "usage: java -jar restbench-java.jar npb KERNEL CLASS [--strategy NAME] [--repetitions N] [--cached-input]";
 
@@ -35,26 +36,28 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
     /** @throws Wrong where they are not of the form above */
     static DirectArguments parse(List<String> arguments) {
         require(arguments.size() >= 3 && arguments.get(0).equals(COMMAND), USAGE);
-        DirectArguments parsed = new DirectArguments(arguments.get(1), arguments.get(2), "serial", 1, false);
-        for (int i = 3; i < arguments.size(); i++) {
-            String option = arguments.get(i);
-            if (option.equals("--cached-input")) {
-                parsed = new DirectArguments(parsed.kernel, parsed.npbClass, parsed.strategy, parsed.repetitions, true);
-            } else {
-                require(i + 1 < arguments.size(), USAGE);
-                parsed = parsed.with(option, arguments.get(++i));
+        String strategy = "serial";
+        int repetitions = 1;
+        boolean cachedInput = false;
+        for (Iterator<String> rest = arguments.listIterator(3); rest.hasNext(); ) {
+            switch (rest.next()) {
+                case "--cached-input" -> cachedInput = true;
+                case "--strategy" -> strategy = value(rest);
+                case "--repetitions" -> repetitions = repetitions(value(rest));
+                default -> throw new Wrong(USAGE);
             }
         }
-        return parsed;
+        return new DirectArguments(arguments.get(1), arguments.get(2), strategy, repetitions, cachedInput);
     }
 
-    private DirectArguments with(String option, String value) {
-        if (option.equals("--strategy")) {
-            return new DirectArguments(kernel, npbClass, value, repetitions, cachedInput);
-        }
-        require(option.equals("--repetitions"), USAGE);
+    private static String value(Iterator<String> rest) {
+        require(rest.hasNext(), USAGE);
+        return rest.next();
+    }
+
+    private static int repetitions(String value) {
         require(value.matches("[1-9][0-9]{0,5}"), "--repetitions: must be an integer from 1 to 999999");
-        return new DirectArguments(kernel, npbClass, strategy, Integer.parseInt(value), cachedInput);
+        return Integer.parseInt(value);
     }
 
     CodedWorkload<?, ?> workloadOf(Workloads workloads) {

@@ -22,18 +22,8 @@ import org.restbench.workload.InvalidRequest;
  * Runs a kernel without HTTP, under any technique: the "normal execution" to compare with that of the service. It takes
  * the way of a request, workload and strategy included, and prints each response as a line.
  */
-final class DirectRun {
+record DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, MemoryBudget memory) {
     private static final Wiring WIRING = new Wiring();
-
-    private final CodedWorkload<?, ?> workload;
-    private final ExecutionStrategy strategy;
-    private final MemoryBudget memory;
-
-    private DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, MemoryBudget memory) {
-        this.workload = workload;
-        this.strategy = strategy;
-        this.memory = memory;
-    }
 
     /**
      * @param out gets the responses, and nothing else

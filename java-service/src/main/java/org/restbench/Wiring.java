@@ -73,15 +73,15 @@ public class Wiring {
         List<CodedWorkload<?, ?>> all = new ArrayList<>();
         all.add(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())));
         all.add(new CodedWorkload<>(new LogsWorkload(), new LogsJson()));
-        KERNELS.forEach(kernel -> all.add(npb(kernel, inputs, memory)));
+        KERNELS.forEach(kernel -> all.add(npb(kernel, inputs)));
         if (settings.database().url() != null) {
             all.addAll(messages(settings.database(), memory));
         }
         return Workloads.of(all);
     }
 
-    private static CodedWorkload<?, ?> npb(Kernel kernel, InputCache inputs, MemoryBudget memory) {
-        return new CodedWorkload<>(new NpbWorkload(kernel, inputs), new NpbJson(kernel, memory.totalBytes()));
+    private static CodedWorkload<?, ?> npb(Kernel kernel, InputCache inputs) {
+        return new CodedWorkload<>(new NpbWorkload(kernel, inputs), new NpbJson(kernel));
     }
 
     private static List<? extends CodedWorkload<?, ?>> messages(DatabaseSettings settings, MemoryBudget memory) {
@@ -154,15 +154,15 @@ public class Wiring {
         List<Protocol> protocols = new ArrayList<>(JsonProtocol.of(workloads));
         Map<String, Page> descriptions = new LinkedHashMap<>();
         if (framework.kind() == WebApplicationType.SERVLET) { // the others have no thread that a request may keep
-            for (SoapProtocol soap :
-                    SoapProtocol.of(workloads, KERNELS, settings.mostProductElements(), memory.totalBytes())) {
+            for (SoapProtocol soap : SoapProtocol.of(workloads, KERNELS, settings.mostProductElements())) {
                 protocols.add(soap);
                 descriptions.put("/" + soap.name(), soap.description());
             }
         }
         Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);
         Map<String, Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
-        WorkLimits work = workLimits(settings);
+        WorkLimits work =
+                new WorkLimits(settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
         return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());
     }
 
@@ -170,9 +170,5 @@ public class Wiring {
         return Optional.ofNullable(workloads.byName().get("messages"))
                 .map(CodedWorkload::workload)
                 .map(MessagesWorkload.class::cast);
-    }
-
-    private static WorkLimits workLimits(Settings settings) {
-        return new WorkLimits(settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
     }
 }

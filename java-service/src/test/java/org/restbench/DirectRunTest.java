@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.settings.Settings;
+import org.restbench.workload.npb.ft.FourierTransform;
 import tools.jackson.databind.JsonNode;
 
 /** A kernel without HTTP. */
@@ -71,6 +72,13 @@ class DirectRunTest {
                 .isInstanceOf(DirectArguments.Wrong.class)
                 .hasMessageStartingWith(message)
                 .hasMessageNotContaining("\n");
+    }
+
+    @Test
+    void a_class_that_would_fit_but_for_what_its_request_holds_already_is_named_too() {
+        long alone = FourierTransform.kernel().problems().get(0).workingBytes();
+        Map<String, String> full = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Long.toString(alone));
+        assertThatThrownBy(() -> run(full, "npb FT S")).hasMessageStartingWith("class: S needs ");
     }
 
     @Test

@@ -3,11 +3,16 @@ package org.restbench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.affinity.RefusingAffinity;
 
@@ -52,6 +57,41 @@ class LimitsTest {
             TestWorkloads.Gated.LET_THROUGH.release(1);
             assertThat(gated.send(gated.multiplication("serial")).statusCode()).isEqualTo(200);
             TestWorkloads.Gated.ENTERED.drainPermits();
+        }
+    }
+
+    /** One that waited would be one less for others, and would be woken only to write. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tomcat", "servlet", "jetty"})
+    @Timeout(120)
+    void no_thread_of_the_server_waits_for_a_strategy_that_has_threads_of_its_own(String framework) throws Exception {
+        try (RunningService gated = RunningService.under(framework, Map.of(), TestWorkloads.Gated.class)) {
+            List<CompletableFuture<HttpResponse<String>>> all = Stream.of("pinned", "pipeline", "worker-pool")
+                    .map(strategy -> gated.sendLater("/matrix/" + strategy))
+                    .toList();
+            TestWorkloads.Gated.ENTERED.acquireUninterruptibly(3);
+            while (isAnyInAnExchange()) {
+                Thread.sleep(1);
+            }
+            TestWorkloads.Gated.LET_THROUGH.release(3);
+            assertThat(all).allMatch(it -> it.join().statusCode() == 200);
+        }
+    }
+
+    private static boolean isAnyInAnExchange() {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Arrays::stream)
+                .anyMatch(frame -> frame.getClassName().equals("org.restbench.framework.ServletExchange"));
+    }
+
+    @Test
+    void a_request_for_which_more_threads_would_be_made_than_may_be_is_refused() {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_REQUEST_THREADS", "3");
+        try (RunningService few = new RunningService(limit, new OpenHftAffinity())) {
+            HttpResponse<String> refused = few.send(few.multiplication("thread-per-element"));
+            assertThat(refused.statusCode()).isEqualTo(413);
+            assertThat(refused.body()).contains("\"requestId\":2238", "\"011\"", "\"threads: 4, the limit is 3\"");
+            assertThat(few.send(few.multiplication("thread-pool")).body()).isEqualTo(RunningService.PRODUCT);
         }
     }
 

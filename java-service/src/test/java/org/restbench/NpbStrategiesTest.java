@@ -50,7 +50,7 @@ class NpbStrategiesTest {
     private static final Map<String, JsonNode> FOUND_BY_SERIAL = new HashMap<>();
 
     private static CodedWorkload<?, ?> coded(Kernel kernel) {
-        return new CodedWorkload<>(new NpbWorkload(kernel, INPUTS), new NpbJson(kernel, MEMORY.totalBytes()));
+        return new CodedWorkload<>(new NpbWorkload(kernel, INPUTS), new NpbJson(kernel));
     }
 
     @AfterAll

@@ -63,25 +63,18 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
             }
             return null;
         }
-
-        /** @throws InvalidRequest where there is a fault, not null */
-        void refuse(String code, String fault) {
-            if (fault != null) {
-                throw new InvalidRequest(code, fault, id);
-            }
-        }
     }
 
     /** @throws InvalidRequest 002, 003, 005 or 004: the first that applies */
     @Override
     public LogsRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Members members = Json.read(body, memory, json -> new Members(json, memory));
-        members.refuse("003", query.delayFault());
-        members.refuse("003", members.id == null ? RequestIds.RULE : null);
-        members.refuse("003", members.ruleSet == null ? Members.RULE_SET_FAULT : null);
-        members.refuse("003", members.lines.shapeFault());
-        members.refuse("005", members.lines.lineFault());
-        members.refuse("004", members.lines.lengthFault());
+        InvalidRequest.refuse("003", query.delayFault(), members.id);
+        InvalidRequest.refuse("003", members.id == null ? RequestIds.RULE : null, members.id);
+        InvalidRequest.refuse("003", members.ruleSet == null ? Members.RULE_SET_FAULT : null, members.id);
+        InvalidRequest.refuse("003", members.lines.shapeFault(), members.id);
+        InvalidRequest.refuse("005", members.lines.lineFault(), members.id);
+        InvalidRequest.refuse("004", members.lines.lengthFault(), members.id);
         return new LogsRequest(members.id, members.ruleSet, members.lines.lines());
     }
 

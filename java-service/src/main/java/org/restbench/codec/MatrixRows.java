@@ -65,27 +65,21 @@ public record MatrixRows(long columnCount, List<String> rows) {
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {
         Kernel kernel = MatrixJson.kernel(query);
-        refuse("003", kernel == null ? MatrixJson.KERNEL_RULE : null, id);
-        refuse("003", query.delayFault(), id);
-        refuse("003", id == null ? RequestIds.RULE : null, null);
+        InvalidRequest.refuse("003", kernel == null ? MatrixJson.KERNEL_RULE : null, id);
+        InvalidRequest.refuse("003", query.delayFault(), id);
+        InvalidRequest.refuse("003", id == null ? RequestIds.RULE : null, null);
         Operand left = Operand.read("matrixOne", one, memory);
         Operand right = Operand.read("matrixTwo", two, memory);
-        refuse("003", left.shapeFault(), id);
-        refuse("003", right.shapeFault(), id);
-        refuse("005", left.matrix.elementFault(), id);
-        refuse("005", right.matrix.elementFault(), id);
-        refuse("004", left.widthFault(), id);
-        refuse("004", right.widthFault(), id);
+        InvalidRequest.refuse("003", left.shapeFault(), id);
+        InvalidRequest.refuse("003", right.shapeFault(), id);
+        InvalidRequest.refuse("005", left.matrix.elementFault(), id);
+        InvalidRequest.refuse("005", right.matrix.elementFault(), id);
+        InvalidRequest.refuse("004", left.widthFault(), id);
+        InvalidRequest.refuse("004", right.widthFault(), id);
         MatrixRequest request = new MatrixRequest(id, kernel, left.matrix.matrix(), right.matrix.matrix());
         request.requireMultipliable(mostElements);
         memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
         return request;
-    }
-
-    private static void refuse(String code, String fault, RequestId id) {
-        if (fault != null) {
-            throw new InvalidRequest(code, fault, id);
-        }
     }
 
     /** The rows of a product. */

@@ -15,16 +15,7 @@ import org.restbench.workload.npb.Value;
 import tools.jackson.core.JsonToken;
 
 /** The JSON of a kernel of the NAS Parallel Benchmarks. */
-public final class NpbJson implements Codec<NpbRequest, NpbResult> {
-    private final Kernel kernel;
-    private final long limitBytes;
-
-    /** @param limitBytes of memory that the service has: a class that needs more is refused with 010 */
-    public NpbJson(Kernel kernel, long limitBytes) {
-        this.kernel = kernel;
-        this.limitBytes = limitBytes;
-    }
-
+public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
     /** The members of a body, as they were found. */
     private static final class Members {
         /** No class is called so. */
@@ -64,9 +55,7 @@ public final class NpbJson implements Codec<NpbRequest, NpbResult> {
         }
     }
 
-    /**
-     * @throws InvalidRequest 002, 003 at the first wrong member in the order delay, requestId, class, generate, or 010
-     */
+    /** @throws InvalidRequest 002, or 003 at the first wrong member in the order delay, requestId, class, generate */
     @Override
     public NpbRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Members members = Json.read(body, memory, Members::new);
@@ -78,25 +67,17 @@ public final class NpbJson implements Codec<NpbRequest, NpbResult> {
      *
      * @param id null where it is none
      * @param generate null where it is neither true nor false
-     * @throws InvalidRequest 003 or 010, in the contract's order
+     * @throws InvalidRequest 003
      */
     public NpbRequest request(RequestId id, String npbClass, Boolean generate, Query query) {
-        if (query.delayFault() != null) {
-            throw new InvalidRequest("003", query.delayFault(), id);
-        }
-        if (id == null) {
-            throw new InvalidRequest("003", RequestIds.RULE, null);
-        }
+        InvalidRequest.refuse("003", query.delayFault(), id);
+        InvalidRequest.refuse("003", id == null ? RequestIds.RULE : null, null);
         Problem<?> problem = kernel.problems().stream()
                 .filter(each -> each.name().equals(npbClass))
                 .findFirst()
                 .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), id));
-        if (generate == null) {
-            throw new InvalidRequest("003", "generate: must be true or false", id);
-        }
-        NpbRequest request = new NpbRequest(id, problem, generate);
-        request.requireFits(limitBytes);
-        return request;
+        InvalidRequest.refuse("003", generate == null ? "generate: must be true or false" : null, id);
+        return new NpbRequest(id, problem, generate);
     }
 
     /** NPB 3.4's from small to large, and then W30. */

@@ -17,7 +17,7 @@ import java.util.OptionalInt;
  */
 public record Query(Map<String, List<String>> parameters, int maxDelayMillis, List<String> path) {
     /** No parameters. */
-    public static final Query NONE = new Query(null, 0);
+    public static final Query NONE = new Query(Map.of(), 0, List.of());
 
     private static final String DELAY = "delay";
     private static final String MILLIS = "[0-9]{1,6}";
@@ -25,11 +25,6 @@ public record Query(Map<String, List<String>> parameters, int maxDelayMillis, Li
     /** @param raw as it was sent, null where the request has none */
     public Query(String raw, int maxDelayMillis, List<String> path) {
         this(parsed(raw), maxDelayMillis, path);
-    }
-
-    /** Of a path that leaves nothing open. */
-    public Query(String raw, int maxDelayMillis) {
-        this(raw, maxDelayMillis, List.of());
     }
 
     private static Map<String, List<String>> parsed(String raw) {

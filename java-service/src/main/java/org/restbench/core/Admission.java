@@ -11,7 +11,6 @@ public final class Admission {
         this.limit = limit;
     }
 
-    /** Requests in flight now. */
     public int inFlight() {
         return inFlight.get();
     }

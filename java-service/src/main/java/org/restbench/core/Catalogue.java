@@ -91,7 +91,6 @@ public final class Catalogue {
             return technique;
         }
 
-        /** Counts an answer. */
         Reply counted(Reply reply) {
             answered.computeIfAbsent(
                             reply.status(), status -> metrics.answered(protocol.name(), technique.name(), status))

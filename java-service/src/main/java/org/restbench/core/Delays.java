@@ -37,7 +37,6 @@ public final class Delays implements AutoCloseable {
         return maxMillis;
     }
 
-    /** Requests that wait now. */
     int waiting() {
         return count.get();
     }

@@ -42,7 +42,6 @@ public final class DatabaseFailure extends RuntimeException {
         return unknown;
     }
 
-    /** The SQLSTATE. */
     public String state() {
         return state;
     }

@@ -161,7 +161,6 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         decisions.get(decision).increment();
     }
 
-    /** How many requests it has decided so for. */
     public long decided(Decision decision) {
         return decisions.get(decision).sum();
     }

@@ -62,7 +62,6 @@ public final class Job<I, O> {
         return notes;
     }
 
-    /** How long each stage took. */
     public StageClock clock() {
         return clock;
     }
@@ -88,7 +87,7 @@ public final class Job<I, O> {
         return clock.parse(() -> {
             I input = codec.decode(body, query, memory);
             long neededBytes = workload.workingBytes(input);
-            memory.requirePossible(neededBytes);
+            memory.requirePossible(workload.subject(input), neededBytes);
             limits.require(workload, input, loops, () -> codec.identify(body));
             memory.grow(neededBytes);
             return input;

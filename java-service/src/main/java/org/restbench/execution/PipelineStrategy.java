@@ -3,6 +3,7 @@ package org.restbench.execution;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
@@ -10,7 +11,8 @@ import java.util.concurrent.LinkedBlockingQueue;
  * bounded queues. A full queue stops the stage that fills it. It cannot deadlock: each stage waits only for the one
  * behind it, and the last never waits. Before the first stage as many wait as the service has admitted.
  *
- * <p>What waits in compute, and needs no core, has many threads for it: one would let one request wait at a time.
+ * <p>What waits in compute, and needs no core, has many threads for it, made when they are needed: one would let one
+ * request wait at a time.
  */
 final class PipelineStrategy implements ExecutionStrategy {
     /** Requests of blocking workloads that are in compute at once. */
@@ -19,19 +21,20 @@ final class PipelineStrategy implements ExecutionStrategy {
     private final Workers decoding;
     private final Workers computing;
     private final Workers encoding;
-    private Workers blocking;
+    private final Workers blocking;
 
     /** @param queueBound requests that may wait between two stages, at least 1 */
     PipelineStrategy(int queueBound) {
         decoding = new Workers(task -> new Thread(task, "pipe-parse"), 1, new LinkedBlockingQueue<>());
         computing = new Workers(task -> new Thread(task, "pipe-compute"), 1, new ArrayBlockingQueue<>(queueBound));
         encoding = new Workers(task -> new Thread(task, "pipe-serialize"), 1, new ArrayBlockingQueue<>(queueBound));
+        blocking = new Workers(Executors.newFixedThreadPool(BLOCKING_WIDTH, Tasks.threads("pipe-wait-")));
     }
 
     @Override
     public <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
         CompletableFuture<byte[]> answer = new CompletableFuture<>();
-        Workers second = job.workload().isBlocking() ? blocking() : computing;
+        Workers second = job.workload().isBlocking() ? blocking : computing;
         decoding.handOver(answer, () -> {
             I input = job.decode(Loops.IN_ORDER);
             second.handOver(answer, () -> {
@@ -42,21 +45,11 @@ final class PipelineStrategy implements ExecutionStrategy {
         return answer;
     }
 
-    /** Made when a request first needs them. */
-    private synchronized Workers blocking() {
-        if (blocking == null) {
-            blocking = new Workers(Tasks.threads("pipe-wait-"), BLOCKING_WIDTH, new LinkedBlockingQueue<>());
-        }
-        return blocking;
-    }
-
     @Override
-    public synchronized void close(Deadline deadline) {
+    public void close(Deadline deadline) {
         decoding.close(deadline);
         computing.close(deadline);
-        if (blocking != null) {
-            blocking.close(deadline);
-        }
+        blocking.close(deadline);
         encoding.close(deadline);
     }
 }

@@ -97,7 +97,7 @@ public final class Strategies implements AutoCloseable {
                 null,
                 "All stages in order on a virtual thread made for the request.",
                 Cuts.NOTHING,
-                new VirtualThreadPerRequest(loops.threads()));
+                new Workers(loops.threads()));
     }
 
     private void add(String name, String key, String description, Cuts cuts, ExecutionStrategy strategy) {

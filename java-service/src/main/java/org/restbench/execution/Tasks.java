@@ -38,7 +38,6 @@ final class Tasks {
         return work -> new Thread(work, prefix + made.incrementAndGet());
     }
 
-    /** One task of the loop. */
     static void run(int task, int units, int unitsPerTask, ParallelLoop.Body body) {
         body.run((int) ((long) task * unitsPerTask), (int) Math.min(units, (task + 1L) * unitsPerTask));
     }

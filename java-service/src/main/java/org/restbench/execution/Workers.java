@@ -3,6 +3,7 @@ package org.restbench.execution;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -10,14 +11,13 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.restbench.execution.ExecutionStrategy.Deadline;
-import org.restbench.execution.ExecutionStrategy.StoppingException;
 
 /**
- * Threads that requests are handed over to. Every answer is given: a step that fails, even for want of memory, fails
- * its answer, and closing fails those that are not given by then.
+ * Threads that requests are handed over to; by itself a strategy whose stages run in order on one of them. Every answer
+ * is given: a step that fails, even for want of memory, fails its answer, and closing fails those that are not given by
+ * then.
  */
-final class Workers {
+final class Workers implements ExecutionStrategy {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final ExecutorService threads;
@@ -50,6 +50,13 @@ final class Workers {
             Thread.currentThread().interrupt();
         }
         throw new RejectedExecutionException();
+    }
+
+    @Override
+    public <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
+        CompletableFuture<byte[]> answer = new CompletableFuture<>();
+        handOver(answer, () -> answer.complete(job.run(Loops.IN_ORDER)));
+        return answer;
     }
 
     /** Runs the step on one of the threads. What it throws fails the answer; else it is its business to give it. */
@@ -105,7 +112,8 @@ final class Workers {
     }
 
     /** Lets steps finish, those that wait among them, up to the deadline; then fails the answers that are left. */
-    void close(Deadline deadline) {
+    @Override
+    public void close(Deadline deadline) {
         closing = deadline;
         Tasks.end(threads, deadline);
         promised.forEach(answer -> fail(answer, new StoppingException(null)));

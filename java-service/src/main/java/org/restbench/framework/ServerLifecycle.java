@@ -7,12 +7,10 @@ import org.springframework.context.SmartLifecycle;
 
 /** Starts and stops with Spring a server that Spring does not know. */
 final class ServerLifecycle implements SmartLifecycle, Framework.Listener {
-    /** Such a server. */
     interface Server {
         /** Returns once it serves. */
         void listen();
 
-        /** Where it listens. */
         int port();
 
         /**

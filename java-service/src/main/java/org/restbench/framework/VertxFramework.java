@@ -36,7 +36,6 @@ class VertxFramework {
         return new ServerLifecycle(new Server(core, settings), settings);
     }
 
-    /** Vert.x' HTTP server. */
     private static final class Server implements ServerLifecycle.Server {
         private final Core core;
         private final Settings settings;

@@ -18,7 +18,6 @@ public final class MemoryBudget {
         this.freeBytes = new AtomicLong(totalBytes);
     }
 
-    /** All there is. */
     public long totalBytes() {
         return totalBytes;
     }
@@ -32,7 +31,6 @@ public final class MemoryBudget {
         return freeBytes.getAndUpdate(free -> free < bytes ? free : free - bytes) >= bytes;
     }
 
-    /** Bytes that are held now. */
     public long heldBytes() {
         return totalBytes - freeBytes.get();
     }
@@ -55,15 +53,17 @@ public final class MemoryBudget {
 
         private Hold() {}
 
-        /** What it has now. */
         public synchronized long bytes() {
             return heldBytes;
         }
 
-        /** @throws MemoryRefused where so much more would not fit into an idle service either */
-        public synchronized void requirePossible(long bytes) {
+        /**
+         * @param subject what needs it, for the message
+         * @throws MemoryRefused where so much more would not fit into an idle service either
+         */
+        public synchronized void requirePossible(String subject, long bytes) {
             if (bytes > totalBytes - heldBytes) {
-                throw MemoryRefused.never(bytes + heldBytes, totalBytes);
+                throw MemoryRefused.never(subject, bytes + heldBytes, totalBytes);
             }
         }
 
@@ -76,7 +76,7 @@ public final class MemoryBudget {
             if (closed) {
                 throw new IllegalStateException("memory was asked for after its request was over");
             }
-            requirePossible(bytes);
+            requirePossible("the request", bytes);
             if (!take(bytes)) {
                 giveUpKept.run();
                 if (!take(bytes)) {

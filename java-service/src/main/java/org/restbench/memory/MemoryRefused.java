@@ -16,8 +16,8 @@ public final class MemoryRefused extends RuntimeException {
         return new MemoryRefused("the requests in flight hold the memory that this one needs", false);
     }
 
-    static MemoryRefused never(long neededBytes, long totalBytes) {
-        String message = "the request needs " + ((neededBytes - 1) / MEBIBYTE + 1) + " MiB of memory, the limit is "
+    static MemoryRefused never(String subject, long neededBytes, long totalBytes) {
+        String message = subject + " needs " + ((neededBytes - 1) / MEBIBYTE + 1) + " MiB of memory, the limit is "
                 + totalBytes / MEBIBYTE + " MiB";
         return new MemoryRefused(message, true);
     }

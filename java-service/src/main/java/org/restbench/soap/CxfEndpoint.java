@@ -24,7 +24,7 @@ import org.restbench.memory.MemoryRefused;
 import org.restbench.soap.EnvelopeReader.EnvelopeFault;
 
 /** A service as CXF serves it: XML in, validated against its schema; XML out. Faults are written by ourselves. */
-final class CxfEndpoint implements SoapProtocol.Endpoint {
+final class CxfEndpoint {
     private final Service service;
     private final ArrayDestination destination;
 
@@ -75,8 +75,8 @@ final class CxfEndpoint implements SoapProtocol.Endpoint {
         return new MessageContentsList(call.run(service.operation(message)));
     }
 
-    @Override
-    public Reply answer(Call call) {
+    /** Never throws. */
+    Reply answer(Call call) {
         if (!isOurAction(call.head().headers().apply("SOAPAction"))) {
             return refused(EnvelopeFault.ACTION);
         }
@@ -88,7 +88,7 @@ final class CxfEndpoint implements SoapProtocol.Endpoint {
             }
             soap = new SoapCall(call);
         } catch (XMLStreamException malformed) {
-            return refused(EnvelopeReader.malformed());
+            return refused(EnvelopeFault.MALFORMED);
         }
         try {
             destination.receive(soap);

@@ -49,7 +49,7 @@ final class EnvelopeReader extends StreamReaderDelegate {
      * @param code of SOAP 1.1
      */
     record EnvelopeFault(ErrorCode error, String code, String message) {
-        private static final EnvelopeFault MALFORMED =
+        static final EnvelopeFault MALFORMED =
                 malformed("Client", "the body is not one well-formed XML 1.0 document in UTF-8");
 
         private static final EnvelopeFault VERSION =
@@ -108,11 +108,6 @@ final class EnvelopeReader extends StreamReaderDelegate {
             begins += body[i - 1] == '<' && body[i] != '/' ? 1 : 0;
         }
         return begins > MOST_ELEMENTS ? of(body).finish() : null;
-    }
-
-    /** What is wrong with a body that gives no reader. */
-    static EnvelopeFault malformed() {
-        return EnvelopeFault.MALFORMED;
     }
 
     /** Reads on to the end: what is wrong with the whole of it, null for nothing. */

@@ -1,7 +1,6 @@
 package org.restbench.soap;
 
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -39,13 +38,7 @@ public final class SoapProtocol implements Protocol {
     private static final int FAULT_STATUS = 500;
 
     private final Service service;
-    private Endpoint endpoint;
-
-    /** What reads and writes XML. */
-    interface Endpoint {
-        /** Never throws. */
-        Reply answer(Call call);
-    }
+    private CxfEndpoint endpoint;
 
     private SoapProtocol(Service service) {
         this.service = service;
@@ -56,29 +49,21 @@ public final class SoapProtocol implements Protocol {
      *
      * @param kernels of NPB
      * @param mostElements of a product
-     * @param npbLimitBytes of memory that the service has
      */
-    public static List<SoapProtocol> of(
-            Workloads workloads, List<Kernel> kernels, int mostElements, long npbLimitBytes) {
-        List<SoapProtocol> protocols = new ArrayList<>();
+    public static List<SoapProtocol> of(Workloads workloads, List<Kernel> kernels, int mostElements) {
         Map<String, CodedWorkload<?, ?>> byName = workloads.byName();
         @SuppressWarnings("unchecked") // the workload of this name
         Workload<MatrixRequest, MatrixProduct> matrix =
                 (Workload<MatrixRequest, MatrixProduct>) byName.get("matrix").workload();
-        protocols.add(new SoapProtocol(new MatrixService(matrix, mostElements)));
         Map<String, NpbService.Kernel> npb = new LinkedHashMap<>();
         for (Kernel kernel : kernels) {
             CodedWorkload<?, ?> coded = byName.get("npb-" + kernel.name().toLowerCase(Locale.ROOT));
-            if (coded != null) {
-                @SuppressWarnings("unchecked") // the workload of this name
-                Workload<NpbRequest, NpbResult> workload = (Workload<NpbRequest, NpbResult>) coded.workload();
-                npb.put(kernel.name(), new NpbService.Kernel(workload, new NpbJson(kernel, npbLimitBytes)));
-            }
+            @SuppressWarnings("unchecked") // the workload of this name
+            Workload<NpbRequest, NpbResult> workload = (Workload<NpbRequest, NpbResult>) coded.workload();
+            npb.put(kernel.name(), new NpbService.Kernel(workload, new NpbJson(kernel)));
         }
-        if (npb.size() == kernels.size()) {
-            protocols.add(new SoapProtocol(new NpbService(npb)));
-        }
-        return protocols;
+        return List.of(
+                new SoapProtocol(new MatrixService(matrix, mostElements)), new SoapProtocol(new NpbService(npb)));
     }
 
     @Override
@@ -116,7 +101,7 @@ public final class SoapProtocol implements Protocol {
         return CompletableFuture.completedFuture(endpoint().answer(call));
     }
 
-    private synchronized Endpoint endpoint() {
+    private synchronized CxfEndpoint endpoint() {
         if (endpoint == null) {
             endpoint = new CxfEndpoint(service);
         }

@@ -21,12 +21,17 @@ public final class InvalidRequest extends RuntimeException {
         this.requestId = requestId;
     }
 
-    /** The contract's three digits. */
+    /** @throws InvalidRequest where there is a fault, not null */
+    public static void refuse(String code, String fault, RequestId requestId) {
+        if (fault != null) {
+            throw new InvalidRequest(code, fault, requestId);
+        }
+    }
+
     public String code() {
         return code;
     }
 
-    /** The request's id, null where it could not be read. */
     public RequestId requestId() {
         return requestId;
     }

@@ -43,6 +43,11 @@ public interface Workload<I, O> extends AutoCloseable {
     /** Bytes of memory that computing and encoding hold in addition to the body and the input, at most. */
     long workingBytes(I input);
 
+    /** What in the request needs that memory, for the message that refuses it. */
+    default String subject(I input) {
+        return "the request";
+    }
+
     /**
      * @param loop runs the independent part of the work
      * @throws InvalidRequest where the result cannot be represented

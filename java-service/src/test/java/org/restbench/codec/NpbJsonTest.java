@@ -18,7 +18,7 @@ class NpbJsonTest {
     void the_answer_has_the_contracts_members_in_order() {
         Outcome outcome = new Outcome(true, new Value.Real(1), new Value.Real(1), 1, 2_000_000_000, 5);
         NpbResult result = new NpbResult(new RequestId("7", true), "T", "S", outcome, 3_000_000_000L);
-        byte[] json = new NpbJson(new Kernel("T", List.of()), 0).encode(result);
+        byte[] json = new NpbJson(new Kernel("T", List.of())).encode(result);
         assertThat(new String(json, StandardCharsets.UTF_8))
                 .isEqualTo("{\"requestId\":\"7\",\"kernel\":\"T\",\"class\":\"S\",\"verified\":true,\"value\":1.0,"
                         + "\"reference\":1.0,\"iterations\":1,\"kernelSeconds\":2.0,\"totalSeconds\":3.0,"

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -248,6 +249,25 @@ class CoreTest {
     void what_is_wrong_gives_back_what_it_had(String answer, String body) {
         assertThat(answer(post("/matrix/serial", body.length()), body)).isEqualTo(answer);
         assertThat(answer(post("/matrix/pipeline", -1), body)).isEqualTo(answer);
+    }
+
+    @Test
+    void the_time_that_a_body_takes_to_come_is_no_part_of_server_timing() {
+        byte[] bytes = BODY.getBytes(StandardCharsets.UTF_8);
+        long opened = System.nanoTime();
+        Exchange exchange = (Exchange) core.open(post("/matrix/serial", bytes.length));
+        while (System.nanoTime() - opened < 10_000_000) {
+            Thread.onSpinWait();
+        }
+        exchange.take(bytes, 0, bytes.length);
+        long whole = System.nanoTime();
+        Reply reply = exchange.run().toCompletableFuture().join();
+        double ranMillis = (System.nanoTime() - whole) / 1e6;
+        double toldMillis = Arrays.stream(reply.headers().get("Server-Timing").split(", "))
+                .mapToDouble(part -> Double.parseDouble(part.substring(part.indexOf('=') + 1)))
+                .sum();
+        assertThat(toldMillis).isLessThan(ranMillis + 0.002); // four numbers are rounded
+        sent(reply);
     }
 
     @Test

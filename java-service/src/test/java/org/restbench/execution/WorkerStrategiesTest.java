@@ -9,12 +9,14 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.affinity.RefusingAffinity;
 import org.restbench.codec.Codec;
@@ -105,6 +107,39 @@ class WorkerStrategiesTest {
             awaitAnswers(moved, true);
         } finally {
             moved.close(Deadline.afterSeconds(5));
+        }
+    }
+
+    /** A look is a call of the kernel, some microseconds: on the one worker each request would pay for it. */
+    @Test
+    void pinned_looks_after_its_pin_outside_of_requests() {
+        OpenHftAffinity real = new OpenHftAffinity();
+        Set<String> looking = ConcurrentHashMap.newKeySet();
+        PinnedStrategy pinned = new PinnedStrategy(new Noting(real, looking), List.of(CORE));
+        try {
+            while (looking.isEmpty()) {
+                new Observed(4, 2, 1).under(pinned);
+            }
+            assertThat(looking).containsExactly("pin-watch");
+        } finally {
+            pinned.close(Deadline.afterSeconds(5));
+        }
+    }
+
+    /** Notes which threads look at a pin. */
+    private record Noting(CoreAffinity real, Set<String> looking) implements CoreAffinity {
+        @Override
+        public BitSet coresOfProcess() {
+            return real.coresOfProcess();
+        }
+
+        @Override
+        public PinnedCore pinCurrentThread(int core) {
+            PinnedCore pin = real.pinCurrentThread(core);
+            return () -> {
+                looking.add(Thread.currentThread().getName());
+                return pin.allowedCores();
+            };
         }
     }
 

@@ -61,7 +61,7 @@ public class ServiceParts {
 
     /** Made when it is asked for: most benchmarks need not wait for CXF. */
     SoapProtocol soap() {
-        return SoapProtocol.of(workloads, List.of(), Integer.MAX_VALUE, 0).get(0);
+        return SoapProtocol.of(workloads, List.of(), Integer.MAX_VALUE).get(0);
     }
 
     /** Lets a request use its memory, which is free again afterwards. */
@@ -80,7 +80,7 @@ public class ServiceParts {
     }
 
     private static Query query(String kernel) {
-        return new Query("kernel=" + kernel, 0);
+        return new Query("kernel=" + kernel, 0, List.of());
     }
 
     @TearDown

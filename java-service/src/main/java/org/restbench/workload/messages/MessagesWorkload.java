@@ -93,7 +93,6 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
         }
     }
 
-    /** Whether the database answers now. */
     public boolean isUp() {
         return database.isUp();
     }

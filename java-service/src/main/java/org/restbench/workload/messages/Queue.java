@@ -2,7 +2,6 @@ package org.restbench.workload.messages;
 
 /** A queue as the database knows it. */
 record Queue(long id, QueueTechnique technique) {
-    /** Its name in pgmq. */
     String pgmqName() {
         return "q" + id;
     }

@@ -47,12 +47,10 @@ public enum QueueTechnique {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** The statement that sends. */
     String send() {
         return send;
     }
 
-    /** The statement that pops. */
     String pop() {
         return pop;
     }

@@ -103,7 +103,6 @@ record Receipts(Session session) {
         session.transaction(FOR_PURGE, () -> session.change("purge-receipts", Map.of("seconds", seconds)));
     }
 
-    /** The numbers of an array. */
     static List<Long> numbers(ResultSet row, String column) throws SQLException {
         return List.of((Long[]) row.getArray(column).getArray());
     }

@@ -61,7 +61,6 @@ public final class Blocks {
         });
     }
 
-    /** The sum over all units. */
     public double sum(ParallelLoop loop, Sum sum) {
         double[] partial = loop.doubles(count());
         forEach(loop, (from, to) -> partial[from / unitsPerBlock] = sum.of(from, to));

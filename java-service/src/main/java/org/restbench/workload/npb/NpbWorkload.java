@@ -43,6 +43,11 @@ public final class NpbWorkload implements Workload<NpbRequest, NpbResult> {
         return request.bytes();
     }
 
+    @Override
+    public String subject(NpbRequest request) {
+        return "class: " + request.problem().name();
+    }
+
     /** Its units are far smaller than a task. */
     @Override
     public boolean takesSingleUnits() {

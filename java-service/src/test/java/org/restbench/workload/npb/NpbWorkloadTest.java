@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.InvalidRequest;
+import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
 
@@ -100,14 +100,12 @@ class NpbWorkloadTest {
 
     @Test
     void a_class_that_never_fits_is_told_with_what_it_needs() {
-        NpbRequest request = new NpbRequest(ID, new Sized("S", (3 << 20) + 1, 0), true);
-        request.requireFits((3 << 20) + 1);
-        assertThatThrownBy(() -> request.requireFits(3 << 20))
-                .hasMessage("class: S needs 4 MiB of memory, the limit is 3 MiB")
-                .isInstanceOfSatisfying(InvalidRequest.class, it -> {
-                    assertThat(it.code()).isEqualTo("010");
-                    assertThat(it.requestId()).isEqualTo(ID);
-                });
+        NpbWorkload workload = new NpbWorkload(kernel, inputs);
+        NpbRequest request = new NpbRequest(ID, new Sized("S", 2 << 20, 1), false);
+        MemoryBudget.Hold hold = new MemoryBudget(2 << 20).hold(0);
+        assertThatThrownBy(() -> hold.requirePossible(workload.subject(request), workload.workingBytes(request)))
+                .isInstanceOf(MemoryRefused.class)
+                .hasMessage("class: S needs 3 MiB of memory, the limit is 2 MiB");
     }
 
     @Test

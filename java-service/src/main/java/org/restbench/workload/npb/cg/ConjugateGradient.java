@@ -21,7 +21,6 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
     static final int STEPS = 25;
     private static final double EPSILON = 1e-10;
 
-    /** The kernel with all its classes. */
     public static Kernel kernel() {
         List<Problem<?>> problems = Stream.of(
                         GradientClass.S, GradientClass.W, GradientClass.A, GradientClass.B, GradientClass.C)
@@ -73,7 +72,8 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
 
     @Override
     public double millionOperations() {
-        return sizes.millionOperations();
+        double perVector = sizes.nonzeros() * (sizes.nonzeros() + 1.0);
+        return 2e-6 * sizes.iterations() * sizes.order() * (3 + perVector + STEPS * (5 + perVector) + 3);
     }
 
     /** The matrix, the sparse vectors it is built from, rows that are being built, and a few vectors. */

@@ -20,10 +20,4 @@ record GradientClass(String name, int order, int nonzeros, int iterations, doubl
     long mostEntries() {
         return (long) order * (nonzeros + 1) * (nonzeros + 1);
     }
-
-    /** NPB's count of the timed region, in millions. */
-    double millionOperations() {
-        double perVector = nonzeros * (nonzeros + 1.0);
-        return 2e-6 * iterations * order * (3 + perVector + ConjugateGradient.STEPS * (5 + perVector) + 3);
-    }
 }

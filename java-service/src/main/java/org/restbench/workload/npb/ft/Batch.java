@@ -19,7 +19,6 @@ final class Batch {
 
     private static final int PARTS = 4;
 
-    /** All parts. */
     final double[] data;
     /** Where each part begins. */
     int re;

@@ -109,10 +109,4 @@ record FourierClass(String name, int nx, int ny, int nz, Value.Checksums checksu
     int size() {
         return nx * ny * nz;
     }
-
-    /** NPB's count of the timed region, in millions. */
-    double millionOperations() {
-        double logSize = Math.log(size());
-        return 1e-6 * size() * (14.8157 + 7.19641 * logSize + (5.23518 + 7.21113 * logSize) * iterations());
-    }
 }

@@ -20,7 +20,6 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
     private static final double EPSILON = 1e-12;
     private static final int CHECKED_POINTS = 1024;
 
-    /** The kernel with all its classes. */
     public static Kernel kernel() {
         List<Problem<?>> problems = Stream.of(
                         FourierClass.S, FourierClass.W, FourierClass.A, FourierClass.B, FourierClass.C)
@@ -102,7 +101,9 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
 
     @Override
     public double millionOperations() {
-        return sizes.millionOperations();
+        double logSize = Math.log(sizes.size());
+        double steps = (5.23518 + 7.21113 * logSize) * sizes.iterations();
+        return 1e-6 * sizes.size() * (14.8157 + 7.19641 * logSize + steps);
     }
 
     /** The spectrum, the solution, and the lines that are being transformed. */

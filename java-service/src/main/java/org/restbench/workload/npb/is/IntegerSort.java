@@ -20,7 +20,6 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Keys> {
     private static final int TEST_KEYS = 5;
     private static final int CHECKS = ITERATIONS * TEST_KEYS + 1;
 
-    /** The kernel with all its classes. */
     public static Kernel kernel() {
         List<Problem<?>> problems = Stream.of(SortClass.S, SortClass.W, SortClass.A, SortClass.B, SortClass.C)
                 .<Problem<?>>map(sizes -> new IntegerSort(sizes, LinearCongruential.SEED))

@@ -20,7 +20,6 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
     /** What a solution that goes on converging after the checked iteration must be below at its end. */
     private static final double NOISE = 1e-16;
 
-    /** The kernel with all its classes. */
     public static Kernel kernel() {
         List<Problem<?>> problems = Stream.of(
                         MultigridClass.S,
@@ -85,7 +84,7 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
 
     @Override
     public double millionOperations() {
-        return sizes.millionOperations();
+        return 58e-6 * sizes.iterations() * Math.pow(sizes.n(), 3);
     }
 
     /** The solution and its residual on all grids, and the right-hand side on the finest. */

@@ -24,9 +24,4 @@ record MultigridClass(String name, int levels, int iterations, Smoother smoother
     int n() {
         return 1 << levels;
     }
-
-    /** NPB's count of the timed region, in millions. */
-    double millionOperations() {
-        return 58e-6 * iterations * Math.pow(n(), 3);
-    }
 }

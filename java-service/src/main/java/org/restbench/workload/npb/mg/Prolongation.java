@@ -7,21 +7,10 @@ import org.restbench.workload.npb.Blocks;
 /**
  * From a coarse grid to one of twice its points on each axis, trilinear: a fine point gets the mean of the 1, 2, 4 or 8
  * coarse points around it. Fine ghosts are written as well.
+ *
+ * @param coarse its ghosts are filled
  */
-final class Prolongation {
-    private final Grid coarseGrid;
-    private final double[] coarse;
-    private final Grid fineGrid;
-    private final double[] fine;
-
-    /** @param coarse its ghosts are filled */
-    Prolongation(Grid coarseGrid, double[] coarse, Grid fineGrid, double[] fine) {
-        this.coarseGrid = coarseGrid;
-        this.coarse = coarse;
-        this.fineGrid = fineGrid;
-        this.fine = fine;
-    }
-
+record Prolongation(Grid coarseGrid, double[] coarse, Grid fineGrid, double[] fine) {
     /** {@code fine += P coarse}. */
     void add(ParallelLoop loop) {
         eachPlanePair(loop, this::planePair);
