@@ -170,3 +170,51 @@ def test_an_open_load_has_none_as_its_rates_make_its_throughput(tmp_path: Path) 
     interleaved(run, [cell(each).id for each in cells], rate_per_s=9.0, achieved_per_s=9.0, **step)
     assert predecessor.entry(run.trials.course(), {cell(each).id: cell(each) for each in cells})
     assert export.write(run, measures.rows(run), print).predecessor is None
+
+
+def slow_at_first(of: Course, rounds: int, part: float = 0.6) -> Course:
+    """HEAVY was not warm in the first rounds of each block."""
+    return [
+        (block, number, cell, per_s * (part if cell == HEAVY.id and number <= rounds else 1.0))
+        for block, number, cell, per_s in of
+    ]
+
+
+def once(of: Course) -> Course:
+    """Without the second trial of the first cell in a round."""
+    return list({each[:3]: each for each in of}.values())
+
+
+def test_rule_3_a_cell_that_is_slow_at_first_is_found_with_what_that_makes_of_its_block() -> None:
+    gaps = predecessor.start_gaps(slow_at_first(once(course(1, rounds=40)), rounds=10))
+    assert {key: gap for key, gap in gaps.items() if gap > 0.025} == {
+        # A quarter at 0.6: the rest is 0.6 ** -0.25 times as fast as the whole, less 1.
+        (block, HEAVY.id): pytest.approx(0.6**-0.25 - 1, abs=0.04)
+        for block in (1, 2, 3)
+    }
+
+
+def test_rule_3_what_slows_all_cells_at_first_is_in_none_of_their_ratios() -> None:
+    of = [
+        (block, number, cell, per_s * (0.5 if number <= 10 else 1.0))
+        for block, number, cell, per_s in once(course(2, rounds=40))
+    ]
+    assert sum(gap > 0.025 for gap in predecessor.start_gaps(of).values()) <= 1
+
+
+def test_rule_3_noise_makes_no_start_that_differs() -> None:
+    """Of 1 000 cells and blocks with trials that differ by up to 25 %."""
+    gaps = [
+        gap
+        for seed in range(67)
+        for gap in predecessor.start_gaps(once(course(seed, rounds=16))).values()
+    ]
+    assert len(gaps) >= 1000
+    assert sum(gap > 0 for gap in gaps) <= 0.03 * len(gaps)
+    assert sum(gap > 0.025 for gap in gaps) <= 0.02 * len(gaps)
+
+
+def test_rule_3_a_few_trials_or_none_of_others_say_nothing_of_a_start() -> None:
+    assert predecessor.start_gaps(once(course(1, rounds=11))) == {}
+    alone = [each for each in slow_at_first(once(course(1)), rounds=5) if each[2] == HEAVY.id]
+    assert predecessor.start_gaps(alone) == {}
