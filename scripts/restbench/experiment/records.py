@@ -170,7 +170,8 @@ class Calibration(Record):
     made: str
     """When, ISO 8601."""
     machine: dict[str, str | int | float]
-    """What identifies the machine (`machine.identity`), its speed included."""
+    """What identifies the machine (`machine.identity`), its speed included, and what else the
+    numbers depend on (`machine.made_with`)."""
     git_commit: str
     checks: tuple[CalibrationCheck, ...]
     ceiling_per_s: float | None
