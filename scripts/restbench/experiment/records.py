@@ -149,7 +149,7 @@ class Spent(Record):
     """By phase (`phases`), the process' start included; they add up to the time it had run."""
 
 
-class CalibrationCheck(Record):
+class CheckEntry(Record):
     """One check of the measuring chain against something known."""
 
     name: str
@@ -158,9 +158,14 @@ class CalibrationCheck(Record):
     """What came out, in words, with its unit."""
     limit: str
     passed: bool
-    values: dict[str, float]
     follows: str = ""
     """Where it failed: what that means for the numbers measured here, in a line."""
+
+
+class CalibrationCheck(CheckEntry):
+    """With its numbers."""
+
+    values: dict[str, float]
 
 
 class Calibration(Record):

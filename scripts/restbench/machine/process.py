@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -165,6 +166,12 @@ def cpu_ms(pids: tuple[int, ...], *, with_ended_children: bool = False) -> float
     what = _FAMILY if with_ended_children else _OWN
     ticks = sum(_name_and_ticks(Path(f"/proc/{pid}/stat"), what)[1] for pid in pids)
     return ticks * 1000 / CLOCK_TICKS_PER_S
+
+
+def children_cpu_ms() -> float:
+    """The same of our own children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (used.ru_utime + used.ru_stime)
 
 
 def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:

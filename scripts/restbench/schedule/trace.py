@@ -56,10 +56,8 @@ class TraceDriver:
 
     def __init__(self, here: LoadRun) -> None:
         """The block's experiment has a table [trace]."""
-        if here.order.experiment.trace is None:
-            raise TypeError("a trace without its table")  # the experiment's file has one
         self.here = here
-        self._table: Trace = here.order.experiment.trace
+        self._table = here.order.experiment.table(Trace)
 
     def pilot(self) -> None:
         """Nothing: how long a trace is stands in the experiment."""
