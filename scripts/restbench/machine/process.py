@@ -104,7 +104,7 @@ def stop(
         with contextlib.suppress(psutil.NoSuchProcess):
             each.kill()
     deadline = time.monotonic() + STOP_TIMEOUT_S
-    while any(_runs(each) for each in family) and time.monotonic() < deadline:
+    while any(lives(each) for each in family) and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
@@ -136,8 +136,8 @@ def output(command: list[str], environment: Mapping[str, str] | None = None) -> 
     ).stdout.strip()
 
 
-def _runs(each: psutil.Process) -> bool:
-    """A zombie has let go of everything; when it disappears is its parent's affair."""
+def lives(each: psutil.Process) -> bool:
+    """False of a zombie: it has let go of everything; when it disappears is its parent's affair."""
     try:
         return each.is_running() and each.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
