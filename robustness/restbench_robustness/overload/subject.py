@@ -192,4 +192,3 @@ async def seconds_until(condition: Callable[[], Any], timeout_s: float) -> float
         if time.monotonic() - began >= timeout_s:
             return None
         await asyncio.sleep(PAUSE_S)
-

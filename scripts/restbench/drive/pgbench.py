@@ -127,7 +127,10 @@ def load(  # noqa: PLR0913 - most are given by name
     line.append(database.url("service"))
 
     def taken() -> dict[str, float]:
-        return {"generator_ms": process.children_cpu_ms(), **resources.taken(database.pids, queues.owner)}
+        return {
+            "generator_ms": process.children_cpu_ms(),
+            **resources.taken(database.pids, queues.owner),
+        }
 
     def sent(*length: str) -> tuple[str, dict[str, float]]:
         """pgbench's own words, and what the database and pgbench took."""

@@ -358,12 +358,12 @@ def test_rule_12_a_calibration_under_another_runtime_is_used_and_said(tmp_path: 
     run, told = Run(tmp_path / "run"), list[str]()
     speed = {name: made.machine[name] for name in machine.SPEED}
     described = machine.describe() | {"speed": speed}
-    write_json(run.machine_file, described | {"java": "openjdk version \"99\""})
+    write_json(run.machine_file, described | {"java": 'openjdk version "99"'})
     machine_findings.adopt(Calibration, run, run.calibration_file, tmp_path, told.append)
     assert run.calibration() == made
     (note,) = told
     assert note.startswith(f"the calibration of {made.made} was made with java ")
-    assert note.endswith("here openjdk version \"99\"")
+    assert note.endswith('here openjdk version "99"')
 
 
 def replace_made(made: Calibration, when: str) -> Calibration:
