@@ -22,8 +22,6 @@ class Window(Record):
     """A measured interval on the machine's wall clock, milliseconds since the epoch: what ends in
     [start_ms, end_ms) belongs to it."""
 
-    #: Files of earlier versions tell as well how it ended.
-    model_config = ConfigDict(frozen=True, extra="ignore")
     start_ms: int
     end_ms: int
 

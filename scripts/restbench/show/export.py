@@ -10,6 +10,7 @@ from restbench.analyse import estimates, limits, long_windows, predecessor, trac
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
+from restbench.experiment.records import Manifest
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import claims
 from restbench.judge.claims import Decision, PartDecision
@@ -131,21 +132,14 @@ def _experiment(run: Run) -> ExperimentEntry:
 
 def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
     manifest = run.manifest()
+    same = {*ManifestEntry.model_fields} & {*Manifest.model_fields}
     return ManifestEntry(
-        command=manifest.command,
-        git_commit=manifest.git_commit,
-        git_dirty=manifest.git_dirty,
-        seed=manifest.seed,
-        status=manifest.status,
-        started=manifest.started,
-        finished=manifest.finished,
+        **manifest.model_dump(include=same),
         minutes=round(sum(each.seconds or 0.0 for each in blocks) / 60, 2),
         interruptions=len(run.interruptions()),
         interrupted=tuple(run.interruptions()),
         planned_blocks=max((each.block for each in manifest.plan), default=0),
         spent_s=together(run.spent()),
-        attached=manifest.attached,
-        builds=manifest.builds,
     )
 
 
