@@ -21,11 +21,12 @@ from stub_service import Answer
 
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Front
+from restbench.machine.process import lives
 from restbench_robustness.overload.large import BODIES, Large
 from restbench_robustness.overload.load import LOW, Load, Outcome, Verdict, overload_mix, valid
 from restbench_robustness.overload.promises import Findings, broken
 from restbench_robustness.overload.scenarios import UNFINISHED, Client, clients, crowd
-from restbench_robustness.overload.subject import End, Subject, back_after, lives, seconds_until
+from restbench_robustness.overload.subject import End, Subject, back_after, seconds_until
 from restbench_robustness.soap import document
 
 BUSY = b'{"requestId":null,"errorCode":"008","errorMessage":"busy"}'

@@ -18,10 +18,11 @@ from pathlib import Path
 
 from restbench.experiment.cell import Shape
 from restbench.failures import EnvironmentProblem
+from restbench.machine.process import lives
 
 from .load import LOW, Load, Verdict, overload_mix, valid
 from .promises import Findings
-from .subject import Subject, back_after, lives, seconds_until, summed, until
+from .subject import Subject, back_after, seconds_until, summed, until
 
 LONG_S = 30.0
 """How long to look for what should have come to pass long ago, to say when it did."""

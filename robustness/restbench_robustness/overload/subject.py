@@ -20,6 +20,7 @@ from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
+from restbench.machine.process import lives
 
 from ..services import in_flight
 from .load import LOW, Kind, Outcome, Verdict, valid
@@ -191,11 +192,3 @@ async def seconds_until(condition: Callable[[], Any], timeout_s: float) -> float
         if time.monotonic() - began >= timeout_s:
             return None
         await asyncio.sleep(PAUSE_S)
-
-
-def lives(each: psutil.Process) -> bool:
-    """False for a zombie as well: it has let go of everything."""
-    try:
-        return bool(each.is_running() and each.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False

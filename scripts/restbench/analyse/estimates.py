@@ -12,6 +12,7 @@ from statistics import fmean, stdev
 
 import numpy as np
 
+from restbench.analyse import predecessor
 from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.experiment.statistics import (
     COMPLETIONS_FOR_A_MEAN,
@@ -82,9 +83,15 @@ def measurements(
     facts = {each.block: each.facts for each in blocks}
     finished = {each.block for each in blocks if each.finished}
     found: dict[tuple[str, int], list[Trial]] = {}
+    course = []
     for each in trials:
         if not each.arm:
             found.setdefault((each.cell, each.block), []).append(each)
+            # The rates of an open load follow a plan.
+            if each.completions and "rate_per_s" not in each.extras:
+                per_s = each.completions / each.seconds
+                course.append((each.block, each.round, each.cell, per_s))
+    starts = predecessor.start_gaps(course)
     said: dict[tuple[str, int], list[Event]] = {}
     for event in events:
         if event.cell is not None and event.block is not None:
@@ -96,6 +103,7 @@ def measurements(
         if measured is not None:
             known = facts.get(block, {})
             cell_facts = {name: known[name].get(cell) for name in CELL_FACTS if name in known}
+            cell_facts["start_gap"] = starts.get((block, cell))
             more = extras(found.get(key, [])) if block in finished else {}
             more = {**more, **known.get("extras", {}).get(cell, {})}
             by_cell.setdefault(cell, []).append(replace(measured, **cell_facts, extras=more))

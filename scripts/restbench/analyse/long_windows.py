@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from restbench.experiment.records import LongWindow
 from restbench.observe import service_metrics, sysstat
-from restbench.observe.service_metrics import ServiceMetrics
-from restbench.observe.sysstat import MachineUse, ProcessUse
 from restbench.store.exported import SeriesEntry
 from restbench.store.folders import CellFolder
+from restbench.store.quoted import WindowEntry
 from restbench.store.store import Run, read_model
 from restbench.store.traces import MOST_POINTS
 
@@ -23,33 +21,26 @@ from restbench.store.traces import MOST_POINTS
 SHORTEST_STEP_S = 0.1
 
 
-@dataclass(frozen=True)
-class Observed:
-    """One long window; None where there was no sample in it."""
-
-    cell: str
-    seconds: float
-    machine: MachineUse | None
-    service: ProcessUse | None
-    """None of a service that others run, too."""
-    metrics: ServiceMetrics | None
-
-
-def of_run(run: Run) -> list[Observed]:
-    """Every long window of the run that is finished, in the order of the plan."""
+def of_run(run: Run) -> list[WindowEntry]:
+    """What was seen in every long window of the run that is finished, in the order of the plan."""
     cells = dict.fromkeys(each.cell.id for each in run.manifest().plan)
     folders = ((cell, run.window(cell)) for cell in cells)
     return [_observed(cell, folder) for cell, folder in folders if folder.window_record.exists()]
 
 
-def _observed(cell: str, folder: CellFolder) -> Observed:
+def _observed(cell: str, folder: CellFolder) -> WindowEntry:
+    """A collector without a sample in the window tells nothing."""
     record = read_model(folder.window_record, LongWindow)
-    return Observed(
+    machine = sysstat.machine_use(folder.sar_json, record.window)
+    service = sysstat.process_use(folder.pidstat, record.window, record.service_pids)
+    metrics = service_metrics.read(folder.metrics, record.window)
+    return WindowEntry(
         cell=cell,
         seconds=record.window.seconds,
-        machine=sysstat.machine_use(folder.sar_json, record.window),
-        service=sysstat.process_use(folder.pidstat, record.window, record.service_pids),
-        metrics=service_metrics.read(folder.metrics, record.window),
+        service_cpu_pct=service.cpu_pct if service else None,
+        service_peak_rss_mib=service.peak_rss_mib if service else None,
+        **(vars(machine) if machine else {}),
+        **(vars(metrics) if metrics else {}),
     )
 
 

@@ -73,6 +73,9 @@ class Measurement:
     count_gap: float | None = None
     """By how much the service's count of a strategy's requests in the block differs from the load
     generator's, over the service's."""
+    start_gap: float | None = None
+    """By how much the start of its trials in the block makes the throughput another than that of
+    the rest, as a part of that (method, rule 3); 0 where chance would do."""
     kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
     """Of a mix: each kind of its requests, by name."""
     extras: Mapping[str, float] = field(default_factory=dict)

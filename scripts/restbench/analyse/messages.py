@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.comparison import MARGIN, Comparison, paired, series
+from restbench.analyse.comparison import MARGIN, Comparison, over, paired, series
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell, ServiceName
 
@@ -126,16 +126,12 @@ def pools(rows: Sequence[Row]) -> list[Pool]:
             continue
         best = max(known, key=lambda row: row.value("throughput_per_s") or 0.0)
         ranked = sorted(known, key=lambda row: row.cell.pool_threads)
-        over = ((row, _over(row, best)) for row in ranked)
+        compared = ((row, over(best, "", "throughput_per_s", row)) for row in ranked)
         enough, comparison = next(
-            each for each in over if (each[1].estimate or 0.0) >= 1 / (1 + MARGIN)
+            each for each in compared if (each[1].estimate or 0.0) >= 1 / (1 + MARGIN)
         )
         found.append(Pool(cell, best, enough, comparison))
     return found
-
-
-def _over(row: Row, other: Row) -> Comparison:
-    return paired(series(row, "throughput_per_s"), series(other, "throughput_per_s"))
 
 
 def violations(rows: Iterable[Row]) -> list[str]:

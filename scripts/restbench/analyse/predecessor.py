@@ -1,21 +1,26 @@
-"""Does what ran before a trial show in its result (method, rule 2)? Pure.
+"""Does a trial's place in its block show in its result: what ran before it (method, rule 2), and
+whether it is among the first (rule 3)? Pure.
 
-A regression: the logarithm of a trial's throughput, less the means of its cell in its block and of
-its round, on what ran just before it. Cells are weighed by their own spread: trials of one differ
-by 20 %, of another by 1 %. The test is by randomisation: the order within each round is drawn anew,
-as the run drew it. So noise need not be normal, and one p value holds over all effects.
+What ran before is a regression: the logarithm of a trial's throughput, less the means of its cell
+in its block and of its round, on what ran just before it. Cells are weighed by their own spread:
+trials of one differ by 20 %, of another by 1 %. The test is by randomisation: the order within each
+round is drawn anew, as the run drew it. So noise need not be normal, and one p value holds over all
+effects.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.statistics import CONFIDENCE
+from restbench.experiment.statistics import CONFIDENCE, t_tail
 from restbench.store.quoted import PredecessorEntry
 
 #: Trials that a cell needs in a block to be looked at, and that an effect needs to be seen in.
@@ -25,6 +30,10 @@ ORDERS, SEED = 499, 2
 PROCESSES = ("its own process", "another process")
 #: A variance below is none; so far from 1, sums of the same numbers in another order may differ.
 _NOTHING, _ROUNDING = 1e-12, 1e-9
+#: The start of a cell in a block: this part of its trials there, of which there are that many.
+START_PART, FEWEST_WITH_A_START = 0.25, 12
+#: Up to this p value the start differs: less than one sound cell and block of a hundred says so.
+_DIFFERS = 0.01
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 Course = Sequence[tuple[int, int, str, float]]
@@ -144,3 +153,40 @@ def _means(values: Numbers, group: Codes, weight: Numbers | None = None) -> Numb
     whole = np.bincount(group, weight)
     means: Numbers = (sums / np.where(whole > 0, whole, 1.0)[:, None])[group]
     return means
+
+
+def start_gaps(course: Course) -> dict[tuple[int, str], float]:
+    """By block and cell: by how much its first trials there make its throughput another than that
+    of the rest, as a part of that; 0 where chance would do. What is compared is the logarithm of a
+    trial's throughput over the median of its cell in the block, less the median of the same of the
+    others in its round: what slows all down is in none, what slows one down is in that one alone.
+    """
+    places = [(block, cell) for block, _, cell, _ in course]
+    logs = [math.log(per_s) for *_, per_s in course]
+    of_place: dict[tuple[int, str], list[float]] = {}
+    for place, log in zip(places, logs, strict=True):
+        of_place.setdefault(place, []).append(log)
+    usual = {place: median(of) for place, of in of_place.items()}
+    ahead: dict[tuple[int, str], list[float]] = {}
+    for _, turns in groupby(range(len(course)), key=lambda n: course[n][:2]):
+        here = [(places[n], logs[n] - usual[places[n]]) for n in turns]
+        for n, (place, own) in enumerate(here):
+            if others := [of for _, of in (*here[:n], *here[n + 1 :])]:
+                ahead.setdefault(place, []).append(own - median(others))
+    return {
+        place: _start_gap(np.array(values))
+        for place, values in ahead.items()
+        if len(values) >= FEWEST_WITH_A_START
+    }
+
+
+def _start_gap(values: Numbers) -> float:
+    """Student's t, the first against the rest."""
+    parts = np.split(values, [round(START_PART * values.size)])
+    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in parts)
+    freedom = values.size - len(parts)
+    error = math.sqrt(squares / freedom * sum(1 / each.size for each in parts))
+    change = abs(float(parts[0].mean() - parts[1].mean()))
+    if 2 * t_tail(change / max(error, _NOTHING), freedom) > _DIFFERS:
+        return 0.0
+    return math.expm1(change * parts[0].size / values.size)

@@ -10,6 +10,7 @@ rule 10). Pure: one block's numbers in, bounds out.
 | generator-share | share x 5 %: so much smaller is a ratio at the margin shown (judge.guard) |
 | steal           | the share of the machine that the hypervisor took away, over the rest |
 | foreign-load    | the share that went to neither service nor generator, over the rest |
+| warm-up         | what the first quarter of its trials makes of the throughput of the rest |
 | compiling       | the share of the service's CPU time that its compilers took, over the rest |
 | gc              | the same of garbage collection, which may be due to other cells' garbage |
 | off-cores       | the share of CPU time on cores that the service was not given, over the rest |
@@ -101,6 +102,10 @@ def _count_mismatch(block: Measurement, _users: int) -> float | None:
     return block.count_gap
 
 
+def _warm_up(block: Measurement, _users: int) -> float | None:
+    return block.start_gap
+
+
 def _generator_share(block: Measurement, _users: int) -> float | None:
     share = block.generator_share
     return None if share is None else share * _MARGIN_PCT / 100
@@ -129,6 +134,7 @@ BOUNDS: dict[str, Callable[[Measurement, int], float | None]] = {
     "generator-share": _generator_share,
     "steal": _over_the_rest("steal_pct", 100),
     "foreign-load": _over_the_rest("foreign_pct", 100),
+    "warm-up": _warm_up,
     "compiling": _over_the_rest("compile_share", 1),
     "gc": _over_the_rest("gc_share", 1),
     "off-cores": _over_the_rest("off_cores_share", 1),
@@ -190,6 +196,10 @@ FLAGS: dict[str, str] = {
     "foreign-load": (
         "CPU time of the machine went to neither the service nor the load generator: another "
         "benchmark next to it, or a machine in use."
+    ),
+    "warm-up": (
+        "The first trials of the cell in a block were slower or faster than the rest, next to "
+        "the other cells of their rounds: the service was not warm for it."
     ),
     "compiling": (
         "A JVM's compilers took CPU time of the service: it was not warm yet, and is faster later."

@@ -85,10 +85,11 @@ def record(checks: Sequence[CalibrationCheck]) -> Calibration:
     """The calibration of this machine, now, with these checks; only a failed one has something
     that follows."""
     values = {name: value for each in checks for name, value in each.values.items()}
+    described = machine.describe()
     load_cores = values.get("load_cores")
     return Calibration(
         made=clock.now_text(),
-        machine=machine.identity(machine.describe()),
+        machine=machine.identity(described) | machine.made_with(described),
         git_commit=machine.git_commit()[0],
         checks=tuple(
             each.model_copy(update={"follows": ""}) if each.passed else each for each in checks

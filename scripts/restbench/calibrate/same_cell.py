@@ -7,9 +7,10 @@ ones that chance gives in less than one calibration of a hundred.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Sequence
+
+import scipy  # its parts are loaded when they are first used
 
 from restbench.analyse import estimates
 from restbench.calibrate.bench import USERS, Bench, cell_of
@@ -82,9 +83,6 @@ def judge(trials: Sequence[Trial]) -> CalibrationCheck:
 def most_by_chance(comparisons: int, wrong: float = 1 - CONFIDENCE) -> int:
     """The largest number of wrong verdicts that is no sign of a defect: more come with at most
     LEAST_PROBABILITY (binomial)."""
-    beyond, number = 1.0, -1
-    while beyond > LEAST_PROBABILITY:
-        number += 1
-        ways = math.comb(comparisons, number)
-        beyond -= ways * wrong**number * (1 - wrong) ** (comparisons - number)
-    return number
+    numbers = range(comparisons + 1)
+    beyond = (scipy.special.bdtrc(number, comparisons, wrong) for number in numbers)
+    return next(n for n, of in enumerate(beyond) if of <= LEAST_PROBABILITY)

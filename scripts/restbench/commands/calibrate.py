@@ -9,6 +9,7 @@ from rich.table import Table
 from restbench.calibrate.calibrate import calibrate
 from restbench.commands.options import console
 from restbench.experiment.records import Calibration
+from restbench.machine.machine import identity
 from restbench.show.progress import duration
 from restbench.store.machine_findings import keep
 
@@ -27,7 +28,7 @@ def calibrate_machine() -> None:
 
 
 def _table(made: Calibration) -> Table:
-    known = ", ".join(f"{name} {_short(value)}" for name, value in made.machine.items())
+    known = ", ".join(f"{name} {_short(value)}" for name, value in identity(made.machine).items())
     title = f"Calibration of {made.made} ({known})"
     table = Table("Check", "", "Measured", "Limit", title=title, title_justify="left")
     for each in made.checks:

@@ -274,7 +274,7 @@ def begun_now(order: Order) -> Run:
     watch.begin()  # before there is a folder that may have to go again
     stamp = clock.now().strftime("%Y-%m-%dT%H-%M-%S")
     begun = store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
-    watch.unless(begun.path, *BEGUN)  # at once: whatever is next may end us
+    watch.at_end("unless", begun.path, *BEGUN)  # at once: whatever is next may end us
     return begun
 
 
@@ -285,8 +285,8 @@ def kept(run: Run, *, can_go_on: bool = True) -> Iterator[Callable[[], None]]:
     with at_work.held(run) as is_held, at_work.noted(run) as note_time:
         console.print(f"raw data: {run.path}", soft_wrap=True)
         try:
-            watch.remove(storage.temporary(run.latest))
-            watch.tidy(run.path)
+            watch.at_end("remove", storage.temporary(run.latest))
+            watch.at_end("tidy", run.path)
             if is_held:
                 watch.sweep(run.path)
             else:

@@ -54,7 +54,7 @@ def built(
     """
     sweep()
     folder = _folder() / watch.mark()
-    watch.remove(folder)
+    watch.at_end("remove", folder)
     checkouts: dict[str, BuiltCheckout] = {}
     try:
         for name, commit in commits.items():

@@ -86,7 +86,7 @@ class Database:
             if not self.server.data.exists():
                 self.server.make(ROLES["owner"], self._password("owner") or "")
             if not self.outlives_us:
-                watch.remove(self.server.data)
+                watch.at_end("remove", self.server.data)
             self.port = self.port or ports.lasting()
             self.server.launch(self.settings | self._place(), self._answers)
 

@@ -262,7 +262,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
             log = folder / f"{front}.log"
             service.processes.append(process.start(line, log, outlives_us=outlives_us, user=user))
             if not outlives_us:
-                watch.remove(fronts.own_folder(front, behind))
+                watch.at_end("remove", fronts.own_folder(front, behind))
             service.base_url = f"http://{ports.HOST}:{port}"
             if not instances:
                 service.client.close()
@@ -281,7 +281,7 @@ def _socket_folder() -> Path:
     folder = tempfile.mkdtemp(
         prefix="restbench-", dir=fronts.ROOTS_FOLDER if os.geteuid() == 0 else None
     )
-    watch.remove(Path(folder))
+    watch.at_end("remove", Path(folder))
     Path(folder).chmod(0o711)
     return Path(folder)
 

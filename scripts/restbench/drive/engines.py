@@ -27,6 +27,7 @@ from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, Mar
 from restbench.drive.load import LAUNCHER, PLANS
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_cpu, ports, process
+from restbench.machine.alongside import alongside
 from restbench.machine.namespaces import Host
 
 PLAN = PLANS / "closed-load.jmx"
@@ -212,20 +213,14 @@ def _await(
 def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Mark]]:
     """CPU times, looked at again and again while the context lasts."""
     found = [_now(pids, generators)]
-    stopped = threading.Event()
 
-    def look() -> None:
+    def look(stopped: threading.Event) -> None:
         while not stopped.wait(LOOK_S):
             found.append(_now(pids, generators))
         found.append(_now(pids, generators))
 
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    try:
+    with alongside(look):
         yield found
-    finally:
-        stopped.set()
-        thread.join()
 
 
 def _now(pids: Sequence[int], generators: Sequence[int]) -> Mark:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +127,10 @@ def load(  # noqa: PLR0913 - most are given by name
     line.append(database.url("service"))
 
     def taken() -> dict[str, float]:
-        return {"generator_ms": _children_ms(), **resources.taken(database.pids, queues.owner)}
+        return {
+            "generator_ms": process.children_cpu_ms(),
+            **resources.taken(database.pids, queues.owner),
+        }
 
     def sent(*length: str) -> tuple[str, dict[str, float]]:
         """pgbench's own words, and what the database and pgbench took."""
@@ -183,11 +185,6 @@ def _processed(words: str) -> int:
     """How many transactions."""
     found = re.search(r"^number of transactions actually processed: (\d+)", words, re.MULTILINE)
     return int(found[1]) if found else 0
-
-
-def _children_ms() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return 1000 * (used.ru_utime + used.ru_stime)
 
 
 def _is_gone(owner: Connection) -> bool:

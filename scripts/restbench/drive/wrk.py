@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -56,18 +55,12 @@ def load(  # noqa: PLR0913 - the last five are given by name
 ) -> Load:
     """Send for so many whole seconds; `pids` are the service's processes. CellsFailed where an
     answer was not a good one."""
-    before = process.cpu_ms(pids()), _children_ms()
+    before = process.cpu_ms(pids()), process.children_cpu_ms()
     words = output(url, body, connections=connections, seconds=seconds, cores=cores)
-    after = process.cpu_ms(pids()), _children_ms()
+    after = process.cpu_ms(pids()), process.children_cpu_ms()
     requests = answered(server, words)
     costs_ms = ((b - a) / requests for a, b in zip(before, after, strict=True))
     return Load(requests, requests / seconds_of(server, words), *costs_ms)
-
-
-def _children_ms() -> float:
-    """CPU time of the processes that have ended: wrk is the only one that does meanwhile."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return 1000 * (used.ru_utime + used.ru_stime)
 
 
 def output(url: str, body: Path, *, connections: int, seconds: float, cores: str | None) -> str:

@@ -36,7 +36,11 @@ _MEASURED = [
         "Correct responses that ended in the window, per second. Errors never count.",
     ),
     Column("mean_ms", "Mean ms", "Mean response time of the correct responses, closed loop."),
-    Column("p50_ms", "p50 ms", "Exact, by nearest rank; shown from 30 correct responses on."),
+    Column(
+        "p50_ms",
+        "p50 ms",
+        "Closed loop of so many users; exact, by nearest rank, from 30 correct responses on.",
+    ),
     Column("p90_ms", "p90 ms", "The same, from 300 on."),
     Column("p95_ms", "p95 ms", "The same, from 1 000 on."),
     Column("p99_ms", "p99 ms", "The same, from 10 000 on."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -24,6 +24,7 @@ from restbench.experiment.thresholds import Thresholds
 from restbench.experiment.trace import Trace
 from restbench.failures import BadConfiguration
 
+T = TypeVar("T")
 Driver = Literal[
     "closed-load", "open-load", "engines", "npb", "calls", "messages", "faults", "trace"
 ]
@@ -240,6 +241,11 @@ class Experiment(Strict):
         for cell in cells:
             if self.trace.run_of(cell).fault and cell.technique in ("none", "memory"):
                 raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")
+
+    def table(self, kind: type[T]) -> T:
+        """The table of this kind, which the driver or a view needs (`_require_tables`)."""
+        (found,) = (each for _, each in self if isinstance(each, kind))
+        return found
 
     @property
     def sends_load(self) -> bool:

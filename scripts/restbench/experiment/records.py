@@ -22,8 +22,6 @@ class Window(Record):
     """A measured interval on the machine's wall clock, milliseconds since the epoch: what ends in
     [start_ms, end_ms) belongs to it."""
 
-    #: Files of earlier versions tell as well how it ended.
-    model_config = ConfigDict(frozen=True, extra="ignore")
     start_ms: int
     end_ms: int
 
@@ -149,7 +147,7 @@ class Spent(Record):
     """By phase (`phases`), the process' start included; they add up to the time it had run."""
 
 
-class CalibrationCheck(Record):
+class CheckEntry(Record):
     """One check of the measuring chain against something known."""
 
     name: str
@@ -158,9 +156,14 @@ class CalibrationCheck(Record):
     """What came out, in words, with its unit."""
     limit: str
     passed: bool
-    values: dict[str, float]
     follows: str = ""
     """Where it failed: what that means for the numbers measured here, in a line."""
+
+
+class CalibrationCheck(CheckEntry):
+    """With its numbers."""
+
+    values: dict[str, float]
 
 
 class Calibration(Record):
@@ -170,7 +173,8 @@ class Calibration(Record):
     made: str
     """When, ISO 8601."""
     machine: dict[str, str | int | float]
-    """What identifies the machine (`machine.identity`), its speed included."""
+    """What identifies the machine (`machine.identity`), its speed included, and what else the
+    numbers depend on (`machine.made_with`)."""
     git_commit: str
     checks: tuple[CalibrationCheck, ...]
     ceiling_per_s: float | None

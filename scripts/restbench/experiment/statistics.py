@@ -2,7 +2,7 @@
 
 Every formula has its test values in the method's text or a textbook; scipy and numpy do the work
 wherever they have it. Of scipy its special functions: importing `scipy.stats` takes a second, which
-every command would pay for.
+every command would pay for (`analyse.factorial` alone does).
 """
 
 from __future__ import annotations
@@ -165,37 +165,6 @@ def holm_adjusted(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def spearman_p(first: Numbers, second: Numbers) -> float:
-    """Two-sided p value of Spearman's rank correlation, by t as in scipy.stats.spearmanr; 1 where
-    one of the two is constant or fewer than three pairs are there."""
-    one, two = (_deviations(_ranks(values)) for values in (first, second))
-    square = float(one @ one) * float(two @ two)
-    if one.size < 3 or square == 0:
-        return 1.0
-    rho = float(one @ two) / math.sqrt(square)
-    rest = max(0.0, 1 - rho * rho)
-    return 2 * t_tail(abs(rho) * math.sqrt((one.size - 2) / rest), one.size - 2) if rest else 0.0
-
-
-def _ranks(values: Numbers) -> npt.NDArray[np.float64]:
-    """1, 2, ...; equal values have the mean of their ranks."""
-    _, place, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-    ranks: npt.NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    return ranks
-
-
-def bartlett_p(groups: npt.NDArray[np.float64]) -> float:
-    """The p value of Bartlett's test that the groups (rows, of r values each) have one variance;
-    0 where only some of them do not vary at all."""
-    variances = groups.var(axis=1, ddof=1)
-    if variances.min() == 0:
-        return 0.0 if variances.max() > 0 else 1.0
-    count, freedom = variances.size, groups.shape[1] - 1
-    logs = math.log(float(variances.mean())) - float(np.log(variances).mean())
-    statistic = count * freedom * logs / (1 + (count + 1) / (3 * count * freedom))
-    return float(scipy.special.chdtrc(count - 1, statistic))
-
-
 def geometric_mean(values: Numbers) -> float:
     """The mean of values above 0 whose ratios matter: throughputs of different cells."""
     return math.exp(float(np.log(np.asarray(values, dtype=np.float64)).mean()))
@@ -238,9 +207,3 @@ def _positive(values: Numbers) -> npt.NDArray[np.float64]:
     if not (data > 0).all():
         raise ValueError("a ratio needs values above 0")
     return data
-
-
-def _deviations(values: Numbers) -> npt.NDArray[np.float64]:
-    data = _at_least_two(values)
-    deviations: npt.NDArray[np.float64] = data - data.mean()
-    return deviations

@@ -32,9 +32,6 @@ STUCK_MARGIN = 1.0
 
 Metric: TypeAlias = Literal["throughput_per_s", "p95_ms"]
 
-HEAD = ("Service", "Complexity", "Users", "Metric", "Against", "Share [95 %]", "Regret", "Verdict")
-SLOWDOWN_HEAD = ("Service", "Strategy", "Mix", "Users", "Kind", "p95 in the mix / alone [95 %]")
-
 
 @dataclass(frozen=True)
 class Share:
@@ -66,26 +63,6 @@ class Share:
         """The level, and of a mix the kind of request that is looked at."""
         return f"{self.cell.complexity}: {self.part}" if self.part else self.cell.complexity
 
-    @property
-    def line(self) -> list[str]:
-        """For people, in the columns of HEAD."""
-        notes = [
-            said(self.verdict, self.comparison),
-            "with warnings" if self.warned else "",
-            f"without {', '.join(self.unknown)}" if self.unknown and self.other else "",
-            self.comparison.lack or "",
-        ]
-        return [
-            self.cell.service,
-            self.complexity,
-            str(self.cell.users),
-            WORDS[self.metric],
-            self.other.key if self.other else "",
-            ratio_text(self.comparison),
-            "" if self.regret is None else f"{100 * self.regret:.1f} %",
-            ", ".join(note for note in notes if note),
-        ]
-
 
 @dataclass(frozen=True)
 class Choosing:
@@ -111,22 +88,6 @@ class Choosing:
             *(_cells(service, metric, group) for (service, metric), group in cells.items()),
             *(_mix(cell, group) for cell, group in mixes.items()),
             *(_slowdown(each) for each in self.slowdowns if each.cell.strategy == CHOOSING),
-        ]
-
-    @property
-    def slowdown_lines(self) -> list[list[str]]:
-        """In the columns of SLOWDOWN_HEAD: every strategy's, as the fixed ones tell what choosing
-        is worth."""
-        return [
-            [
-                each.cell.service,
-                each.cell.key,
-                each.cell.complexity,
-                str(each.cell.users),
-                each.part,
-                ratio_text(each.comparison) or each.comparison.lack or "",
-            ]
-            for each in self.slowdowns
         ]
 
 

@@ -53,6 +53,9 @@ SIZE_TOLERANCE = 0.02
 #: minutes before, when others had its other half-cores; machines of one model differ 1.9-fold.
 SPEED_TOLERANCE = 1.8
 
+#: And what else numbers depend on: no other machine, but said where it differs.
+MADE_WITH = ("kernel", "java", "java_flags", "blas_kernel")
+
 Identity: TypeAlias = Mapping[str, str | int | float]
 
 
@@ -60,6 +63,11 @@ def identity(described: Mapping[str, Any]) -> dict[str, str | int | float]:
     """The part of a description that names the machine; what was not recorded is `unknown`."""
     known = described | described.get("speed", {})
     return {name: known.get(name, "unknown") for name in (*IDENTITY, *SPEED)}
+
+
+def made_with(described: Mapping[str, Any]) -> dict[str, str]:
+    """Kernel, runtime, its flags and the BLAS kernel, as far as they are described."""
+    return {name: str(described[name]) for name in MADE_WITH if name in described}
 
 
 def others(one: Identity, two: Identity) -> list[str]:

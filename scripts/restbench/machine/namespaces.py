@@ -125,9 +125,9 @@ def _link(mark: str) -> str:
 
 
 def _make(switch: str, hosts: dict[str, Host], link: str, address: str) -> None:
-    watch.remove_link(link)
+    watch.at_end("link", link)
     for namespace in [switch, *(each.namespace for each in hosts.values())]:
-        watch.remove_namespace(namespace)
+        watch.at_end("netns", namespace)
         _ip("netns", "add", namespace)
         _ip("-n", namespace, "link", "set", "lo", "up")
     _ip("-n", switch, "link", "add", "bridge", "type", "bridge")

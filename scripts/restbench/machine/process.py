@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -103,7 +104,7 @@ def stop(
         with contextlib.suppress(psutil.NoSuchProcess):
             each.kill()
     deadline = time.monotonic() + STOP_TIMEOUT_S
-    while any(_runs(each) for each in family) and time.monotonic() < deadline:
+    while any(lives(each) for each in family) and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
@@ -135,8 +136,8 @@ def output(command: list[str], environment: Mapping[str, str] | None = None) -> 
     ).stdout.strip()
 
 
-def _runs(each: psutil.Process) -> bool:
-    """A zombie has let go of everything; when it disappears is its parent's affair."""
+def lives(each: psutil.Process) -> bool:
+    """False of a zombie: it has let go of everything; when it disappears is its parent's affair."""
     try:
         return each.is_running() and each.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -165,6 +166,12 @@ def cpu_ms(pids: tuple[int, ...], *, with_ended_children: bool = False) -> float
     what = _FAMILY if with_ended_children else _OWN
     ticks = sum(_name_and_ticks(Path(f"/proc/{pid}/stat"), what)[1] for pid in pids)
     return ticks * 1000 / CLOCK_TICKS_PER_S
+
+
+def children_cpu_ms() -> float:
+    """The same of our own children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (used.ru_utime + used.ru_stime)
 
 
 def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:

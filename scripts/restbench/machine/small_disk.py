@@ -20,7 +20,7 @@ def mounted(mib: int) -> Iterator[Path]:
     """A new one, which every user may pass through; EnvironmentProblem where we may not mount. It
     goes with us at the latest."""
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    watch.unmount(folder)
+    watch.at_end("unmount", folder)
     line = ["mount", "-t", "tmpfs", "-o", f"size={mib}m,mode=711", "restbench", str(folder)]
     try:
         done = subprocess.run(line, capture_output=True, text=True, check=False)

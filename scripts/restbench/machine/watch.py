@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from restbench.machine import guardian
 from restbench.machine.guardian import VARIABLE
@@ -30,6 +31,7 @@ POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 END_TIMEOUT_S = guardian.GIVE_UP_S + 5
 #: One that is killed at its work has another in its place; who kills that too does it on purpose.
 GUARDIANS_AT_THE_END = 2
+Order: TypeAlias = Literal["remove", "unless", "tidy", "netns", "link", "unmount"]
 
 
 @dataclass
@@ -129,35 +131,14 @@ def _begin() -> Watch:
     return watch
 
 
-def remove(path: Path) -> None:
-    """A file or folder that goes when we end."""
-    _order("remove", path)
-
-
-def unless(folder: Path, *patterns: str) -> None:
-    """A folder that goes when we end, where nothing in it is called like one of these by then
-    (`manifest.json`)."""
-    _order("unless", folder, *patterns)
-
-
-def tidy(folder: Path) -> None:
-    """Files in this folder that are half-written when we end are removed."""
-    _order("tidy", folder)
-
-
-def remove_namespace(name: str) -> None:
-    """A network namespace that goes when we end."""
-    _order("netns", name)
-
-
-def remove_link(name: str) -> None:
-    """A network interface that goes when we end."""
-    _order("link", name)
-
-
-def unmount(path: Path) -> None:
-    """What is mounted there, which goes when we end, and the folder."""
-    _order("unmount", path)
+def at_end(what: Order, subject: Path | str, *patterns: str) -> None:
+    """What happens when we end, however that is. `remove`: a file or folder goes; `unless`: a
+    folder, where nothing in it is called like one of the patterns by then (`manifest.json`);
+    `tidy`: what is half-written in a folder; `netns`, `link`: a network namespace, an interface;
+    `unmount`: what is mounted on a folder, and that."""
+    begin()
+    name = str(subject.absolute()) if isinstance(subject, Path) else subject
+    _watches[os.getpid()].order("\t".join([what, name, *patterns]))
 
 
 def sweep(folder: Path) -> None:
@@ -168,12 +149,6 @@ def sweep(folder: Path) -> None:
         pid = path.name.split(".")[-2]
         if pid.isdigit() and not _born(int(pid)):
             guardian.remove(path)
-
-
-def _order(what: str, subject: Path | str, *patterns: str) -> None:
-    begin()
-    name = str(subject.absolute()) if isinstance(subject, Path) else subject
-    _watches[os.getpid()].order("\t".join([what, name, *patterns]))
 
 
 def environment() -> dict[str, str]:

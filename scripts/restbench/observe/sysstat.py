@@ -26,7 +26,7 @@ _TRUNCATION_MS = 500
 class MachineUse:
     """What the whole machine did in the window; means weighted by time."""
 
-    cpu_pct: float
+    machine_cpu_pct: float
     """Mean over all cores: 100 is every core at work. Neither idle, nor waiting for a disk, nor
     stolen by the hypervisor."""
     core_pct: tuple[float, ...]
@@ -80,7 +80,7 @@ def _machine_mean(weighted: list[tuple[float, Any]]) -> MachineUse | None:
     ]
     everything = [(weight, _all_cores(sample)) for weight, sample in weighted]
     return MachineUse(
-        cpu_pct=_mean_of((weight, _busy_pct(core)) for weight, core in everything),
+        machine_cpu_pct=_mean_of((weight, _busy_pct(core)) for weight, core in everything),
         core_pct=tuple(
             _mean_of((weight, _busy_pct(each)) for weight, each in core) for core in cores
         ),

@@ -16,7 +16,7 @@ from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock, speed
 from restbench.machine.phases import spent_on
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
-from restbench.schedule.block_run import Driver, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.pace import Planned
@@ -26,8 +26,8 @@ from restbench.store.trials import Trial
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
 #: up as long as its context lasts.
 DRIVERS: dict[str, Callable[[Order, Run, Wanted, View], AbstractContextManager[Driver]]] = {
-    "closed-load": partial(under_load.opened, ClosedDriver),
-    "open-load": partial(under_load.opened, OpenDriver),
+    "closed-load": partial(under_load.opened, ClosedDriver, LoadRun),
+    "open-load": partial(under_load.opened, OpenDriver, LoadRun),
     "engines": engines.opened,
     "npb": npb.opened,
     "calls": calls.opened,

@@ -41,9 +41,7 @@ SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 @contextmanager
 def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[CallsDriver]:
     """The driver of a block: a fresh service, and a fresh client for each transport."""
-    table = order.experiment.calls
-    if table is None:
-        raise TypeError("batches without their table")  # the experiment's file has one
+    table = order.experiment.table(Calls)
     deployments = Deployments(run, wanted.block, order.experiment.settings)
     here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
     works = [work_of(cell.complexity) for cell in here.cells]

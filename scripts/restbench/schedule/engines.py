@@ -100,9 +100,7 @@ class EnginesDriver:
 @contextmanager
 def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Driver]:
     """The driver of a block: services up and proven, engines running."""
-    load = order.experiment.engines
-    if load is None:
-        raise TypeError("engines without their table")  # the experiment's file has one
+    load = order.experiment.table(EngineLoad)
     folder = run.path / "load" / f"block-{wanted.block}"
     users = max((cell.users for group in wanted.groups for cell in group.cells), default=1)
     with ExitStack() as stack:

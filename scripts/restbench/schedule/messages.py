@@ -232,7 +232,7 @@ def opened(
         found = {name: each.database.environment() for name, each in stores.items()}
         block = partial(MessagesRun, stores=stores)
         yield stack.enter_context(
-            under_load.prepared(kind, block, order, run, wanted, view, found, prove)
+            under_load.opened(kind, block, order, run, wanted, view, found, prove)
         )
 
 

@@ -60,9 +60,7 @@ class Served:
 @contextmanager
 def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDriver]:
     """The driver of a block; no service is left running behind it."""
-    table = order.experiment.npb
-    if table is None:
-        raise TypeError("kernels without their table")  # the experiment's file has one
+    table = order.experiment.table(Npb)
     deployments = Deployments(run, wanted.block, order.experiment.settings)
     here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
     with ExitStack() as started:

@@ -47,10 +47,8 @@ class OpenDriver:
 
     def __init__(self, here: LoadRun) -> None:
         """The block's experiment has a table [open]."""
-        if here.order.experiment.open is None:
-            raise TypeError("an open load without its table")  # the experiment's file has one
         self.here = here
-        self._load: OpenLoad = here.order.experiment.open
+        self._load = here.order.experiment.table(OpenLoad)
         self._walks: dict[Cell, _Walk] = {}
         seed = f"{here.order.experiment.seed} {here.block}"
         self._shuffler = random.Random(seed)  # noqa: S311 - an order

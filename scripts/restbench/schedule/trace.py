@@ -48,7 +48,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> AbstractContex
     of_messages = any(order.experiment.messages(cell.complexity) for cell in cells)
     if of_messages:
         return messages.opened(TraceDriver, order, run, wanted, view)
-    return under_load.opened(TraceDriver, order, run, wanted, view)
+    return under_load.opened(TraceDriver, LoadRun, order, run, wanted, view)
 
 
 class TraceDriver:
@@ -56,10 +56,8 @@ class TraceDriver:
 
     def __init__(self, here: LoadRun) -> None:
         """The block's experiment has a table [trace]."""
-        if here.order.experiment.trace is None:
-            raise TypeError("a trace without its table")  # the experiment's file has one
         self.here = here
-        self._table: Trace = here.order.experiment.trace
+        self._table = here.order.experiment.table(Trace)
 
     def pilot(self) -> None:
         """Nothing: how long a trace is stands in the experiment."""

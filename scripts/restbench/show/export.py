@@ -8,9 +8,9 @@ from typing import Any
 
 from restbench.analyse import estimates, limits, long_windows, predecessor, trace
 from restbench.analyse.exported import block_entries, cell_entry
-from restbench.analyse.long_windows import Observed
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
+from restbench.experiment.records import Manifest
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import claims
 from restbench.judge.claims import Decision, PartDecision
@@ -29,12 +29,10 @@ from restbench.store.exported import (
 from restbench.store.quoted import (
     AgainEntry,
     CalibrationEntry,
-    CheckEntry,
     ClaimEntry,
     MicrobenchEntry,
     PartEntry,
     PredecessorEntry,
-    WindowEntry,
 )
 from restbench.store.store import Run
 from restbench.store.traces import Traced, TraceEntry
@@ -95,7 +93,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         microbench=microbench(run),
         again=tuple(again(run.trials.rates())),
         predecessor=_predecessor(run, rows),
-        windows=tuple(windows(run)),
+        windows=tuple(long_windows.of_run(run)),
     )
 
 
@@ -134,21 +132,14 @@ def _experiment(run: Run) -> ExperimentEntry:
 
 def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
     manifest = run.manifest()
+    same = {*ManifestEntry.model_fields} & {*Manifest.model_fields}
     return ManifestEntry(
-        command=manifest.command,
-        git_commit=manifest.git_commit,
-        git_dirty=manifest.git_dirty,
-        seed=manifest.seed,
-        status=manifest.status,
-        started=manifest.started,
-        finished=manifest.finished,
+        **manifest.model_dump(include=same),
         minutes=round(sum(each.seconds or 0.0 for each in blocks) / 60, 2),
         interruptions=len(run.interruptions()),
         interrupted=tuple(run.interruptions()),
         planned_blocks=max((each.block for each in manifest.plan), default=0),
         spent_s=together(run.spent()),
-        attached=manifest.attached,
-        builds=manifest.builds,
     )
 
 
@@ -205,9 +196,7 @@ def calibration(run: Run) -> CalibrationEntry | None:
     made = run.calibration()
     if made is None:
         return None
-    names = set(CheckEntry.model_fields)
-    checks = tuple(CheckEntry(**each.model_dump(include=names)) for each in made.checks)
-    return CalibrationEntry(made=made.made, git_commit=made.git_commit, checks=checks)
+    return CalibrationEntry(made=made.made, git_commit=made.git_commit, checks=made.checks)
 
 
 def microbench(run: Run) -> MicrobenchEntry | None:
@@ -235,23 +224,3 @@ def _predecessor(run: Run, rows: Sequence[Row]) -> PredecessorEntry | None:
     if experiment.load(run.experiment_file).open is not None:
         return None
     return predecessor.entry(run.trials.course(), {row.cell.id: row.cell for row in rows})
-
-
-def windows(run: Run) -> list[WindowEntry]:
-    """What was seen during each long window."""
-    return [_window(each) for each in long_windows.of_run(run)]
-
-
-def _window(seen: Observed) -> WindowEntry:
-    fields: dict[str, object] = {"cell": seen.cell, "seconds": seen.seconds}
-    if machine := seen.machine:
-        fields |= vars(machine) | {"machine_cpu_pct": machine.cpu_pct}
-        del fields["cpu_pct"]
-    if service := seen.service:
-        fields |= {
-            "service_cpu_pct": service.cpu_pct,
-            "service_peak_rss_mib": service.peak_rss_mib,
-        }
-    if metrics := seen.metrics:
-        fields |= vars(metrics)
-    return WindowEntry.model_validate(fields)

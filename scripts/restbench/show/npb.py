@@ -13,7 +13,7 @@ from restbench.analyse.measures import Row
 from restbench.analyse.npb import COLUMNS, RATIOS, ratio, work
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
-from restbench.experiment.npb import Published, PublishedRow
+from restbench.experiment.npb import Npb, Published, PublishedRow
 from restbench.experiment.statistics import geometric_mean
 from restbench.judge import study
 from restbench.judge.verdicts import ratio_text
@@ -63,9 +63,7 @@ class Kernels:
 
 def of(found: Findings) -> Kernels:
     """The rows with the claims that were fixed before the run, and the study's table."""
-    described = found.definition.npb
-    assert described is not None  # noqa: S101 - with this view goes the table [npb]
-    return Kernels(npb.ranked(found.rows), described.published)
+    return Kernels(npb.ranked(found.rows), found.definition.table(Npb).published)
 
 
 def by_technique(rows: Sequence[Row]) -> dict[Cell, list[Row]]:

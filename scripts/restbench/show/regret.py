@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import users_text
 from restbench.judge import regret, verdicts
+from restbench.judge.claims import WORDS
 from restbench.judge.regret import Choosing, Share
+from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.findings import Findings
@@ -66,7 +68,7 @@ def page(found: Findings) -> doc.Section | None:
     if not choice.regrets:
         return None
     title = "Do small requests wait for huge ones? Every strategy"
-    slowdowns = doc.table(title, doc.listed(regret.SLOWDOWN_HEAD), choice.slowdown_lines)
+    slowdowns = doc.table(title, _SLOWDOWNS, choice.slowdowns)
     return doc.section(
         "regret",
         "What choosing costs",
@@ -85,8 +87,42 @@ def page(found: Findings) -> doc.Section | None:
 
 
 def _lines(caption: str, shares: Sequence[Share]) -> doc.Table | None:
-    head = doc.listed(regret.HEAD)
-    return doc.table(caption, head, [each.line for each in shares]) if shares else None
+    return doc.table(caption, _SHARES, shares) if shares else None
+
+
+def verdict(share: Share) -> str:
+    """In words, with what is to be known of it."""
+    notes = [
+        verdicts.said(share.verdict, share.comparison),
+        "with warnings" if share.warned else "",
+        f"without {', '.join(share.unknown)}" if share.unknown and share.other else "",
+        share.comparison.lack or "",
+    ]
+    return ", ".join(filter(None, notes))
+
+
+_SHARES: Sequence[doc.Column[Share]] = (
+    doc.Column("Service", lambda each: each.cell.service),
+    doc.Column("Complexity", lambda each: each.complexity),
+    doc.number("Users", lambda each: each.cell.users),
+    doc.Column("Metric", lambda each: WORDS[each.metric]),
+    doc.Column("Against", lambda each: each.other.key if each.other else ""),
+    doc.Column("Share [95 %]", lambda each: ratio_text(each.comparison)),
+    doc.Column("Regret", lambda each: "" if each.regret is None else f"{100 * each.regret:.1f} %"),
+    doc.Column("Verdict", verdict),
+)
+#: Of every strategy: the fixed ones tell what choosing is worth.
+_SLOWDOWNS: Sequence[doc.Column[Share]] = (
+    doc.Column("Service", lambda each: each.cell.service),
+    doc.Column("Strategy", lambda each: each.cell.key),
+    doc.Column("Mix", lambda each: each.cell.complexity),
+    doc.number("Users", lambda each: each.cell.users),
+    doc.Column("Kind", lambda each: each.part),
+    doc.Column(
+        "p95 in the mix / alone [95 %]",
+        lambda each: ratio_text(each.comparison) or each.comparison.lack,
+    ),
+)
 
 
 def records(found: Choosing) -> list[dict[str, object]]:

@@ -12,15 +12,10 @@ from restbench.judge import traces
 from restbench.judge.traces import ClaimFound
 from restbench.show import document as doc
 from restbench.show.findings import Findings
+from restbench.show.parts.claims import TONES
 from restbench.store.exported import Exported
 from restbench.store.traces import FaultEntry, SteadyEntry, TraceEntry
 
-_TONES = {
-    "reproduced": doc.GOOD,
-    "contradicted": doc.BAD,
-    "too-imprecise": doc.DOUBT,
-    "not-measured": doc.SOFT,
-}
 _MOST_STALLS = 50
 HOW_TO_READ = (
     f"Steady: the means of {trace.PART_S} s have a coefficient of variation of "
@@ -198,7 +193,7 @@ _CLAIMS: Sequence[doc.Column[ClaimFound]] = (
     doc.Column("What it says", lambda each: each.claim.text),
     doc.Column("Expected", lambda each: each.claim.expect),
     doc.Column("Here", lambda each: each.found),
-    doc.Column("Verdict", lambda each: doc.Field(each.verdict, _TONES[each.verdict])),
+    doc.Column("Verdict", lambda each: doc.Field(each.verdict, TONES[each.verdict])),
 )
 
 

@@ -140,9 +140,7 @@ def _builds(found: Findings, make: Callable[[builds.Comparison], T]) -> T:
 
 
 def _limits(found: Findings, make: Callable[[Sequence[Limit], OpenLoad], T]) -> T:
-    load = found.definition.open
-    assert load is not None  # noqa: S101 - with this view goes the table [open]
-    return make(limits.of(found.run), load)
+    return make(limits.of(found.run), found.definition.table(OpenLoad))
 
 
 def _rates(known: Sequence[Limit], load: OpenLoad) -> Charts:

@@ -139,6 +139,8 @@ class BlockEntry(Record):
     """Of the service's CPU time, what its compilers took; 0 to 1."""
     gc_share: float | None = None
     count_gap: float | None = None
+    start_gap: float | None = None
+    """What the first trials of the block make of the throughput of the rest, as a part of it."""
     off_cores_share: float | None = None
     memory_mib: float | None = None
     queue_ms: float | None = None

@@ -56,8 +56,16 @@ def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -
     if copy.exists() or not run.machine_file.exists():
         return
     newest = newest_for(kind, machine.identity(run.machine()), folder, note)
-    if newest is not None:
-        writing.write_model(copy, newest)
+    if newest is None:
+        return
+    writing.write_model(copy, newest)
+    differs = [
+        f"{name.replace('_', ' ')} {newest.machine[name]}, here {value}"
+        for name, value in machine.made_with(run.machine()).items()
+        if newest.machine.get(name, value) != value
+    ]
+    if differs:
+        note(f"the {kind.__name__.lower()} of {newest.made} was made with {'; '.join(differs)}")
 
 
 def keep(found: Calibration | Microbench, folder: Path = store.CALIBRATIONS) -> Path:

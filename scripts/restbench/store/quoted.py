@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from restbench.experiment.records import Record
+from restbench.experiment.records import CheckEntry, Record
 from restbench.store.microbench_records import BreakEven
 
 
@@ -59,18 +59,6 @@ class ClaimEntry(Record):
     parts: tuple[PartEntry, ...] = ()
     warned: tuple[str, ...] = ()
     """The cells behind it that have warnings, each with them."""
-
-
-class CheckEntry(Record):
-    """One check of the measuring chain against something known."""
-
-    name: str
-    question: str
-    measured: str
-    limit: str
-    passed: bool
-    follows: str = ""
-    """Where it failed: what that means for the numbers."""
 
 
 class CalibrationEntry(Record):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -170,3 +171,74 @@ def test_an_open_load_has_none_as_its_rates_make_its_throughput(tmp_path: Path) 
     interleaved(run, [cell(each).id for each in cells], rate_per_s=9.0, achieved_per_s=9.0, **step)
     assert predecessor.entry(run.trials.course(), {cell(each).id: cell(each) for each in cells})
     assert export.write(run, measures.rows(run), print).predecessor is None
+
+
+def slow_at_first(of: Course, rounds: int, part: float = 0.6) -> Course:
+    """HEAVY was not warm in the first rounds of each block."""
+    return [
+        (block, number, cell, per_s * (part if cell == HEAVY.id and number <= rounds else 1.0))
+        for block, number, cell, per_s in of
+    ]
+
+
+def once(of: Course) -> Course:
+    """Without the second trial of the first cell in a round."""
+    return list({each[:3]: each for each in of}.values())
+
+
+def test_rule_3_a_cell_that_is_slow_at_first_is_found_with_what_that_makes_of_its_block() -> None:
+    gaps = predecessor.start_gaps(slow_at_first(once(course(1, rounds=40)), rounds=10))
+    own = [gaps.pop((block, HEAVY.id)) for block in (1, 2, 3)]
+    # A quarter at 0.6: the rest is 0.6 ** -0.25 times as fast as the whole, less 1.
+    assert own == pytest.approx([0.6**-0.25 - 1] * 3, abs=0.04)
+    assert max(gaps.values()) < min(own) / 2, "with few others, it moves their median a little"
+
+
+def test_rule_3_what_slows_all_cells_at_first_is_in_none_of_their_ratios() -> None:
+    of = [
+        (block, number, cell, per_s * (0.5 if number <= 10 else 1.0))
+        for block, number, cell, per_s in once(course(2, rounds=40))
+    ]
+    assert sum(gap > 0.025 for gap in predecessor.start_gaps(of).values()) <= 1
+
+
+def test_rule_3_noise_makes_no_start_that_differs() -> None:
+    """Of 1 000 cells and blocks with trials that differ by up to 25 %."""
+    gaps = [
+        gap
+        for seed in range(67)
+        for gap in predecessor.start_gaps(once(course(seed, rounds=16))).values()
+    ]
+    assert len(gaps) >= 1000
+    assert sum(gap > 0 for gap in gaps) <= 0.03 * len(gaps)
+    assert sum(gap > 0.025 for gap in gaps) <= 0.02 * len(gaps)
+
+
+def test_rule_3_a_few_trials_or_none_of_others_say_nothing_of_a_start() -> None:
+    assert predecessor.start_gaps(once(course(1, rounds=11))) == {}
+    alone = [each for each in slow_at_first(once(course(1)), rounds=5) if each[2] == HEAVY.id]
+    assert predecessor.start_gaps(alone) == {}
+
+
+def test_rule_3_a_slow_start_is_a_warning_of_its_cell_and_stands_in_the_runs_file(
+    tmp_path: Path,
+) -> None:
+    names = [f"java {name} low {users}" for name in ("serial", "pinned") for users in (10, 30)]
+    run = build(tmp_path / "run", {name: [100.0] for name in names})
+    known = {each.cell: each for each in run.trials.trials() if not each.arm}
+    run.trials.begin(2, "2026-11-21T01:02:00+00:00", {})
+    for number in range(1, 21):
+        for name, each in known.items():
+            slower = 2.0 if (name == HEAVY.id and number <= 5) else 1.0
+            seconds = each.seconds * slower * (1 + number % 3 / 100)
+            run.trials.add([replace(each, block=2, round=number, seconds=seconds)])
+    run.trials.finish(2, "2026-11-21T01:03:00+00:00")
+    rows = {row.cell.id: row for row in measures.rows(run)}
+    gap = rows[HEAVY.id].measurements[1].start_gap
+    assert gap == pytest.approx(2**0.25 - 1, rel=0.02)
+    assert "warm-up" in [each.kind for each in rows[HEAVY.id].warnings]
+    others = [row for name, row in rows.items() if name in known and name != HEAVY.id]
+    assert [row.measurements[1].start_gap for row in others] == [0.0] * 3
+    told = export.write(run, list(rows.values()), pytest.fail)
+    kept = [each.start_gap for each in told.blocks if each.cell == HEAVY.id]
+    assert kept == [None, pytest.approx(gap)]

@@ -50,6 +50,7 @@ def sizes(block: Measurement) -> dict[str, float]:
             100 * 0.0775 / 0.9225,
         ),
         ({"count_gap": 0.2}, "count-mismatch", 20.0),
+        ({"start_gap": 0.04}, "warm-up", 4.0),
         # Half of the CPU time: a ratio of 1.05 is shown as 1.05 ** 0.5.
         ({"generator_share": 0.5}, "generator-share", 2.5),
         ({"steal_pct": 5.0}, "steal", 100 * 5 / 95),

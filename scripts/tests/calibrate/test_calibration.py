@@ -352,6 +352,20 @@ def test_a_run_keeps_the_calibration_that_was_the_newest_when_it_began(
     assert run.calibration() == made
 
 
+def test_rule_12_a_calibration_under_another_runtime_is_used_and_said(tmp_path: Path) -> None:
+    made = record([a_check("one", passed=True)])
+    machine_findings.keep(made, tmp_path)
+    run, told = Run(tmp_path / "run"), list[str]()
+    speed = {name: made.machine[name] for name in machine.SPEED}
+    described = machine.describe() | {"speed": speed}
+    write_json(run.machine_file, described | {"java": 'openjdk version "99"'})
+    machine_findings.adopt(Calibration, run, run.calibration_file, tmp_path, told.append)
+    assert run.calibration() == made
+    (note,) = told
+    assert note.startswith(f"the calibration of {made.made} was made with java ")
+    assert note.endswith('here openjdk version "99"')
+
+
 def replace_made(made: Calibration, when: str) -> Calibration:
     return made.model_copy(update={"made": when, "load_cores": 1})
 

@@ -3,10 +3,8 @@ from __future__ import annotations
 import re
 import tomllib
 
-import numpy as np
 import pytest
 from pydantic import ValidationError
-from scipy import stats
 from trial_run import EXPERIMENT
 
 from restbench.experiment import statistics, toml_file
@@ -180,17 +178,3 @@ def test_holms_adjusted_p_values_never_fall() -> None:
     assert statistics.holm_adjusted([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert statistics.holm_adjusted([0.9, 0.8]) == [1, 1]
     assert statistics.holm_adjusted([]) == []
-
-
-def test_rank_correlation_and_equality_of_variances_are_scipys() -> None:
-    one, two = [3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]
-    assert statistics.spearman_p(one, two) == pytest.approx(stats.spearmanr(one, two).pvalue)
-    assert statistics.spearman_p([1, 2, 3], [4, 5, 6]) == 0
-    assert statistics.spearman_p([1, 1, 1], [4, 5, 6]) == 1
-
-
-def test_bartletts_test_is_scipys() -> None:
-    groups = np.array([[1.0, 2, 4], [5, 9, 30], [7, 7.5, 8]])
-    assert statistics.bartlett_p(groups) == pytest.approx(stats.bartlett(*groups).pvalue)
-    assert statistics.bartlett_p(np.ones((2, 3))) == 1
-    assert statistics.bartlett_p(np.array([[1.0, 1, 1], [1, 2, 3]])) == 0

@@ -11,9 +11,10 @@ from synthetic_rows import row, with_facts
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Shape
 from restbench.experiment.level import Logs
+from restbench.experiment.records import CheckEntry
 from restbench.judge import trust
 from restbench.judge.answer import answer
-from restbench.store.quoted import AgainEntry, CalibrationEntry, CheckEntry
+from restbench.store.quoted import AgainEntry, CalibrationEntry
 
 BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
 SIZES = {"low": 30, "medium": 1000, "high": 2000}

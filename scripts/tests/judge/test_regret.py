@@ -89,7 +89,7 @@ def test_one_block_says_so_and_has_no_interval() -> None:
     rows = [row("java adaptive low 10", [96.0]), row("java serial low 10", [100.0])]
     found = of(rows)
     assert found.verdict == "too-imprecise"
-    assert found.line[-1] == "too imprecise (one block, so no interval)"
+    assert shown.verdict(found) == "too imprecise (one block, so no interval)"
 
 
 def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not() -> None:
@@ -97,7 +97,7 @@ def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not()
     absent = replace(rows[-1], measurements=(_failed("not-offered"),))
     found = of([*rows[:-1], absent])
     assert found.unknown == ("pipeline",)
-    assert "without pipeline" in found.line[-1]
+    assert "without pipeline" in shown.verdict(found)
 
 
 def _failed(flag: str) -> object:

@@ -146,7 +146,11 @@ def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
 ) -> None:
     given: list[Path] = []
     new, begun = Run(tmp_path / "new"), Run(tmp_path / "begun")
-    monkeypatch.setattr(watch, "unless", lambda folder, *_patterns: given.append(folder))
+
+    def noted(what: watch.Order, folder: Path, *_patterns: str) -> None:
+        given.extend([folder] * (what == "unless"))
+
+    monkeypatch.setattr(watch, "at_end", noted)
     monkeypatch.setattr(store, "create_run", lambda _name: new)
     order = measuring.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
     assert measuring.begun_now(order) == new

@@ -27,7 +27,7 @@ def window(first: float, last: float) -> Window:
 def test_the_machines_use_is_the_mean_of_the_samples_in_the_window() -> None:
     use = sysstat.machine_use(SAR, window(2, 3))
     assert use is not None
-    assert use.cpu_pct == pytest.approx((50.25 + 50.5) / 2)
+    assert use.machine_cpu_pct == pytest.approx((50.25 + 50.5) / 2)
     assert use.core_pct == pytest.approx((0.99, 100))
     assert use.context_switches_per_s == pytest.approx((161 + 171) / 2)
     assert use.memory_used_mib == pytest.approx((83224 + 83220) / 2 / 1024)
@@ -49,7 +49,7 @@ def test_steal_and_waiting_for_a_disk_are_not_work(tmp_path: Path) -> None:
     path.write_text(json.dumps(recorded))
     use = sysstat.machine_use(path, window(1, 6))
     assert use is not None
-    assert (use.cpu_pct, use.steal_pct) == pytest.approx((50, 3))
+    assert (use.machine_cpu_pct, use.steal_pct) == pytest.approx((50, 3))
 
 
 def test_no_sample_in_the_window_is_no_figure(tmp_path: Path) -> None:

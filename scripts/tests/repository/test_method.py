@@ -23,6 +23,7 @@ from restbench.judge import study
 from restbench.machine import machine
 from restbench.schedule.pace import Pace
 from restbench.show import export
+from restbench.show.charts.study import Y_LABELS
 from restbench.store.store import experiment_file
 from restbench.store.trials import AGAIN, Trial
 from restbench.store.writing import write_model
@@ -163,6 +164,16 @@ def test_rule_9_users_in_flight_stand_beside_the_users_there_are(tmp_path: Path)
     # 9 users of 10 send anything, one request after the other: 9 wait at any time.
     row = row_of(tmp_path, Made(SERIAL, steady_load(users=9, elapsed_ms=50)))
     assert row.record()["users_in_flight"] == pytest.approx(9)
+
+
+def test_rule_9_response_times_are_labelled_as_those_of_a_closed_loop(tmp_path: Path) -> None:
+    meanings = study.column_meanings()
+    assert all("losed loop" in meanings[columns.HEADINGS[name]] for name in ("mean_ms", "p50_ms"))
+    later = {meanings[columns.HEADINGS[f"p{percent}_ms"]][:8] for percent in (90, 95, 99)}
+    assert later == {"The same"}
+    assert "(closed loop)" in Y_LABELS["mean_ms"]
+    told = page_of(build(tmp_path / "run", [Made(SERIAL, LOAD)]))
+    assert "closed loop: a user asks again only after its answer" in told
 
 
 def test_rule_11_microseconds_of_the_generator_are_kept(tmp_path: Path) -> None:

@@ -78,8 +78,7 @@ def test_without_dashboards_the_rest_is_shown_all_the_same(
     monkeypatch.setattr(measuring.dashboards, "write_study", no_dashboards)
     monkeypatch.setattr(measuring.environment, "check", lambda _order: [])
     monkeypatch.setattr(measuring.runner, "execute", lambda *_given: None)
-    monkeypatch.setattr(measuring.watch, "tidy", lambda _folder: None)
-    monkeypatch.setattr(measuring.watch, "remove", lambda _link: None)
+    monkeypatch.setattr(measuring.watch, "at_end", lambda *_given: None)
     shown = measuring.measured(order, run)
     assert str(shown.failure) == "JMeter's dashboard generator failed"
     assert [row.value("throughput_per_s") for row in shown.rows] == [200]

@@ -68,7 +68,7 @@ def test_a_figure_shows_the_runs_numbers(run: Run) -> None:
     ]
     assert [each["y"] for each in data_of(chart, 1)] == [50, 100]
     titles = [each["layer"][0]["encoding"]["y"]["title"] for each in theme.spec(chart)["concat"]]
-    assert titles == ["Correct responses per second", "Mean latency, ms"]
+    assert titles == ["Correct responses per second", "Mean latency (closed loop), ms"]
     assert "Hollow points have warnings: errors." in chart.caption
     assert "One block: no interval." in chart.caption
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from restbench.machine import process, watch
 from restbench.store.folders import BEGUN
 folder = Path(sys.argv[1])
-watch.tidy(folder)
+watch.at_end("tidy", folder)
 ours = [sys.executable, "-c", {SERVICE!r}]
 bound = process.start(process.bound_to_us(ours), folder / "daemon")
 kept = process.start(
@@ -44,7 +44,7 @@ temporary = watch.begin()
 (folder / "sub" / "run.json").write_text("{{}}")
 for name in ("begun", "never-begun", "measured"):
     (folder / name).mkdir()
-    watch.unless(folder / name, *BEGUN)
+    watch.at_end("unless", folder / name, *BEGUN)
 (folder / "begun" / "manifest.json").write_text("{{}}")
 (folder / "measured" / "trials.sqlite").write_text("measured")
 (folder / "never-begun" / "payloads").mkdir()

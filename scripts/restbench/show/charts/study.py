@@ -18,7 +18,10 @@ from restbench.show.charts.theme import Chart
 
 #: Above this ratio of largest to smallest throughput a sweep over rows gets a logarithmic axis.
 LOG_FROM_RATIO = 20
-Y_LABELS = {"throughput_per_s": "Correct responses per second", "mean_ms": "Mean latency, ms"}
+Y_LABELS = {
+    "throughput_per_s": "Correct responses per second",
+    "mean_ms": "Mean latency (closed loop), ms",
+}
 _NAMED_AT_MOST = 4
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from statistics import fmean
 
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
-from restbench.experiment.records import Interruption, Proof
+from restbench.experiment.records import CheckEntry, Interruption, Proof
 from restbench.judge import study
 from restbench.machine import phases
 from restbench.show import document as doc
 from restbench.show import microbench_text, wording
 from restbench.show.findings import Findings
-from restbench.store.quoted import CheckEntry, WindowEntry
+from restbench.store.quoted import WindowEntry
 
 #: What long windows and trials have in common.
 _METRIC = "throughput_per_s"
