@@ -23,6 +23,11 @@ from restbench.experiment.cell import STRATEGIES, Cell
 from restbench.experiment.claim import Expectation, Part, Question, Term
 from restbench.judge.guard import unmeasurable
 
+#: A candidate for the best that has no value is out of the race where its requests take at least so
+#: many times as long as those of the best that has one: it counts as lost. Machines of one model
+#: differ 1.9-fold and one hour from another 1.6-fold (method, rule 12); both together make 3.
+OUT_OF_RACE = 5.0
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -146,14 +151,17 @@ def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row], kind: str) -> Ser
 
 def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple[str, Series]:
     """The best candidate that the runtime has; none where one was not measured, as that one might
-    be it."""
+    be it, unless it is out of the race."""
     here = [
         cell
         for cell in term.candidates
         if cell not in rows or "not-offered" not in rows[cell].flags
     ]
     values = {cell: _values(cell, metric, rows, kind) for cell in here}
-    name = f"best of {', '.join(technique(cell) for cell in here)}"
+    lost = [] if kind else _out_of_race(values, metric, rows)
+    far = f", of which {', '.join(map(technique, lost))} out of the race" if lost else ""
+    name = f"best of {', '.join(map(technique, here))}{far}"
+    values = {cell: each for cell, each in values.items() if cell not in lost}
     for each in values.values():
         if each.lack or min(each.values.values()) <= 0:
             return f"({name})", each
@@ -161,6 +169,40 @@ def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple
         return f"({name}, picked by the other blocks)", _by_other_blocks(values, metric)
     best = best_of(values, metric)
     return f"{short(best, kind)} ({name})", values[best]
+
+
+def _out_of_race(
+    values: Mapping[Cell, Series], metric: str, rows: Mapping[Cell, Row]
+) -> list[Cell]:
+    """The candidates without a value that cannot be the best of throughput or p95, as their
+    requests take OUT_OF_RACE times as long: at the mean next to the best's mean, or to its p95."""
+    known = {cell: each for cell, each in values.items() if is_usable(each)}
+    if not known or metric not in ("throughput_per_s", "p95_ms"):
+        return []
+    best = best_of(known, metric)
+    value = known[best].median or 0.0
+    best_s = value / 1000 if metric == "p95_ms" else best.users / value
+    return [
+        cell
+        for cell, each in values.items()
+        if cell not in known
+        and not each.void
+        and _least_response_s(cell, rows) >= OUT_OF_RACE * best_s
+    ]
+
+
+def _least_response_s(cell: Cell, rows: Mapping[Cell, Row]) -> float:
+    """What its requests take at least: the longest mean, users over throughput, of its own trials
+    or of the same cell's with fewer users, as more of them make nobody's answer come sooner. 0
+    where none of these was measured."""
+    known = [
+        other.users / per_s
+        for other, row in rows.items()
+        if other.users <= cell.users
+        and other.model_copy(update={"users": cell.users}) == cell
+        and (per_s := row.value("throughput_per_s"))
+    ]
+    return max(known, default=0.0)
 
 
 def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:

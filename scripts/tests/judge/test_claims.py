@@ -192,6 +192,57 @@ def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_di
     assert lacking.verdict == "not-measured"
 
 
+def against_best(metric: str, expect: str) -> Claims:
+    one = (
+        f'metric = "{metric}"\nexpect = "{expect}"\npooled = true\nmargin = 0.0309\n'
+        'cells = { service = "java", complexity = "low" }\n'
+        'numerator = { strategy = "serial" }\n'
+        'denominator_best = { strategy = ["pinned", "pipeline"] }\n'
+        "each = { users = [1, 2, 3, 4] }\n"
+    )
+    return claim(one)
+
+
+@pytest.mark.parametrize(("slower", "verdict"), [(5.1, "reproduced"), (4.9, "not-measured")])
+def test_a_candidate_that_was_not_measured_counts_as_lost_only_where_it_is_far_behind(
+    slower: float, verdict: str
+) -> None:
+    """With 4 users, of whom each waits 40 ms for the best; with 3 it takes so many times as long."""
+    per_s = 3 / (0.04 * slower)
+    slow = [row(f"java pipeline low {users}", [per_s]) for users in (1, 2, 3)]
+    planted = [*pooled_rows(0.999, 1.001, 1.0, 1.0), *slow, row("java pipeline low 4")]
+    found = decided(against_best("throughput_per_s", "not less"), planted)
+    pool, *cells = found.parts
+    assert (pool.verdict, found.verdict) == (verdict, verdict)
+    assert (pool.comparison.ratio is not None) == (verdict == "reproduced")
+    said = "(best of AF, PL, of which PL out of the race)" in cells[-1].label
+    assert said == (verdict == "reproduced")
+    assert "race" not in cells[0].label, "it has a number there"
+
+
+@pytest.mark.parametrize(("per_s", "verdict"), [(9.0, "reproduced"), (11.0, "not-measured")])
+def test_a_candidate_without_a_p95_is_held_by_its_mean_against_the_best_p95(
+    per_s: float, verdict: str
+) -> None:
+    """The p95 of the best is 20 ms a user; of the other the mean is 1 / 9 s or 1 / 11 s a user."""
+    planted = []
+    for users in (1, 2, 3, 4):
+        tails = [20.0 * users * value / 100 for value in BASE]
+        planted += [
+            row(f"java {name} low {users}", BASE, p95_ms=tails) for name in ("serial", "pinned")
+        ]
+        planted.append(row(f"java pipeline low {users}", [per_s], p95_ms=[None]))
+    assert decided(against_best("p95_ms", "not greater"), planted).verdict == verdict
+
+
+def test_a_candidate_that_answered_wrongly_is_not_out_of_the_race() -> None:
+    slow = [row(f"java pipeline low {users}", [1.0]) for users in (1, 2, 3)]
+    wrong = row("java pipeline low 4", [1.0], ["wrong-answers"])
+    planted = [*pooled_rows(0.999, 1.001, 1.0, 1.0), *slow, wrong]
+    found = decided(against_best("throughput_per_s", "not less"), planted)
+    assert found.verdict == "not-measured"
+
+
 def test_rule_10_warnings_are_named_with_their_size_and_hide_no_verdict() -> None:
     stolen = rows(times(1.5), marks=["service-restarted"])
     stolen[0] = with_facts(stolen[0], steal_pct=4.0)
