@@ -3,8 +3,9 @@ values by block."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from restbench.analyse import comparison
 from restbench.analyse.comparison import (
@@ -18,9 +19,11 @@ from restbench.analyse.comparison import (
     pooled,
     series,
 )
+from restbench.analyse.estimates import LONGEST_FOR_A_MEAN_S
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import STRATEGIES, Cell
 from restbench.experiment.claim import Expectation, Part, Question, Term
+from restbench.experiment.statistics import COMPLETIONS_NEEDED
 from restbench.judge.guard import unmeasurable
 
 #: A candidate for the best that has no value is out of the race where its requests take at least so
@@ -47,6 +50,9 @@ class Asked:
     """What else than the cells made the ratio; empty where nothing did."""
     is_pooled: bool = False
     """Whether a pool is made of it and others."""
+    percentile_s: Mapping[str, float] = field(default_factory=dict)
+    """By the id of each of its cells that has too few answers for its percentile: how long its
+    trials take in a block until it has them; infinity where it never has."""
 
 
 def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[Asked]:
@@ -87,6 +93,7 @@ def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float
         part.study_value or part.study_values.get(cells[0].complexity),
         unmeasurable(part.metric, part.expect, cells, rows, ratio),
         part.pooled,
+        {id: s for term, metric in sides for id, s in _lacking_s(term, metric, rows, part.kind)},
     )
 
 
@@ -104,6 +111,7 @@ def _pool(asked: Sequence[Asked]) -> Asked:
         tuple(dict.fromkeys(cell for each in asked for cell in each.cells)),
         pooled([each.comparison for each in asked]),
         unmeasurable=next((each.unmeasurable for each in asked if each.unmeasurable), ""),
+        percentile_s={id: s for each in asked for id, s in each.percentile_s.items()},
     )
 
 
@@ -203,6 +211,21 @@ def _least_response_s(cell: Cell, rows: Mapping[Cell, Row]) -> float:
         and (per_s := row.value("throughput_per_s"))
     ]
     return max(known, default=0.0)
+
+
+def _lacking_s(
+    term: Term, metric: str, rows: Mapping[Cell, Row], kind: str
+) -> Iterator[tuple[str, float]]:
+    """Asked.percentile_s of a side: of candidates for the best without those far behind."""
+    means_s = {cell: _least_response_s(cell, rows) for cell in term.candidates}
+    best_s = min(filter(None, means_s.values()), default=0.0)
+    for cell, mean_s in means_s.items():
+        per_s = _values(cell, "throughput_per_s", rows, kind).median
+        if metric != "p95_ms" or not per_s or _values(cell, metric, rows, kind).values:
+            continue
+        if mean_s < OUT_OF_RACE * best_s:
+            never = not kind and mean_s > LONGEST_FOR_A_MEAN_S
+            yield cell.id, math.inf if never else COMPLETIONS_NEEDED[95] / per_s
 
 
 def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:

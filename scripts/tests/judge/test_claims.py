@@ -203,6 +203,10 @@ def against_best(metric: str, expect: str) -> Claims:
     return claim(one)
 
 
+#: Requests per second that hold no 1 000 in a block.
+FEW = {"serial": 10.0, "pinned": 20.0}
+
+
 @pytest.mark.parametrize(("slower", "verdict"), [(5.1, "reproduced"), (4.9, "not-measured")])
 def test_a_candidate_that_was_not_measured_counts_as_lost_only_where_it_is_far_behind(
     slower: float, verdict: str
@@ -228,11 +232,34 @@ def test_a_candidate_without_a_p95_is_held_by_its_mean_against_the_best_p95(
     planted = []
     for users in (1, 2, 3, 4):
         tails = [20.0 * users * value / 100 for value in BASE]
-        planted += [
-            row(f"java {name} low {users}", BASE, p95_ms=tails) for name in ("serial", "pinned")
-        ]
+        alike = [value * factor for value, factor in zip(tails, times(0.01), strict=True)]
+        planted.append(row(f"java serial low {users}", BASE, p95_ms=alike))
+        planted.append(row(f"java pinned low {users}", BASE, p95_ms=tails))
         planted.append(row(f"java pipeline low {users}", [per_s], p95_ms=[None]))
     assert decided(against_best("p95_ms", "not greater"), planted).verdict == verdict
+
+
+def test_a_percentile_that_cells_have_too_few_answers_for_names_the_time_that_it_takes() -> None:
+    few = [row(f"java {name} low 10", [per_s] * 3, p95_ms=[None] * 3) for name, per_s in FEW.items()]
+    asked = part("not greater").replace("throughput_per_s", "p95_ms")
+    found = decided(claim(asked), few)
+    assert found.headline == (
+        "not measured; its percentiles take 3 minutes of trials in each block"
+    ), "1 000 at 20 and at 10 a second"
+    enough = row("java pinned low 10", [20.0] * 3, p95_ms=[500.0] * 3)
+    assert "take 2 minutes" in decided(claim(asked), [few[0], enough]).headline
+    never = row("java pinned low 10", [1.9] * 3, p95_ms=[None] * 3)
+    assert decided(claim(asked), [few[0], never]).headline == "not measured", "answers after 5 s"
+
+
+def test_a_candidate_that_is_far_behind_takes_no_time_for_its_percentile() -> None:
+    planted = [
+        row(f"java {name} low {users}", [per_s] * 3, p95_ms=[None] * 3)
+        for name, per_s in {**FEW, "pipeline": 1.0}.items()
+        for users in (1, 2, 3, 4)
+    ]
+    found = decided(against_best("p95_ms", "not greater"), planted)
+    assert "its percentiles take 10 minutes" in found.headline, "4 × 150 s"
 
 
 def test_a_candidate_that_answered_wrongly_is_not_out_of_the_race() -> None:
