@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
-from restbench.store.trials import Trial
+from restbench.store.trials import SPARE_S, Trial
 
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
 #: up as long as its context lasts.
@@ -48,6 +49,7 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     cores = run.cores()
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
+    spare_s = 0.0
     for number, part in enumerate(parts):
         part_ends = time.monotonic() + (ends - time.monotonic()) / (len(parts) - number)
         with DRIVERS[order.experiment.driver](order, run, part, view) as driver:
@@ -55,6 +57,9 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
             with spent_on("trials"):
                 for planned in driver.rounds(part_ends - time.monotonic()):
                     take_round(driver, planned)
+            spare_s += driver.here.progress.spare_s
+    if spare_s < math.inf:
+        file.fact(wanted.block, SPARE_S, spare_s)
     file.finish(wanted.block, clock.now_text())
 
 

@@ -3,6 +3,7 @@ under load, its generator."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +46,8 @@ class Progress:
     per_s: float = 0.0
     until: float = 0.0
     """When it is to end, by the monotonic clock."""
+    spare_s: float = math.inf
+    """Of its time, what its trials could do without; infinite where they end when it is over."""
 
 
 class View(Protocol):
