@@ -80,7 +80,7 @@ def show_plan(
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
             console.print(f"  {cell.id}{shown}", markup=False)
-    console.print(_cost(order))
+    console.print(_cost(order), soft_wrap=True)
 
 
 def run_experiment(  # noqa: PLR0913 - one option each
@@ -239,7 +239,7 @@ def judge(rows: Sequence[Row]) -> None:
 def measured(order: Order, begun: Run | None) -> Presented:
     """Measure and present a run of trials; `begun` is one to go on with. All else is shown even if
     there are no dashboards."""
-    console.print(_cost(order))
+    console.print(_cost(order), soft_wrap=True)
     with phases.spent_on("checks"):
         for each in environment.check(order):
             note(each)
@@ -268,7 +268,7 @@ def _cost(order: Order) -> str:
     seconds = max(60 * profile.minutes, fewest * least_s)
     most = min(profile.blocks, max(fewest, int(seconds / (least_s or profile.block_s))))
     blocks = f"{fewest} to {most} blocks" if most > fewest else f"{most} block{'s' * (most > 1)}"
-    least = f"; one takes at least {duration(least_s)} and its services' start, as the first tells"
+    least = f"; one takes {duration(least_s)} and the start of its services, or more"
     more = profile.most_blocks - profile.blocks
     further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
     return f"{cells} cells, {blocks} in about {duration(seconds)}{least * is_closed}{further}"

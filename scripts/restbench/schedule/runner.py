@@ -113,7 +113,7 @@ def blocks_to_come(order: Order, run: Run, windows_s: float) -> int:
 def _shortest_s(order: Order, run: Run) -> float:
     """What the next block takes at least, by the last one."""
     last_s = [each.least_s for each in run.trials.blocks() if each.finished][-1:]
-    return max(LEAST_BLOCK_PART * order.profile.block_s, *last_s)
+    return max([LEAST_BLOCK_PART * order.profile.block_s, *last_s])
 
 
 def block_seconds(order: Order, run: Run, number: int, windows_s: float) -> float:

@@ -29,9 +29,7 @@ def sentence(rows: Sequence[Row]) -> str:
     if not parts:
         return ""
     least = f"{100 * (1 - regret.TOLERANCE):.0f} %"
-    return (
-        f"Choosing per request is shown to reach {least} of the best fixed technique {parts}."
-    )
+    return f"Choosing per request is shown to reach {least} of the best fixed technique {parts}."
 
 
 def sure(rows: Sequence[Row]) -> str:

@@ -212,7 +212,7 @@ FEW = {"serial": 10.0, "pinned": 20.0}
 def test_a_candidate_that_was_not_measured_counts_as_lost_only_where_it_is_far_behind(
     slower: float, verdict: str
 ) -> None:
-    """With 4 users, of whom each waits 40 ms for the best; with 3 it takes so many times as long."""
+    """With 4 users, of whom each waits 40 ms for the best; with 3 it takes so many times that."""
     per_s = 3 / (0.04 * slower)
     slow = [row(f"java pipeline low {users}", [per_s]) for users in (1, 2, 3)]
     planted = [*pooled_rows(0.999, 1.001, 1.0, 1.0), *slow, row("java pipeline low 4")]
@@ -241,7 +241,9 @@ def test_a_candidate_without_a_p95_is_held_by_its_mean_against_the_best_p95(
 
 
 def test_a_percentile_that_cells_have_too_few_answers_for_names_the_time_that_it_takes() -> None:
-    few = [row(f"java {name} low 10", [per_s] * 3, p95_ms=[None] * 3) for name, per_s in FEW.items()]
+    few = [
+        row(f"java {name} low 10", [per_s] * 3, p95_ms=[None] * 3) for name, per_s in FEW.items()
+    ]
     asked = part("not greater").replace("throughput_per_s", "p95_ms")
     found = decided(claim(asked), few)
     assert found.headline == (

@@ -210,7 +210,7 @@ def lasting(minutes: int, spare_s: float | None) -> Callable[[Order, Run, Wanted
         ),
     ],
 )
-def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noqa: PLR0913, PLR0917
+def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noqa: PLR0917
     tmp_path: Path,
     run: Run,
     monkeypatch: pytest.MonkeyPatch,
