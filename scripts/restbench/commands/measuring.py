@@ -266,7 +266,8 @@ def _cost(order: Order) -> str:
     least_s = closed_load.least_block_s(runner.groups_of(order)) if is_closed else 0.0
     fewest = min(profile.blocks, FEWEST_BLOCKS)
     seconds = max(60 * profile.minutes, fewest * least_s)
-    most = min(profile.blocks, max(fewest, int(seconds / (least_s or profile.block_s))))
+    in_time = int(seconds / least_s) if is_closed else profile.blocks
+    most = min(profile.blocks, max(fewest, in_time))
     blocks = f"{fewest} to {most} blocks" if most > fewest else f"{most} block{'s' * (most > 1)}"
     least = f"; one takes {duration(least_s)} and the start of its services, or more"
     more = profile.most_blocks - profile.blocks

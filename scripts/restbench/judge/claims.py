@@ -234,7 +234,8 @@ def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     whole_s = sum(lacking_s.values())
     if verdict != "not-measured" or not 0 < whole_s < math.inf:
         return text
-    return f"{text}; its percentiles take {math.ceil(whole_s / 60)} minutes of trials in each block"
+    minutes = "a minute" if whole_s <= 60 else f"{math.ceil(whole_s / 60)} minutes"
+    return f"{text}; its percentiles take {minutes} of trials in each block"
 
 
 def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:

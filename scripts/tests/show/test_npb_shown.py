@@ -120,7 +120,7 @@ def test_the_terminal_shows_every_row_in_100_columns() -> None:
     console = Console(width=100, record=True, file=io.StringIO())
     console.print(terminal.render(shown([row(cell("CG-A"), BLOCKS), refused()])))
     text = console.export_text()
-    assert text.startswith("A NAS kernel takes 1.00 times as long")
+    assert text.startswith("A NAS kernel takes 1.00 (Java serial) times as long")
     assert "CG-A" in text
     assert "FT-B" in text
     assert "…" not in text
