@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock, speed
 from restbench.machine.phases import spent_on
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
-from restbench.schedule.block_run import Driver, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.pace import Planned
@@ -27,8 +26,8 @@ from restbench.store.trials import SPARE_S, Trial
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
 #: up as long as its context lasts.
 DRIVERS: dict[str, Callable[[Order, Run, Wanted, View], AbstractContextManager[Driver]]] = {
-    "closed-load": partial(under_load.opened, ClosedDriver),
-    "open-load": partial(under_load.opened, OpenDriver),
+    "closed-load": partial(under_load.prepared, ClosedDriver, LoadRun),
+    "open-load": partial(under_load.prepared, OpenDriver, LoadRun),
     "engines": engines.opened,
     "npb": npb.opened,
     "calls": calls.opened,
@@ -55,11 +54,11 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
         with DRIVERS[order.experiment.driver](order, run, part, view) as driver:
             driver.here.progress.until = part_ends
             with spent_on("trials"):
-                for planned in driver.rounds(part_ends - time.monotonic()):
+                begun = time.monotonic()
+                for planned in driver.rounds(part_ends - begun):
                     take_round(driver, planned)
-            spare_s += driver.here.progress.spare_s
-    if spare_s < math.inf:
-        file.fact(wanted.block, SPARE_S, spare_s)
+                spare_s += driver.here.progress.spare_part * (time.monotonic() - begun)
+    file.fact(wanted.block, SPARE_S, spare_s)
     file.finish(wanted.block, clock.now_text())
 
 

@@ -3,7 +3,6 @@ under load, its generator."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -46,8 +45,8 @@ class Progress:
     per_s: float = 0.0
     until: float = 0.0
     """When it is to end, by the monotonic clock."""
-    spare_s: float = math.inf
-    """Of its time, what its trials could do without; infinite where they end when it is over."""
+    spare_part: float = 1.0
+    """Of the time of its trials, what they could do without: all where they end when it does."""
 
 
 class View(Protocol):

@@ -111,7 +111,8 @@ class ClosedDriver:
         left_s = seconds - sum(count * paces[cell].seconds for cell, count in alone.items())
         rounds = rounds_of(compared, paces, left_s)
         rounds_s = sum(rounds[each.name] * round_seconds(each, paces) for each in compared)
-        here.progress.spare_s = rounds_s - least_seconds(compared, paces)
+        spare_s, whole_s = rounds_s - least_seconds(compared, paces), rounds_s + seconds - left_s
+        here.progress.spare_part = spare_s / whole_s if whole_s else 0.0
         shuffler = random.Random(f"{here.order.experiment.seed} {here.block}")  # noqa: S311
         plan = interleaved(
             [*compared, *(TrialGroup(cell.id, (cell,)) for cell in alone)],

@@ -48,7 +48,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> AbstractContex
     of_messages = any(order.experiment.messages(cell.complexity) for cell in cells)
     if of_messages:
         return messages.opened(TraceDriver, order, run, wanted, view)
-    return under_load.opened(TraceDriver, order, run, wanted, view)
+    return under_load.prepared(TraceDriver, LoadRun, order, run, wanted, view)
 
 
 class TraceDriver:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from restbench.drive import generator, monitor
@@ -35,13 +35,6 @@ class LoadDriver(Driver, Protocol):
         """Find out what must be known of each cell before its first trial."""
 
 
-def opened(
-    kind: Callable[[LoadRun], LoadDriver], order: Order, run: Run, wanted: Wanted, view: View
-) -> AbstractContextManager[Driver]:
-    """The driver of a block, ready for its first trial; checks after its last."""
-    return prepared(kind, LoadRun, order, run, wanted, view)
-
-
 @contextmanager
 def prepared(  # noqa: PLR0913, PLR0917 - what a block is, and where
     kind: Callable[[R], LoadDriver],
@@ -53,8 +46,8 @@ def prepared(  # noqa: PLR0913, PLR0917 - what a block is, and where
     databases: Mapping[str, Mapping[str, str]] | None = None,
     prove: Callable[[R], None] | None = None,
 ) -> Iterator[Driver]:
-    """The same of a kind of load that has more: `run_of` makes its block, `prove` looks at what
-    only it has."""
+    """The driver of a block, ready for its first trial; checks after its last. `run_of` makes the
+    block; `prove` looks at what only its kind of load has."""
     users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     folder = run.path / "load" / f"block-{wanted.block}"
     cores = run.cores()

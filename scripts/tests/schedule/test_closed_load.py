@@ -136,10 +136,10 @@ def test_what_a_block_could_do_without_is_what_its_rounds_take_beyond_the_least(
         return sum(count * driver.paces[each].seconds for each, count in of.items())
 
     least_s = seconds(taken(driver, 0.0))
-    assert here.progress.spare_s == 0
-    more_s = seconds(taken(driver, 60.0)) - least_s
-    assert here.progress.spare_s == pytest.approx(more_s)
-    assert more_s > 30
+    assert here.progress.spare_part == 0
+    whole_s = seconds(taken(driver, 60.0))
+    assert here.progress.spare_part == pytest.approx(1 - least_s / whole_s)
+    assert least_s < whole_s / 2
 
 
 @pytest.mark.parametrize("response_s", [0.0, 0.01, 0.05, 0.1, 0.25, 0.3, 3.0])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import block, runner, windows
 from restbench.schedule.block_run import Progress, Wanted
+from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import SPARE_S
 
@@ -227,28 +227,30 @@ def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noq
     assert [each for each in view.notes if each.startswith("a block takes")] == said
 
 
-@pytest.mark.parametrize(("spare_s", "known"), [(3.0, 3.0), (math.inf, None)])
+@pytest.mark.parametrize("spare_part", [1.0, 0.75])
 def test_a_block_keeps_what_its_trials_could_have_done_without(
-    tmp_path: Path,
-    run: Run,
-    monkeypatch: pytest.MonkeyPatch,
-    spare_s: float,
-    known: float | None,
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, spare_part: float
 ) -> None:
-    """A driver whose trials end when the time is over could do without all of it."""
+    """The whole time of trials that end when it is over (1.0)."""
+    now_s = [0.0]
+
+    def rounds(_seconds: float) -> Iterator[Sequence[Planned]]:
+        now_s[0] += 40.0
+        yield from ()
 
     @contextmanager
     def opened(*_of: object) -> Iterator[SimpleNamespace]:
-        here = SimpleNamespace(progress=Progress(1, spare_s=spare_s))
-        yield SimpleNamespace(here=here, rounds=lambda _seconds: iter(()))
+        here = SimpleNamespace(progress=Progress(1, spare_part=spare_part))
+        yield SimpleNamespace(here=here, rounds=rounds)
 
     order = order_of(tmp_path, 1, 1)
     run.path.mkdir(parents=True)
     monkeypatch.setitem(block.DRIVERS, order.experiment.driver, opened)
-    block.measure(order, run, Wanted(1, runner.groups_of(order), 10.0), View())
+    monkeypatch.setattr(block, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    block.measure(order, run, Wanted(1, runner.groups_of(order), 60.0), View())
     (kept,) = run.trials.blocks()
-    assert kept.facts.get(SPARE_S) == known
-    assert kept.least_s == pytest.approx((kept.seconds or 0.0) - 3.0 if known else 0.0)
+    assert kept.facts[SPARE_S] == 40.0 * spare_part
+    assert kept.least_s == (kept.seconds or 0.0) - 40.0 * spare_part
 
 
 def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run) -> None:
