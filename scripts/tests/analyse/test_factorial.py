@@ -245,13 +245,15 @@ def test_a_run_far_from_its_cell_is_named() -> None:
     assert warning.startswith("A low, B high, block 6: the residual 3.") and "3 s_e" in warning
 
 
-def test_a_drift_within_blocks_shows_in_the_order_of_measurement() -> None:
+def test_a_drift_from_block_to_block_shows_in_the_order_of_measurement() -> None:
     rng = np.random.default_rng(1)
-    places = np.array([rng.permutation(4) for _ in range(8)]).T
-    measured = 100 + 2.0 * places + rng.normal(0, 0.5, places.shape)
-    # The second of a block's begin is 0: what drifts is within a block, each from its own start.
-    found = analyse(full(), values([*map(tuple, measured)]), values([*map(tuple, places)]))
-    assert any("order of measurement" in each for each in found.warnings)
+    cells = [*map(tuple, 100 + 2.0 * np.arange(8) + rng.normal(0, 0.5, (4, 8)))]
+
+    def warned(blocks: bool) -> bool:
+        return any("order of measurement" in each for each in of(cells, blocks=blocks).warnings)
+
+    assert warned(blocks=False)
+    assert not warned(blocks=True), "it is the blocks' then"
 
 
 def test_cells_that_spread_differently_are_told_from_chance() -> None:
