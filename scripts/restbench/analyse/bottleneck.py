@@ -66,18 +66,6 @@ class Solution:
     """At each station, in their order: waiting and service of an operation."""
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """A station of m servers that requests reach at random moments (M/M/m)."""
-
-    utilisation: float
-    waits: float
-    """The part of the requests that has to wait (Erlang's C)."""
-    waiting: float
-    """For how long on average, over all requests."""
-    response: float
-
-
 def bottleneck(stations: Sequence[Station]) -> Station:
     """The station that is busy first as users come."""
     return max(stations, key=lambda each: each.per_server)
@@ -101,21 +89,6 @@ def knee(stations: Sequence[Station], think: float = 0.0) -> float:
 
 def _sums(stations: Sequence[Station]) -> tuple[float, float]:
     return sum(each.demand for each in stations), bottleneck(stations).per_server
-
-
-def open_queue(arrivals: float, service: float, servers: int = 1) -> Waiting:
-    """M/M/m with so many arrivals in a unit of time. ValueError where they are more than it can
-    serve: no mean exists."""
-    offered = arrivals * service
-    utilisation = offered / servers
-    if utilisation >= 1:
-        raise ValueError(f"utilisation {utilisation:g}: the queue grows without end")
-    lost = 1.0
-    for each in range(1, servers + 1):  # Erlang's B, one server after the other
-        lost = offered * lost / (each + offered * lost)
-    waits = lost / (1 - utilisation * (1 - lost))
-    waiting = waits * service / (servers * (1 - utilisation))
-    return Waiting(utilisation, waits, waiting, waiting + service)
 
 
 def solve(stations: Sequence[Station], users: int, think: float = 0.0) -> list[Solution]:

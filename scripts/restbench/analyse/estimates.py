@@ -160,7 +160,7 @@ def of_trials(
         samples=completions,
         errors=errors,
         wrong_answers=wrong,
-        cpu_ms_per_request=_per(service_ms, completions),
+        cpu_ms_per_request=_share(service_ms, completions),
         load_cpu_pct=_percent(load_ms, 1000 * seconds),
         machine_cpu_pct=_percent(busy_ms, machine_ms),
         memory_mib=max(memory, default=None),
@@ -283,10 +283,6 @@ def _mean_ms(elapsed_us: Microseconds) -> float | None:
 def _total(values: Iterable[float | None]) -> float | None:
     known = list(values)
     return None if None in known else sum(value for value in known if value is not None)
-
-
-def _per(whole: float | None, count: int) -> float | None:
-    return whole / count if whole is not None and count else None
 
 
 def _percent(part: float | None, whole: float) -> float | None:

@@ -40,16 +40,6 @@ _ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A number with its standard error and interval."""
-
-    value: float
-    standard_error: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Effect:
     """A column of the sign table. `q` is half of high less low, in the unit of the response (of its
     natural logarithm under the multiplicative model). Without replication only q and share."""
@@ -91,7 +81,7 @@ class Factorial:
     residuals: tuple[tuple[float, ...], ...]
     """[cell][block], on the scale of the model."""
     order: tuple[tuple[float, ...], ...]
-    """When each was measured, [cell][block]: seconds, or the block's number."""
+    """When each was measured, [cell][block]: the block's number."""
     q0: float
     effects: tuple[Effect, ...]
     """In Yates order: A, B, AB, C, ..."""
@@ -145,34 +135,6 @@ class Factorial:
         found = [each for each in self.effects if each.p_holm is not None and each.p_holm <= level]
         return sorted(found, key=lambda each: -each.share_pct)
 
-    def contrast(self, weights: Mapping[str, float]) -> Estimate:
-        """Σh·q over words ("A", "AB"), on the scale of the model; the weights h must add to 0."""
-        if not math.isclose(sum(weights.values()), 0, abs_tol=1e-9):
-            raise ValueError(
-                f"the weights of a contrast add to 0, these to {sum(weights.values())}"
-            )
-        known = {word: each.q for each in self.effects for word in each.column.words}
-        value = sum(weight * known[word] for word, weight in weights.items())
-        return self._estimate(value, self.s_q * math.hypot(*weights.values()))
-
-    def prediction(self, cell: int, future_runs: float = math.inf) -> Estimate:
-        """A cell's mean over that many future runs, in the response's unit (geometric under the
-        multiplicative model), in blocks like the mean of these.
-
-        The full model has n coefficients, q_0 among them, so n_eff = n·r/n = r. (Jain's text counts
-        one coefficient more, which widens the interval.)
-        """
-        error = self.s_e * math.sqrt(1 / len(self.blocks) + 1 / future_runs)
-        found = self._estimate(self.means[cell], error)
-        if self.model == "additive":
-            return found
-        ends = (math.exp(end) for end in (found.low, found.high))
-        return Estimate(math.exp(found.value), math.exp(found.value) * error, *ends)
-
-    def _estimate(self, value: float, error: float) -> Estimate:
-        reach = t_quantile((1 + self.confidence) / 2, self.degrees_of_freedom) * error
-        return Estimate(value, error, value - reach, value + reach)
-
     def to_json(self) -> dict[str, object]:
         """For run.json: every field, and what follows from them; null where r = 1 has no error."""
         replicated = self.degrees_of_freedom > 0
@@ -199,21 +161,14 @@ def of_run(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
     return analyse(design, [series(row, design.response).values if row else {} for row in corners])
 
 
-def analyse(
-    design: Design,
-    values: Values,
-    began_s: Values | None = None,
-    confidence: float = CONFIDENCE,
-) -> Factorial:
+def analyse(design: Design, values: Values, confidence: float = CONFIDENCE) -> Factorial:
     """The effects of a design on its response.
 
-    `began_s` says when each value was measured; without it the block's number is the order.
     CellsFailed where no block has every cell, ValueError where the multiplicative model was asked
     for and a value is not above 0.
     """
     blocks, left_out = _whole_blocks(design, values)
     y = np.array([[cell[block] for block in blocks] for cell in values], dtype=np.float64)
-    order = np.array([[began_s[i][b] if began_s else b for b in blocks] for i in range(len(y))])
     model = _model(design, y)
     z = np.log(y) if model == "multiplicative" else y
     n, r = z.shape
@@ -229,7 +184,7 @@ def analyse(
         left_out=left_out,
         means=tuple(means.tolist()),
         residuals=tuple(map(tuple, residuals.tolist())),
-        order=tuple(map(tuple, order.tolist())),
+        order=(blocks,) * len(y),
         q0=q0,
         effects=(),
         ss_blocks=n * float(of_block @ of_block),

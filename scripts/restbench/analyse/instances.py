@@ -65,7 +65,11 @@ def loads(rows: Sequence[Row]) -> list[Load]:
 
 
 def _arrangements(rows: Sequence[Row]) -> tuple[Arrangement, ...]:
-    single = {row.cell.strategy: row for row in rows if _is_one(row.cell)}
+    single = {
+        row.cell.strategy: row
+        for row in rows
+        if (row.cell.instances, row.cell.placement) == (1, "unbound")
+    }
     values = {
         each.cell: list(found.values.values())
         for each in single.values()
@@ -76,7 +80,3 @@ def _arrangements(rows: Sequence[Row]) -> tuple[Arrangement, ...]:
         return ()
     best = single[best_of(values, more_is_better=True).strategy]
     return tuple(Arrangement(row, single.get(row.cell.strategy), best) for row in rows)
-
-
-def _is_one(cell: Cell) -> bool:
-    return (cell.instances, cell.placement) == (1, "unbound")

@@ -76,14 +76,12 @@ def published(
     levels: Sequence[int],
     blocks: Sequence[Sequence[float]],
     *,
-    cores: int | None = None,
     amdahl: bool = False,
 ) -> tuple[Interval, Interval, Interval] | str:
     """Rate, contention and coherency with their t intervals over blocks, each the throughputs of
-    one block at `levels`; or the line that says which condition of publishing them failed. `cores`
-    is given where N are instances: of more than cores none runs by itself."""
+    one block at `levels`; or the line that says which condition of publishing them failed."""
     law = "Amdahl's law" if amdahl else "the Universal Scalability Law"
-    if lack := _lack(levels, len(blocks), cores):
+    if lack := _lack(levels, len(blocks)):
         return f"{law} is not fitted: {lack}"
     fits = [fit(levels, each, amdahl=amdahl) for each in blocks]
     if (worst := max(each.rms for each in fits)) > WORST_RMS:
@@ -95,11 +93,9 @@ def published(
     )
 
 
-def _lack(levels: Sequence[int], blocks: int, cores: int | None) -> str:
+def _lack(levels: Sequence[int], blocks: int) -> str:
     if len(levels) < FEWEST_LEVELS:
         return f"{len(levels)} levels, {FEWEST_LEVELS} are needed"
     if missing := [str(each) for each in NEEDED_LEVELS if each not in levels]:
         return f"N = {', '.join(missing)} is not among the levels"
-    if cores is not None and max(levels) > cores:
-        return f"N = {max(levels)} is more than the {cores} cores"
     return f"{blocks} block, 2 are needed for an interval" if blocks < 2 else ""

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from restbench.analyse.measures import Row
+from restbench.analyse.measures import FEWEST_BLOCKS, Row
 from restbench.commands import results
 from restbench.commands.options import (
     RESUME,
@@ -48,7 +48,7 @@ from restbench.failures import (
 )
 from restbench.machine import clock, phases, storage, watch
 from restbench.machine.phases import Account
-from restbench.schedule import environment, resuming, runner
+from restbench.schedule import closed_load, environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
 from restbench.store import at_work, store
 from restbench.store.folders import BEGUN
@@ -80,7 +80,7 @@ def show_plan(
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
             console.print(f"  {cell.id}{shown}", markup=False)
-    console.print(_cost(order))
+    console.print(_cost(order), soft_wrap=True)
 
 
 def run_experiment(  # noqa: PLR0913 - one option each
@@ -239,7 +239,7 @@ def judge(rows: Sequence[Row]) -> None:
 def measured(order: Order, begun: Run | None) -> Presented:
     """Measure and present a run of trials; `begun` is one to go on with. All else is shown even if
     there are no dashboards."""
-    console.print(_cost(order))
+    console.print(_cost(order), soft_wrap=True)
     with phases.spent_on("checks"):
         for each in environment.check(order):
             note(each)
@@ -259,13 +259,20 @@ def measured(order: Order, begun: Run | None) -> Presented:
 
 
 def _cost(order: Order) -> str:
-    """How much is to be measured, and how long that takes."""
+    """How much is to be measured, and how long that takes, as far as is known before."""
     profile = order.profile
     cells = len({each.cell for each in order.plan})
-    blocks = "1 block" if profile.blocks == 1 else f"{profile.blocks} blocks"
+    is_closed = order.experiment.driver == "closed-load"
+    least_s = closed_load.least_block_s(runner.groups_of(order)) if is_closed else 0.0
+    fewest = min(profile.blocks, FEWEST_BLOCKS)
+    seconds = max(60 * profile.minutes, fewest * least_s)
+    in_time = int(seconds / least_s) if is_closed else profile.blocks
+    most = min(profile.blocks, max(fewest, in_time))
+    blocks = f"{fewest} to {most} blocks" if most > fewest else f"{most} block{'s' * (most > 1)}"
+    least = f"; one takes {duration(least_s)} and the start of its services, or more"
     more = profile.most_blocks - profile.blocks
     further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
-    return f"{cells} cells, {blocks} in about {duration(60 * profile.minutes)}{further}"
+    return f"{cells} cells, {blocks} in about {duration(seconds)}{least * is_closed}{further}"
 
 
 def begun_now(order: Order) -> Run:

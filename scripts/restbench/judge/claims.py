@@ -229,6 +229,16 @@ def sum_up(
 
 
 def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
+    text = _counted(verdict, parts)
+    lacking_s = {id: s for part in parts for id, s in part.percentile_s.items()}
+    whole_s = sum(lacking_s.values())
+    if verdict != "not-measured" or not 0 < whole_s < math.inf:
+        return text
+    minutes = "a minute" if whole_s <= 60 else f"{math.ceil(whole_s / 60)} minutes"
+    return f"{text}; its percentiles take {minutes} of trials in each block"
+
+
+def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     deciding = [part for part in parts if part.verdict == verdict]
     if verdict == "too-imprecise":
         hardest = max(deciding, key=_times)

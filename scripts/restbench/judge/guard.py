@@ -59,7 +59,13 @@ def unmeasurable(
     shares = [share for row in known if (share := _mean(row, "generator_share")) is not None]
     if metric != "throughput_per_s" or max(shares, default=0.0) <= SHARE:
         return ""
-    alone = ask({cell: _without_generator(row) for cell, row in rows.items() if cell in cells})
+    alone = ask(
+        {
+            cell: replace(row, measurements=tuple(map(_freed, row.measurements)))
+            for cell, row in rows.items()
+            if cell in cells
+        }
+    )
     other = verdicts.verdict(alone, expect)
     moved = abs(math.log((alone.estimate or 1.0) / (found.estimate or 1.0)))
     if moved <= math.log1p(found.margin) or other == verdict:
@@ -91,10 +97,6 @@ def _mean(row: Row, name: str) -> float | None:
     values = [getattr(each, name) for each in row.measured]
     known = [each for each in values if each is not None]
     return fmean(known) if known else None
-
-
-def _without_generator(row: Row) -> Row:
-    return replace(row, measurements=tuple(map(_freed, row.measurements)))
 
 
 def _freed(each: Measurement) -> Measurement:

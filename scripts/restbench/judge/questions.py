@@ -3,8 +3,9 @@ values by block."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from restbench.analyse import comparison
 from restbench.analyse.comparison import (
@@ -18,10 +19,17 @@ from restbench.analyse.comparison import (
     pooled,
     series,
 )
+from restbench.analyse.estimates import LONGEST_FOR_A_MEAN_S
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import STRATEGIES, Cell
 from restbench.experiment.claim import Expectation, Part, Question, Term
+from restbench.experiment.statistics import COMPLETIONS_NEEDED
 from restbench.judge.guard import unmeasurable
+
+#: A candidate for the best that has no value is out of the race where its requests take at least so
+#: many times as long as those of the best that has one: it counts as lost. Machines of one model
+#: differ 1.9-fold and one hour from another 1.6-fold (method, rule 12); both together make 3.
+OUT_OF_RACE = 5.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,9 @@ class Asked:
     """What else than the cells made the ratio; empty where nothing did."""
     is_pooled: bool = False
     """Whether a pool is made of it and others."""
+    percentile_s: Mapping[str, float] = field(default_factory=dict)
+    """By the id of each of its cells that has too few answers for its percentile: how long its
+    trials take in a block until it has them; infinity where it never has."""
 
 
 def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[Asked]:
@@ -82,6 +93,7 @@ def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float
         part.study_value or part.study_values.get(cells[0].complexity),
         unmeasurable(part.metric, part.expect, cells, rows, ratio),
         part.pooled,
+        {id: s for term, metric in sides for id, s in _lacking_s(term, metric, rows, part.kind)},
     )
 
 
@@ -99,6 +111,7 @@ def _pool(asked: Sequence[Asked]) -> Asked:
         tuple(dict.fromkeys(cell for each in asked for cell in each.cells)),
         pooled([each.comparison for each in asked]),
         unmeasurable=next((each.unmeasurable for each in asked if each.unmeasurable), ""),
+        percentile_s={id: s for each in asked for id, s in each.percentile_s.items()},
     )
 
 
@@ -146,14 +159,17 @@ def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row], kind: str) -> Ser
 
 def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple[str, Series]:
     """The best candidate that the runtime has; none where one was not measured, as that one might
-    be it."""
+    be it, unless it is out of the race."""
     here = [
         cell
         for cell in term.candidates
         if cell not in rows or "not-offered" not in rows[cell].flags
     ]
     values = {cell: _values(cell, metric, rows, kind) for cell in here}
-    name = f"best of {', '.join(technique(cell) for cell in here)}"
+    lost = [] if kind else _out_of_race(values, metric, rows)
+    far = f", of which {', '.join(map(technique, lost))} out of the race" if lost else ""
+    name = f"best of {', '.join(map(technique, here))}{far}"
+    values = {cell: each for cell, each in values.items() if cell not in lost}
     for each in values.values():
         if each.lack or min(each.values.values()) <= 0:
             return f"({name})", each
@@ -161,6 +177,55 @@ def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple
         return f"({name}, picked by the other blocks)", _by_other_blocks(values, metric)
     best = best_of(values, metric)
     return f"{short(best, kind)} ({name})", values[best]
+
+
+def _out_of_race(
+    values: Mapping[Cell, Series], metric: str, rows: Mapping[Cell, Row]
+) -> list[Cell]:
+    """The candidates without a value that cannot be the best of throughput or p95, as their
+    requests take OUT_OF_RACE times as long: at the mean next to the best's mean, or to its p95."""
+    known = {cell: each for cell, each in values.items() if is_usable(each)}
+    if not known or metric not in ("throughput_per_s", "p95_ms"):
+        return []
+    best = best_of(known, metric)
+    value = known[best].median or 0.0
+    best_s = value / 1000 if metric == "p95_ms" else best.users / value
+    return [
+        cell
+        for cell, each in values.items()
+        if cell not in known
+        and not each.void
+        and _least_response_s(cell, rows) >= OUT_OF_RACE * best_s
+    ]
+
+
+def _least_response_s(cell: Cell, rows: Mapping[Cell, Row]) -> float:
+    """What its requests take at least: the longest mean, users over throughput, of its own trials
+    or of the same cell's with fewer users, as more of them make nobody's answer come sooner. 0
+    where none of these was measured."""
+    known = [
+        other.users / per_s
+        for other, row in rows.items()
+        if other.users <= cell.users
+        and other.model_copy(update={"users": cell.users}) == cell
+        and (per_s := row.value("throughput_per_s"))
+    ]
+    return max(known, default=0.0)
+
+
+def _lacking_s(
+    term: Term, metric: str, rows: Mapping[Cell, Row], kind: str
+) -> Iterator[tuple[str, float]]:
+    """Asked.percentile_s of a side: of candidates for the best without those far behind."""
+    means_s = {cell: _least_response_s(cell, rows) for cell in term.candidates}
+    best_s = min(filter(None, means_s.values()), default=0.0)
+    for cell, mean_s in means_s.items():
+        per_s = _values(cell, "throughput_per_s", rows, kind).median
+        if metric != "p95_ms" or not per_s or _values(cell, metric, rows, kind).values:
+            continue
+        if mean_s < OUT_OF_RACE * best_s:
+            never = not kind and mean_s > LONGEST_FOR_A_MEAN_S
+            yield cell.id, math.inf if never else COMPLETIONS_NEEDED[95] / per_s
 
 
 def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:

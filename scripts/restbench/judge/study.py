@@ -82,13 +82,13 @@ def technique(cell: Cell) -> str:
     return " ".join(parts)
 
 
-def shown(row: Row, metric: str, *, interval: bool = True) -> str:
+def shown(row: Row, metric: str) -> str:
     """A value for people, with its half-width where there are several blocks."""
     value = row.value(metric)
     if value is None:
         return ""
     text = readable(value)
-    known = row.interval(metric) if interval and metric not in COUNTS else None
+    known = row.interval(metric) if metric not in COUNTS else None
     return f"{text} ± {_half_width(known, text)}" if known else text
 
 

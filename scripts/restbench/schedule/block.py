@@ -21,7 +21,7 @@ from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
-from restbench.store.trials import Trial
+from restbench.store.trials import SPARE_S, Trial
 
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
 #: up as long as its context lasts.
@@ -48,13 +48,17 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     cores = run.cores()
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
+    spare_s = 0.0
     for number, part in enumerate(parts):
         part_ends = time.monotonic() + (ends - time.monotonic()) / (len(parts) - number)
         with DRIVERS[order.experiment.driver](order, run, part, view) as driver:
             driver.here.progress.until = part_ends
             with spent_on("trials"):
-                for planned in driver.rounds(part_ends - time.monotonic()):
+                begun = time.monotonic()
+                for planned in driver.rounds(part_ends - begun):
                     take_round(driver, planned)
+                spare_s += driver.here.progress.spare_part * (time.monotonic() - begun)
+    file.fact(wanted.block, SPARE_S, spare_s)
     file.finish(wanted.block, clock.now_text())
 
 

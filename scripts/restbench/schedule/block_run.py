@@ -45,6 +45,8 @@ class Progress:
     per_s: float = 0.0
     until: float = 0.0
     """When it is to end, by the monotonic clock."""
+    spare_part: float = 1.0
+    """Of the time of its trials, what they could do without: all where they end when it does."""
 
 
 class View(Protocol):

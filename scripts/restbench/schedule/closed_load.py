@@ -17,17 +17,20 @@ from restbench.machine.placement import core_list
 from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
+    BETWEEN_S,
     QUICK_S,
     Pace,
     Planned,
     TrialGroup,
     bands,
     interleaved,
+    least_seconds,
     predicted_s,
+    round_seconds,
     rounds_of,
     singles,
 )
-from restbench.schedule.preparation import short_load
+from restbench.schedule.preparation import WARMING_S, short_load
 from restbench.schedule.reduction import helpers_ms, reduced
 from restbench.store.trials import Trial
 
@@ -107,6 +110,9 @@ class ClosedDriver:
         ]
         left_s = seconds - sum(count * paces[cell].seconds for cell, count in alone.items())
         rounds = rounds_of(compared, paces, left_s)
+        rounds_s = sum(rounds[each.name] * round_seconds(each, paces) for each in compared)
+        spare_s, whole_s = rounds_s - least_seconds(compared, paces), rounds_s + seconds - left_s
+        here.progress.spare_part = spare_s / whole_s if whole_s else 0.0
         shuffler = random.Random(f"{here.order.experiment.seed} {here.block}")  # noqa: S311
         plan = interleaved(
             [*compared, *(TrialGroup(cell.id, (cell,)) for cell in alone)],
@@ -249,6 +255,18 @@ class ClosedDriver:
             self.here.lost[cell] = text
         else:
             self.here.lose(cell, NOT_MEASURED, text)
+
+
+def least_block_s(groups: Sequence[TrialGroup]) -> float:
+    """What a block of these cells takes at least, as far as is known before it: a pass of warm-up,
+    a pilot of each cell, and trials for as long as the quickest one has, the A/A arm among them.
+    The starts of services and their proofs are not known."""
+    cells = [cell for each in groups for cell in each.cells]
+    # Many short trials or one of a second take as long.
+    quickest = dict.fromkeys(cells, Pace(0.0, is_mix=True))
+    warmed = {(cell.service_group, cell.strategy) for cell in cells}
+    trials_s = least_seconds([each for each in groups if each.compared], quickest)
+    return len(warmed) * WARMING_S + len(cells) * (PILOT_S + BETWEEN_S) + trials_s
 
 
 def response_time_s(sent: Sent, users: int) -> float | None:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from statistics import median
 
 import httpx
@@ -102,7 +101,9 @@ class NpbDriver:
         try:
             served = self._served(cell, work, wanted) if is_service_first else Served()
             direct = npb_direct.run(
-                self._program(cell, work, wanted.runs), self._log(cell), self.table.run_max_s
+                self._program(cell, work, wanted.runs),
+                here.run.program_log(here.block, cell.id),
+                self.table.run_max_s,
             )
             if not is_service_first:
                 served = self._served(cell, work, wanted)
@@ -168,9 +169,6 @@ class NpbDriver:
             core_list(cores[: work.cores]),
             settings=self.here.order.experiment.settings.get(cell.service, {}),
         )
-
-    def _log(self, cell: Cell) -> Path:
-        return self.here.run.program_log(self.here.block, cell.id)
 
 
 def reduced(

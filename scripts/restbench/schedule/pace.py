@@ -152,6 +152,11 @@ def least_rounds(cells: Iterable[Cell], paces: Mapping[Cell, Pace]) -> int:
     return max(1, math.ceil(LEAST_KEPT_S / min(paces[cell].keep_s for cell in cells)))
 
 
+def least_seconds(groups: Iterable[TrialGroup], paces: Mapping[Cell, Pace]) -> float:
+    """What these rounds of a block take, whatever time it has."""
+    return sum(least_rounds(each.cells, paces) * round_seconds(each, paces) for each in groups)
+
+
 def singles(
     paces: Mapping[Cell, Pace],
     tried: Mapping[Cell, int],
@@ -184,7 +189,7 @@ def rounds_of(
     each of its cells needs. What a group with few cells would not use is the others'."""
     round_s = {each.name: round_seconds(each, paces) for each in groups}
     rounds = {each.name: least_rounds(each.cells, paces) for each in groups}
-    left = seconds - sum(rounds[name] * cost_s for name, cost_s in round_s.items())
+    left = seconds - least_seconds(groups, paces)
     open_ones = [each for each in groups if each.share]
     while open_ones and left > 0:
         shares = sum(each.share for each in open_ones)

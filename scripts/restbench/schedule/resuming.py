@@ -91,7 +91,7 @@ def order_to_extend(run: Run, minutes: float) -> Order:
     loaded = experiment.load(run.experiment_file)
     # Of tiny kernels a block is mostly the start of programs, whose time varies by seconds.
     block_minutes = max(LEAST_BLOCK_S, sum(took_s) / len(took_s)) / 60
-    total_minutes = sum(took_s) / 60 + minutes
+    total_minutes = sum(took_s) / 60 + max(minutes, max(took_s) / 60)
     profile = loaded.profile(manifest.profile)
     if total_minutes >= LONG_MINUTES:
         profile = profile.lasting(total_minutes)

@@ -45,7 +45,10 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             if not to_come:
                 break
             number = to_come[0]
-            if number > order.profile.blocks and not (waiting and has_time(order, run, windows_s)):
+            if number > order.profile.blocks:
+                if not (waiting and has_time(order, run, windows_s)):
+                    break
+            elif finished and not _is_begun(order, run, windows_s, view):
                 break
             seconds = block_seconds(order, run, number, windows_s)
             has_intervals = len(finished) >= measures.FEWEST_BLOCKS
@@ -82,14 +85,46 @@ def has_time(order: Order, run: Run, windows_s: float) -> bool:
     return max(order.profile.block_s, *last_s) <= _left_s(order, run, windows_s)
 
 
+def _is_begun(order: Order, run: Run, windows_s: float, view: View) -> bool:
+    """Whether one more planned block is measured. After the first, and where none is, how many
+    still are is a note."""
+    coming, shortest_s = blocks_to_come(order, run, windows_s), _shortest_s(order, run)
+    left_s = max(0.0, _left_s(order, run, windows_s))
+    if len([each for each in run.trials.blocks() if each.finished]) == 1 or not coming:
+        late_s = coming * shortest_s - left_s
+        late = f", {late_s / 60:.1f} minutes too late, as an interval needs them" * (late_s > 0)
+        view.note(
+            f"a block takes {shortest_s / 60:.1f} minutes or more, {left_s / 60:.1f} are left: "
+            f"{coming or 'no'} more{late}"
+        )
+    return coming > 0
+
+
+def blocks_to_come(order: Order, run: Run, windows_s: float) -> int:
+    """How many of the planned blocks are still measured: those that end in time, and those that an
+    interval needs."""
+    planned = order.profile.blocks
+    done = sum(each.finished is not None for each in run.trials.blocks())
+    left_s = max(0.0, _left_s(order, run, windows_s)) + 1.0  # who is a second late is in time
+    in_time = int(left_s / _shortest_s(order, run))
+    return min(planned - done, max(measures.FEWEST_BLOCKS - done, in_time))
+
+
+def _shortest_s(order: Order, run: Run) -> float:
+    """What the next block takes at least, by the last one."""
+    last_s = [each.least_s for each in run.trials.blocks() if each.finished][-1:]
+    return max([LEAST_BLOCK_PART * order.profile.block_s, *last_s])
+
+
 def block_seconds(order: Order, run: Run, number: int, windows_s: float) -> float:
-    """How long a block is: the planned ones share the run's time, less its long windows' and what
-    those before have taken, which can be more than they were given; later ones are all alike."""
-    profile = order.profile
+    """How long a block is: the planned ones that are still measured share the run's time, less its
+    long windows' and what those before have taken, which can be more than they were given; later
+    ones are all alike. None is said to be shorter than it can be."""
+    profile, shortest_s = order.profile, _shortest_s(order, run)
     if number > profile.blocks:
-        return profile.block_s
-    planned_s = _left_s(order, run, windows_s) / (profile.blocks - number + 1)
-    return min(profile.block_s, max(LEAST_BLOCK_PART * profile.block_s, planned_s))
+        return max(profile.block_s, shortest_s)
+    share_s = _left_s(order, run, windows_s) / max(1, blocks_to_come(order, run, windows_s))
+    return max(shortest_s, min(profile.block_s, share_s))
 
 
 def _left_s(order: Order, run: Run, windows_s: float) -> float:

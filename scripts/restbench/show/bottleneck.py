@@ -172,7 +172,12 @@ def charts(known: Sequence[Family]) -> list[Chart | None]:
             f"{title}: measured, and predicted by a queueing network",
             caption,
             [
-                Panel(name, label, tuple(_lines(of, metric)), _ticks(of))
+                Panel(
+                    name,
+                    label,
+                    tuple(_lines(of, metric)),
+                    tuple(sorted({float(it.row.cell.users) for each in of for it in each.levels})),
+                )
                 for name, of in panels.items()
             ],
             "Users",
@@ -189,11 +194,6 @@ def _panel_name(family: Family) -> str:
     cell = family.cell
     placed = "" if cell.placement == "unbound" else f", {cell.placement}"
     return f"{cell.service.capitalize()}, {cell.complexity}{placed}"
-
-
-def _ticks(panel: Sequence[Family]) -> tuple[float, ...]:
-    users = {float(level.row.cell.users) for each in panel for level in each.levels}
-    return tuple(sorted(users))
 
 
 def _lines(panel: Sequence[Family], metric: str) -> list[Line]:

@@ -130,9 +130,9 @@ class Section:
 Part: TypeAlias = Text | Bullets | Terms | Table | Figure | Section
 
 
-def number(heading: str, value: Callable[[T], object], meaning: str = "") -> Column[T]:
+def number(heading: str, value: Callable[[T], object]) -> Column[T]:
     """A column of numbers."""
-    return Column(heading, value, is_number=True, meaning=meaning)
+    return Column(heading, value, is_number=True)
 
 
 def listed(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[Field | str]]]:

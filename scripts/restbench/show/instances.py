@@ -31,9 +31,9 @@ def sentence(loads: Sequence[Load]) -> str:
     parts = []
     for service, of in services.items():
         found = " and ".join(
-            f"{ratio_text(bound.to_best)} times as many requests at {load.cell.complexity} "
-            f"({bound.row.cell.strategy})"
-            for load, bound in of
+            f"{ratio_text(bound.to_best)} times{'' if number else ' as many requests'} at "
+            f"{load.cell.complexity} ({bound.row.cell.strategy})"
+            for number, (load, bound) in enumerate(of)
         )
         count = of[0][1].row.cell.instances
         parts.append(f"in {service.capitalize()} {count} instances, a core each, answer {found}")

@@ -54,14 +54,15 @@ def table(part: Table) -> str:
     head = [each.heading for each in part.columns]
     marks = ["---:" if each.is_number else "---" for each in part.columns]
     body = [
-        [_escaped(each.content if isinstance(each, Field) else each) for each in row]
+        [
+            _inline(each.content if isinstance(each, Field) else each)
+            .replace("|", "\\|")
+            .replace("\n", " ")
+            for each in row
+        ]
         for row in part.rows
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *body])
-
-
-def _escaped(content: Inline) -> str:
-    return _inline(content).replace("|", "\\|").replace("\n", " ")
 
 
 def _inline(content: Inline) -> str:

@@ -3,7 +3,7 @@ page and in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from restbench.analyse import messages
 from restbench.analyse.measures import Row
@@ -75,14 +75,24 @@ _METRICS = (
 
 
 def sentence(rows: Sequence[Row]) -> str:
-    """Of each service what its best technique comes to, and how near the limit that is. Of one load
-    also by how much it is the best, and what an operation costs the database."""
-    loads = [each for each in rows if messages.is_message(each) and each.value("throughput_per_s")]
-    services = wording.grouped(loads, wording.service_name)
+    """Of each service what its best technique comes to, and how near the limit that is."""
+    loads = _loads(rows)
     leads = {each.best.service.capitalize(): each for each in leader.of_messages(loads)}
+    services = wording.grouped(loads, wording.service_name)
     parts = [_best(name, of, leads.get(name)) for name, of in services.items()]
-    more = _costs(services) if leads else ""
-    return f"{'; '.join(parts)}.{more}" if parts else "No load of messages was measured."
+    return f"{'; '.join(parts)}." if parts else "No load of messages was measured."
+
+
+def _loads(rows: Sequence[Row]) -> list[Row]:
+    return [each for each in rows if messages.is_message(each) and each.value("throughput_per_s")]
+
+
+def of_one_load(rows: Sequence[Row]) -> list[str]:
+    """Of each service by how much its best technique is the best, and what an operation costs the
+    database; nothing where the services have several loads."""
+    loads = _loads(rows)
+    leads = leader.of_messages(loads)
+    return [*map(_ahead, leads), *(_costs(loads) if leads else ())]
 
 
 def _best(service: str, rows: Sequence[Row], lead: Leader | None) -> str:
@@ -96,34 +106,30 @@ def _best(service: str, rows: Sequence[Row], lead: Leader | None) -> str:
     return (
         f"{service} sends and pops {readable(row.value('throughput_per_s'))} messages "
         f"a second by {cell.technique} under {cell.strategy} ({cell.complexity}, "
-        f"{users_text(cell.users)}){_ahead(lead)}{share}"
+        f"{users_text(cell.users)}){share}"
     )
 
 
-def _ahead(lead: Leader | None) -> str:
-    """By how much it is the best."""
-    if lead is None:
-        return ""
-    following, found = lead.others[0]
-    doubt = "" if lead.is_shown else " (not shown to be slower)"
-    return f", {ratio_text(found)} times {label(following, [lead.best])}{doubt}"
+def _ahead(lead: Leader) -> str:
+    (following, found), best = lead.others[0], lead.best
+    doubt = "" if lead.is_shown else ", which is not shown to be slower"
+    return (
+        f"{best.service.capitalize()}: {label(best, [following])} answers {ratio_text(found)} "
+        f"times as many as {label(following, [best])}{doubt}"
+    )
 
 
-def _costs(services: Mapping[str, Sequence[Row]]) -> str:
+def _costs(loads: Sequence[Row]) -> list[str]:
     """What an operation costs the database over what it costs under pgbench at the same rate: the
     least and the most of each service's techniques."""
     parts = []
-    for service, rows in services.items():
+    for service, rows in wording.grouped(loads, wording.service_name).items():
         found = (messages.database_cost(row, at_rate=True).estimate for row in rows)
         if known := [each for each in found if each]:
             ends = dict.fromkeys((readable(min(known)), readable(max(known))))
             parts.append(f"{' to '.join(ends)} ({service})")
-    if not parts:
-        return ""
-    return (
-        f" An operation takes {' and '.join(parts)} times the database's CPU time that it takes "
-        "under pgbench at the same rate."
-    )
+    what = "times the database's CPU time that it takes under pgbench at the same rate"
+    return [f"An operation takes {' and '.join(parts)} {what}"] if parts else []
 
 
 def sure(rows: Sequence[Row]) -> str:
@@ -166,7 +172,9 @@ def page(found: Findings) -> doc.Section | None:
         "messages",
         "Messages in queues",
         doc.Text(sentence(found.rows)),
-        doc.Bullets((*pool_sentences(found.rows), checked(found.rows))),
+        doc.Bullets(
+            (*of_one_load(found.rows), *pool_sentences(found.rows), checked(found.rows)),
+        ),
         *found.figures("messages"),
         *tables(found.rows),
         doc.Text(HOW_TO_READ),

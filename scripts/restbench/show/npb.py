@@ -75,13 +75,16 @@ def by_technique(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
 def sentence(found: Kernels) -> str:
     """What a service costs a kernel, over all that have both times."""
     parts = [
-        f"{mean:.2f} times as long in the {cell.service.capitalize()} service ({cell.strategy})"
+        f"{mean:.2f} ({cell.service.capitalize()} {cell.strategy})"
         for cell, rows in by_technique(found.served).items()
         if (mean := _mean(rows, "service/warm"))
     ]
     if not parts:
         return "No NAS kernel was measured both without HTTP and in the service."
-    return f"A NAS kernel takes {', '.join(parts)} as in a warm process of its own."
+    return (
+        f"A NAS kernel takes {', '.join(parts)} times as long in the service as in a warm process "
+        "of its own."
+    )
 
 
 def _mean(rows: Sequence[Row], name: str) -> float | None:

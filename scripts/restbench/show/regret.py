@@ -31,9 +31,7 @@ def sentence(rows: Sequence[Row]) -> str:
     if not parts:
         return ""
     least = f"{100 * (1 - regret.TOLERANCE):.0f} %"
-    return (
-        f"Choosing a technique per request is shown to reach {least} of the best fixed one {parts}."
-    )
+    return f"Choosing per request is shown to reach {least} of the best fixed technique {parts}."
 
 
 def sure(rows: Sequence[Row]) -> str:
@@ -54,12 +52,12 @@ def _kept(shares: Sequence[Share]) -> str:
         return text
     short = [each for each in known if each.verdict == "contradicted"]
     worst = max(short or known, key=lambda each: each.regret or 0.0)
-    text = f"{text}, and to fall short of it in {len(short) or 'none'}"
+    text = f"{text} and to fall short in {len(short) or 'none'}"
     if (worst.regret or 0.0) <= 0:
         return text
     size = f"{100 * (worst.regret or 0.0):.1f} %"
     where = f"{worst.cell.complexity}, {users_text(worst.cell.users)}"
-    return f"{text} ({'most' if short else 'the largest estimate'}: {size}, {where})"
+    return f"{text} ({'most' if short else 'largest estimate'}: {size}, {where})"
 
 
 def page(found: Findings) -> doc.Section | None:

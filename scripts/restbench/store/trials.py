@@ -25,6 +25,8 @@ from restbench.failures import Unreadable
 from restbench.machine import storage
 
 Microseconds = npt.NDArray[np.int64]
+#: The fact of a block that says how much of its time its trials could have done without.
+SPARE_S = "spare_s"
 #: Of a file of this form. Another number is another form, which is refused.
 FORM = 2
 #: The arm that measures a group's first cell once more: what it differs by is what chance does.
@@ -134,6 +136,12 @@ class Block:
             return None
         began, ended = map(datetime.fromisoformat, (self.began, self.finished))
         return (ended - began).total_seconds()
+
+    @property
+    def least_s(self) -> float:
+        """What it takes at least, whatever time it is given; 0 where that is not known."""
+        taken_s = self.seconds or 0.0
+        return taken_s - float(self.facts.get(SPARE_S, taken_s))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from restbench.analyse.bottleneck import (
     bottleneck,
     bounds,
     knee,
-    open_queue,
     solve,
 )
 
@@ -153,27 +152,6 @@ def test_delays_alone_have_no_knee() -> None:
     assert knee(network) == math.inf
     assert bounds(network, 8).throughput == close(16)
     assert solve(network, 8)[-1].throughput == close(16)
-
-
-@pytest.mark.parametrize(
-    ("arrivals", "service", "servers", "waits", "waiting"),
-    [(8, 0.2, 2, 0.711111, 0.355556), (3, 1, 4, 0.509434, 0.509434), (4, 0.2, 1, 0.8, 0.8)],
-)
-def test_an_open_queue_has_erlangs_values(
-    arrivals: float, service: float, servers: int, waits: float, waiting: float
-) -> None:
-    found = open_queue(arrivals, service, servers)
-    assert (found.waits, found.waiting) == (close(waits), close(waiting))
-    assert found.utilisation == close(arrivals * service / servers)
-
-
-def test_one_server_answers_after_service_and_waiting() -> None:
-    assert open_queue(4, 0.2).response == close(1.0)
-
-
-def test_more_arrivals_than_can_be_served_have_no_mean() -> None:
-    with pytest.raises(ValueError, match="grows without end"):
-        open_queue(10, 0.2, 2)
 
 
 def test_a_network_without_a_demand_has_no_throughput() -> None:

@@ -12,7 +12,7 @@ from designs import JAIN_18, PROCESSORS, SEVEN_FACTORS, STUDY, values
 from pytest import approx
 from scipy import special
 
-from restbench.analyse.factorial import Estimate, Factorial, analyse
+from restbench.analyse.factorial import Factorial, analyse
 from restbench.experiment.design import Design
 from restbench.failures import CellsFailed
 
@@ -33,10 +33,6 @@ def q(found: Factorial) -> list[float]:
 
 def shares(found: Factorial) -> list[float]:
     return [each.share_pct for each in found.effects]
-
-
-def ends(found: Estimate) -> tuple[float, float]:
-    return found.low, found.high
 
 
 def test_the_studys_effects_are_found() -> None:
@@ -99,37 +95,6 @@ def test_jains_memory_and_cache_example_is_found() -> None:
     assert found.effects[0].half_width == approx(1.9168, abs=5e-5)
 
 
-def test_a_contrast_has_jains_interval() -> None:
-    found = of(JAIN_18, confidence=0.9, blocks=False, model="additive")
-    contrast = found.contrast({"A": 1, "B": 1, "AB": -2})
-    assert (contrast.value, contrast.standard_error) == approx((21, 2.524876), abs=5e-7)
-    assert ends(contrast) == approx((16.3049, 25.6951), abs=5e-5)
-    with pytest.raises(ValueError, match="add to 0, these to 2"):
-        found.contrast({"A": 1, "B": 1})
-
-
-def test_a_prediction_counts_the_coefficients_exactly() -> None:
-    found = of(JAIN_18, confidence=0.9, blocks=False, model="additive")
-    once, forever = found.prediction(0, 1), found.prediction(0)
-    assert once.value == forever.value == 15
-    assert ends(once) == approx((7.3329, 22.6671), abs=5e-5)
-    assert ends(forever) == approx((11.1664, 18.8336), abs=5e-5)
-
-
-@pytest.mark.parametrize(
-    ("per_run", "expected"), [(1.0, (7.0969, 22.9031)), (0.0, (10.7140, 19.2860))]
-)
-def test_jains_text_counts_one_coefficient_more(
-    per_run: float, expected: tuple[float, float]
-) -> None:
-    found = of(JAIN_18, confidence=0.9, blocks=False, model="additive")
-    ours = found.prediction(0, 1 / per_run if per_run else math.inf)
-    wider = math.sqrt(5 / 12 + per_run) / math.sqrt(4 / 12 + per_run)
-    assert (15 - wider * (15 - ours.low), 15 + wider * (ours.high - 15)) == approx(
-        expected, abs=5e-5
-    )
-
-
 @pytest.mark.parametrize("factors", [2, 3])
 @pytest.mark.parametrize("has_blocks", [True, False])
 def test_least_squares_finds_the_same(factors: int, has_blocks: bool) -> None:
@@ -166,7 +131,7 @@ def test_one_run_a_cell_gives_shares_and_no_significance() -> None:
     assert {(each.half_width, each.p, each.p_holm) for each in found.effects} == {(None,) * 3}
     assert found.distinguishable() == []
     with pytest.raises(ValueError, match="one run a cell"):
-        found.prediction(0)
+        float(found.s_q)
 
 
 def test_one_run_a_cell_has_lenths_margin() -> None:
@@ -241,13 +206,6 @@ def test_what_is_not_above_0_is_never_multiplied() -> None:
         of([(0,), (1,), (2,), (30,)], model="multiplicative")
 
 
-def test_a_prediction_of_effects_that_multiply_is_in_the_responses_unit() -> None:
-    found = of(PROCESSORS, blocks=False)
-    predicted = found.prediction(0)
-    assert predicted.value == approx((85.10 * 79.50 * 147.90) ** (1 / 3))
-    assert 0 < predicted.low < predicted.value < predicted.high
-
-
 def test_a_block_that_lacks_a_cell_is_left_out_whole_and_said() -> None:
     lacking = [dict(cell) for cell in values([(*cell, 1e6, 1e6) for cell in STUDY])]
     del lacking[1][4]
@@ -287,13 +245,15 @@ def test_a_run_far_from_its_cell_is_named() -> None:
     assert warning.startswith("A low, B high, block 6: the residual 3.") and "3 s_e" in warning
 
 
-def test_a_drift_within_blocks_shows_in_the_order_of_measurement() -> None:
+def test_a_drift_from_block_to_block_shows_in_the_order_of_measurement() -> None:
     rng = np.random.default_rng(1)
-    places = np.array([rng.permutation(4) for _ in range(8)]).T
-    measured = 100 + 2.0 * places + rng.normal(0, 0.5, places.shape)
-    # The second of a block's begin is 0: what drifts is within a block, each from its own start.
-    found = analyse(full(), values([*map(tuple, measured)]), values([*map(tuple, places)]))
-    assert any("order of measurement" in each for each in found.warnings)
+    cells = [*map(tuple, 100 + 2.0 * np.arange(8) + rng.normal(0, 0.5, (4, 8)))]
+
+    def warned(blocks: bool) -> bool:
+        return any("order of measurement" in each for each in of(cells, blocks=blocks).warnings)
+
+    assert warned(blocks=False)
+    assert not warned(blocks=True), "it is the blocks' then"
 
 
 def test_cells_that_spread_differently_are_told_from_chance() -> None:

@@ -76,19 +76,18 @@ def test_a_plateau_is_not_described() -> None:
 
 
 @pytest.mark.parametrize(
-    ("levels", "blocks", "cores", "told"),
+    ("levels", "blocks", "told"),
     [
-        ([1, 2, 4, 8, 16], 3, None, "5 levels, 6 are needed"),
-        ([1, 2, 3, 5, 6, 8], 3, None, "N = 4 is not among the levels"),
-        ([1, 2, 3, 4, 6, 8], 3, 4, "N = 8 is more than the 4 cores"),
-        ([1, 2, 3, 4, 6, 8], 1, 8, "1 block, 2 are needed for an interval"),
+        ([1, 2, 4, 8, 16], 3, "5 levels, 6 are needed"),
+        ([1, 2, 3, 5, 6, 8], 3, "N = 4 is not among the levels"),
+        ([1, 2, 3, 4, 6, 8], 1, "1 block, 2 are needed for an interval"),
     ],
 )
 def test_a_fit_that_is_not_published_names_the_condition_that_failed(
-    levels: list[int], blocks: int, cores: int | None, told: str
+    levels: list[int], blocks: int, told: str
 ) -> None:
     series = [at(n) for n in levels]
-    found = published(levels, [series] * blocks, cores=cores)
+    found = published(levels, [series] * blocks)
     assert found == f"the Universal Scalability Law is not fitted: {told}"
 
 

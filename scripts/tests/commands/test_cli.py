@@ -29,8 +29,23 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert len([line for line in lines if "-unbound-" in line or "-core0-" in line]) == 127
-    assert lines[-1].startswith("127 cells, 3 blocks in about 20 min")
+    assert lines[-1].startswith("127 cells, 3 blocks in about 20 min 00 s; one takes ")
     assert sum("T-A01" in line for line in lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("minutes", "told"),
+    [
+        # Five of twelve minutes are planned; three are the fewest, however long they take.
+        ("60", "296 cells, 3 to 5 blocks in about 1 h 00 min; one takes "),
+        ("10", "296 cells, 3 blocks in about 2"),
+    ],
+)
+def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
+    minutes: str, told: str
+) -> None:
+    done = restbench("plan", "adaptive", "--profile", "reference", "--minutes", minutes)
+    assert done.stdout.splitlines()[-1].startswith(told)
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,87 @@ def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_di
     assert lacking.verdict == "not-measured"
 
 
+def against_best(metric: str, expect: str) -> Claims:
+    one = (
+        f'metric = "{metric}"\nexpect = "{expect}"\npooled = true\nmargin = 0.0309\n'
+        'cells = { service = "java", complexity = "low" }\n'
+        'numerator = { strategy = "serial" }\n'
+        'denominator_best = { strategy = ["pinned", "pipeline"] }\n'
+        "each = { users = [1, 2, 3, 4] }\n"
+    )
+    return claim(one)
+
+
+#: Requests per second that hold no 1 000 in a block.
+NEAR_1 = (1.0, 1.004, 0.996, 1.002, 0.998)
+FEW = {"serial": 10.0, "pinned": 20.0}
+
+
+@pytest.mark.parametrize(("slower", "verdict"), [(5.1, "reproduced"), (4.9, "not-measured")])
+def test_a_candidate_that_was_not_measured_counts_as_lost_only_where_it_is_far_behind(
+    slower: float, verdict: str
+) -> None:
+    """With 4 users, of whom each waits 40 ms for the best; with 3 it takes so many times that."""
+    per_s = 3 / (0.04 * slower)
+    slow = [row(f"java pipeline low {users}", [per_s]) for users in (1, 2, 3)]
+    planted = [*pooled_rows(0.999, 1.001, 1.0, 1.0), *slow, row("java pipeline low 4")]
+    found = decided(against_best("throughput_per_s", "not less"), planted)
+    pool, *cells = found.parts
+    assert (pool.verdict, found.verdict) == (verdict, verdict)
+    assert (pool.comparison.ratio is not None) == (verdict == "reproduced")
+    said = "(best of AF, PL, of which PL out of the race)" in cells[-1].label
+    assert said == (verdict == "reproduced")
+    assert "race" not in cells[0].label, "it has a number there"
+
+
+@pytest.mark.parametrize(("per_s", "verdict"), [(9.0, "reproduced"), (11.0, "not-measured")])
+def test_a_candidate_without_a_p95_is_held_by_its_mean_against_the_best_p95(
+    per_s: float, verdict: str
+) -> None:
+    """The p95 of the best is 20 ms a user; of the other the mean is 1 / 9 s or 1 / 11 s a user."""
+    planted = []
+    for users in (1, 2, 3, 4):
+        tails = [20.0 * users * value / 100 for value in BASE]
+        alike = [value * factor for value, factor in zip(tails, NEAR_1, strict=True)]
+        planted.append(row(f"java serial low {users}", BASE, p95_ms=alike))
+        planted.append(row(f"java pinned low {users}", BASE, p95_ms=tails))
+        planted.append(row(f"java pipeline low {users}", [per_s], p95_ms=[None]))
+    assert decided(against_best("p95_ms", "not greater"), planted).verdict == verdict
+
+
+def test_a_percentile_that_cells_have_too_few_answers_for_names_the_time_that_it_takes() -> None:
+    few = [
+        row(f"java {name} low 10", [per_s] * 3, p95_ms=[None] * 3) for name, per_s in FEW.items()
+    ]
+    asked = part("not greater").replace("throughput_per_s", "p95_ms")
+    found = decided(claim(asked), few)
+    assert found.headline == (
+        "not measured; its percentiles take 3 minutes of trials in each block"
+    ), "1 000 at 20 and at 10 a second"
+    enough = row("java pinned low 10", [20.0] * 3, p95_ms=[500.0] * 3)
+    assert "take 2 minutes" in decided(claim(asked), [few[0], enough]).headline
+    never = row("java pinned low 10", [1.9] * 3, p95_ms=[None] * 3)
+    assert decided(claim(asked), [few[0], never]).headline == "not measured", "answers after 5 s"
+
+
+def test_a_candidate_that_is_far_behind_takes_no_time_for_its_percentile() -> None:
+    planted = [
+        row(f"java {name} low {users}", [per_s] * 3, p95_ms=[None] * 3)
+        for name, per_s in {**FEW, "pipeline": 1.0}.items()
+        for users in (1, 2, 3, 4)
+    ]
+    found = decided(against_best("p95_ms", "not greater"), planted)
+    assert "its percentiles take 10 minutes" in found.headline, "4 × 150 s"
+
+
+def test_a_candidate_that_answered_wrongly_is_not_out_of_the_race() -> None:
+    slow = [row(f"java pipeline low {users}", [1.0]) for users in (1, 2, 3)]
+    wrong = row("java pipeline low 4", [1.0], ["wrong-answers"])
+    planted = [*pooled_rows(0.999, 1.001, 1.0, 1.0), *slow, wrong]
+    found = decided(against_best("throughput_per_s", "not less"), planted)
+    assert found.verdict == "not-measured"
+
+
 def test_rule_10_warnings_are_named_with_their_size_and_hide_no_verdict() -> None:
     stolen = rows(times(1.5), marks=["service-restarted"])
     stolen[0] = with_facts(stolen[0], steal_pct=4.0)

@@ -66,9 +66,9 @@ def test_the_verdict_is_by_the_whole_interval(factor: float, spread: float, verd
 @pytest.mark.parametrize(
     ("factor", "spread", "ends"),
     [
-        (1.2, 0.004, "1 of 1 cells, and to fall short of it in none."),
-        (0.9, 0.004, "0 of 1 cells, and to fall short of it in 1 (most: 10.0 %, low, 10 users)."),
-        (0.9, 0.3, "0 of 1 cells, and to fall short of it in none (the largest estimate: "),
+        (1.2, 0.004, "1 of 1 cells and to fall short in none."),
+        (0.9, 0.004, "0 of 1 cells and to fall short in 1 (most: 10.0 %, low, 10 users)."),
+        (0.9, 0.3, "0 of 1 cells and to fall short in none (largest estimate: "),
     ],
 )
 def test_the_sentence_counts_what_is_shown_and_no_estimate(

@@ -82,7 +82,7 @@ def test_each_kind_of_a_mix_has_its_part_of_the_window(run: Run) -> None:
 def test_the_page_says_what_choosing_costs_and_has_each_comparison(run: Run) -> None:
     page = page_of(run)
     answer = part_of(page, "answer")
-    assert "is shown to reach 97 % of the best fixed one in Java in 0 of 2 cells" in answer
+    assert "is shown to reach 97 % of the best fixed technique in Java in 0 of 2 cells" in answer
     assert "Ratios of throughput to the best fixed technique over 1 block: no interval" in answer
     assert picture_of(page) == "regret-throughput"
     assert "chart-overview" in page[page.index('id="places"') :]
@@ -96,8 +96,8 @@ def test_the_terminal_begins_with_it_and_a_run_in_which_nothing_chooses_says_not
     run: Run, tmp_path: Path
 ) -> None:
     assert printed(run, 200).startswith(
-        "Choosing a technique per request is shown to reach 97 % of the best fixed one in Java in "
-        "0 of 2 cells, and to fall short of it in none (the largest estimate: 10."
+        "Choosing per request is shown to reach 97 % of the best fixed technique in Java in 0 of 2 "
+        "cells and to fall short in none (largest estimate: 10."
     )
     fixed = build(tmp_path / "run", [Made(cell("java serial low 10"), steady_load(10, 50))])
     assert "Choosing" not in printed(fixed)

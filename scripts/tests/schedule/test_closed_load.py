@@ -18,7 +18,7 @@ from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.pace import Planned, TrialGroup
+from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
 from restbench.store.trials import Event, Trial, TrialFile
 
 FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
@@ -125,6 +125,31 @@ def test_one_round_of_a_block_is_of_loads_by_wrk(tmp_path: Path) -> None:
     assert [each.cell for each in round_] == [FAST]
     here.order.experiment.wrk = None
     assert len(list(driver.rounds(60 - closed_load.WRK_WHOLE_S))) == len(plan) - 1
+
+
+def test_what_a_block_could_do_without_is_what_its_rounds_take_beyond_the_least(
+    tmp_path: Path,
+) -> None:
+    here, driver = piloted(tmp_path, claimed=[FAST, MIDDLE])
+
+    def seconds(of: Mapping[Cell, int]) -> float:
+        return sum(count * driver.paces[each].seconds for each, count in of.items())
+
+    least_s = seconds(taken(driver, 0.0))
+    assert here.progress.spare_part == 0
+    whole_s = seconds(taken(driver, 60.0))
+    assert here.progress.spare_part == pytest.approx(1 - least_s / whole_s)
+    assert least_s < whole_s / 2
+
+
+@pytest.mark.parametrize("response_s", [0.0, 0.01, 0.05, 0.1, 0.25, 0.3, 3.0])
+def test_no_block_takes_less_than_is_known_before_it(response_s: float) -> None:
+    """A pass of warm-up for each strategy and a pilot of each cell belong to it."""
+    group = TrialGroup("claims", (FAST, MIDDLE, ALONE))
+    trials_s = least_seconds([group], dict.fromkeys(group.cells, Pace(response_s)))
+    known_s = closed_load.least_block_s([group])
+    assert known_s > 2 * 0.5 + 3 * closed_load.PILOT_S
+    assert known_s <= 2 * 0.5 + 3 * (closed_load.PILOT_S + BETWEEN_S) + trials_s
 
 
 def test_a_mix_is_kept_for_a_second_as_its_large_requests_take_longer_than_the_mean(

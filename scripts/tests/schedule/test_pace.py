@@ -15,6 +15,8 @@ from restbench.schedule.pace import (
     TrialGroup,
     bands,
     interleaved,
+    least_rounds,
+    least_seconds,
     predicted_s,
     rounds_of,
     singles,
@@ -62,6 +64,14 @@ def test_time_is_divided_by_shares_and_everybody_has_a_round() -> None:
     assert rounds_of(groups, paces, -5.0) == {"a": 1, "b": 1}
     least = round(LEAST_KEPT_S / PACES[FAST].keep_s)
     assert rounds_of([TrialGroup("quick", (FAST, OTHER))], PACES, -5.0) == {"quick": least}
+
+
+def test_what_a_block_takes_at_least_is_a_second_of_each_cell_whatever_time_it_has() -> None:
+    groups = [TrialGroup("quick", (FAST, OTHER)), TrialGroup("slow", (SLOW,))]
+    least = {each.name: least_rounds(each.cells, PACES) for each in groups}
+    assert rounds_of(groups, PACES, 0.0) == least
+    again, slow = 2 * PACES[FAST].seconds + PACES[OTHER].seconds, PACES[SLOW].seconds
+    assert least_seconds(groups, PACES) == pytest.approx(10 * again + slow)
 
 
 def test_what_a_group_has_no_rounds_for_is_the_others() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,8 +18,10 @@ from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import block, runner, windows
-from restbench.schedule.block_run import Wanted
+from restbench.schedule.block_run import Progress, Wanted
+from restbench.schedule.pace import Planned
 from restbench.store.store import Run
+from restbench.store.trials import SPARE_S
 
 pytestmark = pytest.mark.usefixtures("known_machine")
 #: A claim that needs more blocks.
@@ -166,6 +170,95 @@ def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: R
     run.trials.finish(2, "2026-11-24T01:39:00+00:00")
     assert runner.block_seconds(order, run, 3, 0.0) == 300, "half of what it was to have"
     assert runner.block_seconds(order, run, 5, 0.0) == 600
+
+
+def lasting(minutes: int, spare_s: float | None) -> Callable[[Order, Run, Wanted, View], None]:
+    """A block of so many minutes without trials, which could have done without some seconds."""
+
+    def measure(_order: Order, run: Run, wanted: Wanted, _view: View) -> None:
+        facts = {} if spare_s is None else {SPARE_S: spare_s}
+        run.trials.begin(wanted.block, "2026-11-24T01:00:00+00:00", facts)
+        run.trials.finish(wanted.block, f"2026-11-24T01:{minutes:02d}:00+00:00")
+
+    return measure
+
+
+@pytest.mark.parametrize(
+    ("minutes", "spare_s", "blocks", "said"),
+    [
+        (12, 90.0, 5, ["a block takes 10.5 minutes or more, 48.0 are left: 4 more"]),
+        (13, 420.0, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
+        (13, None, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
+        (
+            14,
+            0.0,
+            4,
+            [
+                "a block takes 14.0 minutes or more, 46.0 are left: 3 more",
+                "a block takes 14.0 minutes or more, 4.0 are left: no more",
+            ],
+        ),
+        (
+            23,
+            60.0,
+            3,
+            [
+                "a block takes 22.0 minutes or more, 37.0 are left: 2 more, 7.0 minutes too late, "
+                "as an interval needs them",
+                "a block takes 22.0 minutes or more, 0.0 are left: no more",
+            ],
+        ),
+    ],
+)
+def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noqa: PLR0917
+    tmp_path: Path,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    minutes: int,
+    spare_s: float | None,
+    blocks: int,
+    said: list[str],
+) -> None:
+    """Five of twelve minutes are planned; three are the fewest."""
+    monkeypatch.setattr(block, "measure", lasting(minutes, spare_s))
+    view = View()
+    manifest = runner.execute(order_of(tmp_path, 5, 5, minutes=60), run, view)
+    assert {each.block for each in manifest.plan} == set(range(1, blocks + 1))
+    assert [each for each in view.notes if each.startswith("a block takes")] == said
+
+
+@pytest.mark.parametrize("spare_part", [1.0, 0.75])
+def test_a_block_keeps_what_its_trials_could_have_done_without(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, spare_part: float
+) -> None:
+    """The whole time of trials that end when it is over (1.0)."""
+    now_s = [0.0]
+
+    def rounds(_seconds: float) -> Iterator[Sequence[Planned]]:
+        now_s[0] += 40.0
+        yield from ()
+
+    @contextmanager
+    def opened(*_of: object) -> Iterator[SimpleNamespace]:
+        here = SimpleNamespace(progress=Progress(1, spare_part=spare_part))
+        yield SimpleNamespace(here=here, rounds=rounds)
+
+    order = order_of(tmp_path, 1, 1)
+    run.path.mkdir(parents=True)
+    monkeypatch.setitem(block.DRIVERS, order.experiment.driver, opened)
+    monkeypatch.setattr(block, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    block.measure(order, run, Wanted(1, runner.groups_of(order), 60.0), View())
+    (kept,) = run.trials.blocks()
+    assert kept.facts[SPARE_S] == 40.0 * spare_part
+    assert kept.least_s == (kept.seconds or 0.0) - 40.0 * spare_part
+
+
+def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run) -> None:
+    order = order_of(tmp_path, 5, 5, minutes=60)
+    run.path.mkdir(parents=True)
+    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {SPARE_S: 60.0})
+    run.trials.finish(1, "2026-11-24T01:23:00+00:00")
+    assert runner.block_seconds(order, run, 2, 0.0) == 22 * 60
 
 
 def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:

@@ -4,6 +4,7 @@ why to believe it. Each kept run is one of its kind; its page is what today's co
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -25,6 +26,8 @@ from restbench.store.store import Run
 #: Of all that git has of results: 6 MiB, and 1.5 more for each of three later kinds of experiment.
 MOST_BYTES = 10.5 * 2**20
 SELF_CONTAINED_MOST_BYTES = 2_000_000
+#: Of what a first screen says: to the next full stop or semicolon, and altogether.
+MOST_WORDS, MOST_WORDS_IN_ALL = 35, 60
 
 
 def tracked() -> list[Path]:
@@ -57,6 +60,14 @@ def test_sentence_picture_and_reasons_of_a_kept_run_are_of_its_kind(name: str) -
     page = run.report.read_text(encoding="utf-8")
     assert f'<p class="answer">{escape(answer.sentence)}</p>' in page
     assert picture_of(page).startswith(PICTURES[name]), f"restbench keep {name}"
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_what_a_kept_run_says_first_is_short(name: str) -> None:
+    said = views.answer_of(exported.read(Run(store.RESULTS / name).exported_file)).sentence
+    counts = [len(part.split()) for part in re.split(r"[.;] ", said)]
+    assert max(counts) <= MOST_WORDS, said
+    assert sum(counts) <= MOST_WORDS_IN_ALL, said
 
 
 def test_the_picture_of_faults_has_the_one_promise_that_was_broken() -> None:

@@ -108,15 +108,19 @@ def test_a_technique_has_one_style_in_every_panel() -> None:
     ]
 
 
-def test_of_one_load_the_sentence_says_by_how_much_the_first_technique_leads() -> None:
+def test_of_one_load_the_list_says_by_how_much_the_first_technique_leads() -> None:
     clear = [row(FUNCTION, around(300)), row(SKIP_LOCKED, around(400))]
-    said = shown.sentence(clear)
-    assert "400 messages a second by skip-locked under worker-pool (200, 10 users), 1.33 [" in said
-    assert said.endswith("] times function.")
+    first = "400 messages a second by skip-locked under worker-pool (200, 10 users)."
+    assert shown.sentence(clear).endswith(first)
+    (lead,) = shown.of_one_load(clear)
+    assert lead.startswith("Java: skip-locked answers 1.33 [")
+    assert lead.endswith("] times as many as function")
     near = [row(FUNCTION, [400, 300, 380]), row(SKIP_LOCKED, [390, 400, 300])]
-    assert shown.sentence(near).endswith("] times function (not shown to be slower).")
+    (lead,) = shown.of_one_load(near)
+    assert lead.endswith("] times as many as function, which is not shown to be slower")
     more = row(FUNCTION.replace(" 10 ", " 60 "), around(200))
-    assert shown.sentence([*clear, more]).endswith(" (200, 10 users).")
+    assert shown.sentence([*clear, more]).endswith(first)
+    assert shown.of_one_load([*clear, more]) == []
 
 
 def test_of_one_load_the_first_picture_is_each_technique_over_the_first() -> None:
@@ -134,9 +138,9 @@ def test_of_one_load_the_first_picture_is_each_technique_over_the_first() -> Non
         row(SKIP_LOCKED.replace("worker-pool", "serial"), [390, 410, 400, 420, 370]),
         row(FUNCTION.replace("function", "memory"), around(2000)),
     ]
-    assert shown.sentence(rows).endswith(
-        " An operation takes 1.21 (Java) times the database's CPU time that it takes under pgbench "
-        "at the same rate."
+    assert shown.of_one_load(rows)[-1] == (
+        "An operation takes 1.21 (Java) times the database's CPU time that it takes under pgbench "
+        "at the same rate"
     )
     chart = techniques.chart(rows)
     assert [(each["label"], each["series"]) for each in data_of(chart)] == [

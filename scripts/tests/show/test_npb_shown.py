@@ -63,7 +63,7 @@ def test_the_sentence_says_what_the_service_costs_and_the_picture_shows_each_ker
     answer = found.run.answer
     assert answer is not None
     assert answer.sentence == (
-        "A NAS kernel takes 1.00 times as long in the Java service (serial) as in a warm process "
+        "A NAS kernel takes 1.00 (Java serial) times as long in the service as in a warm process "
         "of its own."
     )
     assert "over 3 blocks" in answer.reasons[0]
@@ -120,7 +120,7 @@ def test_the_terminal_shows_every_row_in_100_columns() -> None:
     console = Console(width=100, record=True, file=io.StringIO())
     console.print(terminal.render(shown([row(cell("CG-A"), BLOCKS), refused()])))
     text = console.export_text()
-    assert text.startswith("A NAS kernel takes 1.00 times as long")
+    assert text.startswith("A NAS kernel takes 1.00 (Java serial) times as long")
     assert "CG-A" in text
     assert "FT-B" in text
     assert "…" not in text

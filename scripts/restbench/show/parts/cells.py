@@ -140,13 +140,9 @@ def _cell(row: Row, found: Findings) -> doc.Section:
     )
 
 
-def _block_column(metric: str) -> doc.Column[Measurement]:
-    return doc.number(HEADINGS[metric], attrgetter(metric))
-
-
 _BLOCK: Sequence[doc.Column[Measurement]] = (
     doc.number("Block", lambda block: block.block),
-    *map(_block_column, _OF_BLOCK),
+    *(doc.number(HEADINGS[metric], attrgetter(metric)) for metric in _OF_BLOCK),
 )
 
 

@@ -139,10 +139,6 @@ def windows(found: Findings) -> doc.Section | None:
     return doc.section("observed", title, intro, check if held else None, seen, folded=True)
 
 
-def _states(window: WindowEntry) -> str:
-    return ", ".join(f"{state} {count:.1f}" for state, count in window.threads_by_state.items())
-
-
 _WINDOWS: Sequence[doc.Column[WindowEntry]] = (
     doc.Column("Cell", lambda window: doc.Link(window.cell, f"#cell-{window.cell}")),
     doc.number("Window s", lambda window: window.seconds),
@@ -156,7 +152,10 @@ _WINDOWS: Sequence[doc.Column[WindowEntry]] = (
     doc.number("Heap peak MiB", lambda window: window.heap_peak_mib),
     doc.number("GC pauses ms", lambda window: window.gc_pause_ms),
     doc.Column("Each core %", lambda window: " ".join(f"{core:.0f}" for core in window.core_pct)),
-    doc.Column("Threads by state", _states),
+    doc.Column(
+        "Threads by state",
+        lambda of: ", ".join(f"{state} {n:.1f}" for state, n in of.threads_by_state.items()),
+    ),
 )
 
 
@@ -197,7 +196,9 @@ def _facts(found: Findings) -> dict[str, doc.Inline]:
     facts |= {"Interrupted": _interrupted(manifest.interrupted)}
     facts |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
     facts |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
-    return facts | {_heading(name): _plain(value) for name, value in run.described.items()}
+    return facts | {
+        name.replace("_", " ").capitalize(): _plain(value) for name, value in run.described.items()
+    }
 
 
 def _interrupted(found: Sequence[Interruption]) -> str:
@@ -216,10 +217,6 @@ def commit(commit: str, dirty: bool | None) -> str:
     if dirty is None:
         return "commit unknown: neither git nor a checkout was there"
     return f"git commit {commit}{' with local changes' if dirty else ''}"
-
-
-def _heading(name: str) -> str:
-    return name.replace("_", " ").capitalize()
 
 
 def _plain(value: object) -> str:
