@@ -172,9 +172,9 @@ def _places(group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Si
 
 
 def _sizes(names: Sequence[str], every: Sequence[int], sizes: Sizes) -> str:
-    rows = sorted(sizes.rows[name] for name in names if name in sizes.rows)
+    rows = sorted({sizes.rows[name] for name in names if name in sizes.rows})
     others = [
-        f"the mix {name}" if name in sizes.mixes else name
+        f"the mix {name}".removesuffix(" mix") if name in sizes.mixes else name  # one is just "mix"
         for name in names
         if name not in sizes.rows
     ]

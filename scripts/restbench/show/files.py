@@ -19,7 +19,8 @@ from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
 _DECIMALS = 3
-#: Charts that a kept copy has as files, by the beginnings of their names: its page draws all.
+#: Charts that a kept copy has as files, by the beginnings of their names, where it has figures of
+#: the study: its page draws all.
 KEPT_FIGURES = ("overview", "figure-14", "figure-17", "figure-19", "figure-24")
 
 
@@ -90,7 +91,8 @@ def show_kept(kept: Run, library: Path) -> None:
     for folder in (kept.figures, kept.test_matrix_csv.parent):
         shutil.rmtree(folder, ignore_errors=True)
     found = views.drawn(exported.read(kept.exported_file), kept)
-    write_figures(found, KEPT_FIGURES)
+    if any(name.startswith("figure-") for name in found.charts):
+        write_figures(found, KEPT_FIGURES)
     write_tables(found)
     report.write(found, Path(os.path.relpath(library, kept.path)).as_posix())
 

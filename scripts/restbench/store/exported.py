@@ -361,9 +361,9 @@ def _compact(value: object) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Numbers in seven significant digits: more than any clock here has, and half as long."""
+    """Numbers in six significant digits: no interval is as narrow, and the file half as long."""
     if isinstance(value, float):
-        return float(f"{value:.7g}")
+        return float(f"{value:.6g}")
     if isinstance(value, dict):
         return {name: _rounded(each) for name, each in value.items()}
     return [_rounded(each) for each in value] if isinstance(value, list) else value
