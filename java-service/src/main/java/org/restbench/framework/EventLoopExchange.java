@@ -45,10 +45,10 @@ final class EventLoopExchange {
         this.answer = answer;
     }
 
-    /** The next bytes of the body; after the end they are dropped. */
+    /** The next bytes of the body, not to be written to any more; after the end they are dropped. */
     void take(byte[] piece) {
         if (!over) {
-            Reply refused = exchange.take(piece, 0, piece.length);
+            Reply refused = exchange.take(piece);
             over = refused != null;
             if (over) {
                 answerLater(refused);
