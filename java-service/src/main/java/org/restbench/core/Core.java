@@ -11,42 +11,23 @@ import org.restbench.memory.MemoryBudget;
  * The service without HTTP: what a request is answered, whatever received it. Checks come in the contract's order.
  *
  * <p>A framework calls {@link #open} with a request's head. Where that gives an {@link Exchange}, it hands over the
- * body, in pieces or as a stream, lets it wait, and lets it run. It sends the {@link Reply} it gets from any of these, and says
- * that it is sent.
+ * body, in pieces or as a stream, lets it wait, and lets it run. It sends the {@link Reply} it gets from any of these,
+ * and says that it is sent.
+ *
+ * @param pages by their path, what is there to GET
+ * @param memory of all requests together
+ * @param limits of the work of one request
+ * @param delays that requests ask for
+ * @param maxBodyBytes above it a body is refused
  */
-public final class Core {
-    private final Catalogue catalogue;
-    private final Map<String, Page> pages;
-    private final Admission admission;
-    private final MemoryBudget memory;
-    private final WorkLimits limits;
-    private final Delays delays;
-    private final int maxBodyBytes;
-
-    /**
-     * @param pages by their path, what is there to GET
-     * @param memory of all requests together
-     * @param limits of the work of one request
-     * @param delays that requests ask for
-     * @param maxBodyBytes above it a body is refused
-     */
-    public Core(
-            Catalogue catalogue,
-            Map<String, Page> pages,
-            Admission admission,
-            MemoryBudget memory,
-            WorkLimits limits,
-            Delays delays,
-            int maxBodyBytes) {
-        this.catalogue = catalogue;
-        this.pages = pages;
-        this.admission = admission;
-        this.memory = memory;
-        this.limits = limits;
-        this.delays = delays;
-        this.maxBodyBytes = maxBodyBytes;
-    }
-
+public record Core(
+        Catalogue catalogue,
+        Map<String, Page> pages,
+        Admission admission,
+        MemoryBudget memory,
+        WorkLimits limits,
+        Delays delays,
+        int maxBodyBytes) {
     /** Never throws. */
     public Opened open(Head head) {
         Found found = catalogue.find(head.rawPath());
@@ -87,25 +68,5 @@ public final class Core {
     /** What a server has refused by itself, in the contract's form. */
     public Reply refusedByServer(int status) {
         return Reply.error(Refusal.byServer(status));
-    }
-
-    Admission admission() {
-        return admission;
-    }
-
-    MemoryBudget memory() {
-        return memory;
-    }
-
-    WorkLimits limits() {
-        return limits;
-    }
-
-    Delays delays() {
-        return delays;
-    }
-
-    int maxBodyBytes() {
-        return maxBodyBytes;
     }
 }

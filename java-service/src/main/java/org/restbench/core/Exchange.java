@@ -129,8 +129,8 @@ public final class Exchange implements Opened {
         long most = declared ? head.declaredBytes() : core.maxBodyBytes();
         long wanted = Math.max(2L * body.length, declared ? BELIEVED_BYTES : FIRST_BYTES);
         int capacity = (int) Math.max(needed, Math.min(most, wanted));
-        if (!declared && capacity > FIRST_BYTES) { // for the first there is memory
-            memory.grow(route.protocol().bytesPerByte() * (capacity - Math.max(body.length, FIRST_BYTES)));
+        if (!declared) { // of the first bytes it has the memory already
+            memory.grow(route.protocol().bytesPerByte() * Math.max(0, capacity - Math.max(body.length, FIRST_BYTES)));
         }
         body = Arrays.copyOf(body, capacity);
     }

@@ -45,11 +45,6 @@ public final class StageClock {
         return computeNanos;
     }
 
-    /** As the header has it, without parts of compute. */
-    public String serverTiming() {
-        return serverTiming(Map.of());
-    }
-
     /**
      * As the header has it; {@code queue} is from its start to the end of the last stage, without the stages: waiting
      * for whatever runs a stage.

@@ -85,8 +85,8 @@ final class SoapCall {
     Reply reply() {
         byte[] xml = answer.toByteArray();
         long marshalNanos = System.nanoTime() - startedNanos - unmarshalNanos - runNanos;
-        String timing = call.delayTiming() + StageClock.entry("unmarshal", unmarshalNanos) + ", " + clock.serverTiming()
-                + ", " + StageClock.entry("marshal", marshalNanos);
+        String timing = call.delayTiming() + StageClock.entry("unmarshal", unmarshalNanos) + ", "
+                + clock.serverTiming(Map.of()) + ", " + StageClock.entry("marshal", marshalNanos);
         return Reply.of(OK, SoapProtocol.TEXT_XML, Map.of("Server-Timing", timing), xml);
     }
 

@@ -129,9 +129,7 @@ class HelidonFramework {
                     request.headers().first(HeaderNames.CONTENT_TYPE).orElse(null),
                     declaredBytes,
                     Head.ALWAYS_WANTED));
-            send(
-                    opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened,
-                    response);
+            send(opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened, response);
         }
 
         private static Reply answer(Exchange exchange, ServerRequest request) {
