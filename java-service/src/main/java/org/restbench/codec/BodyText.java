@@ -1,6 +1,9 @@
 package org.restbench.codec;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
@@ -8,7 +11,10 @@ import java.nio.charset.StandardCharsets;
 
 /** What a body has to be before it is read as JSON, and Jackson does not check. */
 final class BodyText {
-    private static final long BACKSLASHES = '\\' * Digits.EACH_BYTE;
+    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
+    private static final long HIGH_BITS = 0x80 * EACH_BYTE;
+    private static final long BACKSLASHES = '\\' * EACH_BYTE;
     private static final int DECODED_AT_ONCE = 8192;
 
     private BodyText() {}
@@ -26,11 +32,11 @@ final class BodyText {
         long found = 0;
         int next = 0;
         for (; next <= body.length - Long.BYTES; next += Long.BYTES) {
-            long word = (long) Digits.WORDS.get(body, next);
+            long word = (long) WORDS.get(body, next);
             long other = word ^ BACKSLASHES;
-            found |= word | other - Digits.EACH_BYTE & ~other; // a byte that becomes 0 borrows from its highest bit
+            found |= word | other - EACH_BYTE & ~other; // a byte that becomes 0 borrows from its highest bit
         }
-        boolean plain = (found & Digits.HIGH_BITS) == 0;
+        boolean plain = (found & HIGH_BITS) == 0;
         for (; next < body.length; next++) {
             plain &= body[next] >= 0 && body[next] != '\\';
         }

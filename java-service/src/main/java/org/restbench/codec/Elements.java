@@ -6,12 +6,15 @@ import org.restbench.memory.MemoryBudget;
 
 /** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
 final class Elements {
-    private static final int FEW = 64;
+    private static final int FEW = 32;
 
     /** One MiB of them. */
     private static final int WORTH_A_COPY = 1 << 17;
 
-    /** Numbers of up to this many digits fit 64 bits: no check for overflow. */
+    /** Numbers of up to this many digits fit 32 bits. */
+    private static final int INT_DIGITS = 9;
+
+    /** And of up to this many 64 bits: no check for overflow. */
     private static final int SURELY_FIT_DIGITS = 18;
 
     private final MemoryBudget.Hold memory;
@@ -155,19 +158,23 @@ final class Elements {
         long[] room = values;
         int count = kept;
         int from = offset;
-        while (count < room.length && from <= text.length - Long.BYTES) {
-            long word = (long) Digits.WORDS.get(text, from);
-            int digits = Digits.count(word);
-            byte end = (byte) (word >>> Byte.SIZE * digits);
-            if (digits == 0 || digits == Long.BYTES || end != ',' && end != '"') {
+        while (count < room.length) {
+            int to = from;
+            int value = 0; // wraps where there are many digits, and is not used then
+            for (int digit = at(text, to) - '0'; digit >= 0 && digit <= 9; digit = at(text, to) - '0') {
+                value = value * 10 + digit;
+                to++;
+            }
+            byte end = at(text, to);
+            if (to == from || to - from > INT_DIGITS || end != ',' && end != '"') {
                 break;
             }
-            room[count++] = Digits.value(word, digits);
+            room[count++] = value;
             if (end == '"') {
                 kept = count;
                 return -1;
             }
-            from += digits + 1;
+            from = to + 1;
         }
         kept = count;
         return from;

@@ -9,6 +9,7 @@ import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
 import org.restbench.workload.matrix.MatrixRequest;
+import tools.jackson.core.io.NumberOutput;
 import tools.jackson.core.util.ByteArrayBuilder;
 
 /** The matrix workload's JSON. */
@@ -24,7 +25,7 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
     private static final int PIECE_BYTES = 2048;
 
     /** At most, of a number with what stands before it and behind it. */
-    private static final int NUMBER_BYTES = Digits.MOST_BYTES + 5;
+    private static final int NUMBER_BYTES = 32;
 
     private final int mostElements;
 
@@ -101,7 +102,7 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
             byte before = '[';
             for (int i = row * rows.columns(); i < (row + 1) * rows.columns(); i++) {
                 piece[length++] = before;
-                length = Digits.put(rows.values()[i], piece, length);
+                length = NumberOutput.outputLong(rows.values()[i], piece, length);
                 before = ',';
                 if (length > PIECE_BYTES - NUMBER_BYTES) {
                     text.write(piece, 0, length);
