@@ -6,7 +6,7 @@ import org.restbench.memory.MemoryBudget;
 
 /** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
 final class Elements {
-    private static final int FEW = 32;
+    private static final int FEW = 16;
 
     /** One MiB of them. */
     private static final int WORTH_A_COPY = 1 << 17;
