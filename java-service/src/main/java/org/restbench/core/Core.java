@@ -11,8 +11,8 @@ import org.restbench.memory.MemoryBudget;
  * The service without HTTP: what a request is answered, whatever received it. Checks come in the contract's order.
  *
  * <p>A framework calls {@link #open} with a request's head. Where that gives an {@link Exchange}, it hands over the
- * body piece by piece, lets it wait, and lets it run. It sends the {@link Reply} it gets from any of these, and says
- * that it is sent.
+ * body, in pieces or as a stream, lets it wait, and lets it run. It sends the {@link Reply} it gets from any of these,
+ * and says that it is sent.
  *
  * @param pages by their path, what is there to GET
  * @param memory of all requests together

@@ -1,5 +1,7 @@
 package org.restbench.core;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
@@ -11,9 +13,9 @@ import org.restbench.execution.StageClock;
 import org.restbench.memory.MemoryBudget;
 
 /**
- * A request on its way: takes its body piece by piece, waits where it asks for a delay, and runs. Used by one thread at
- * a time; {@link #run}, once {@link #delayed} is done, or {@link #cutOff} is called exactly once, unless {@link #take}
- * has given a reply.
+ * A request on its way: takes its body, waits where it asks for a delay, and runs. Used by one thread at a time;
+ * {@link #run}, once {@link #delayed} is done, or {@link #cutOff} is called exactly once, unless taking the body has
+ * given a reply.
  */
 public final class Exchange implements Opened {
     /** A declared length is believed up to here; beyond, memory grows with what really arrives. */
@@ -31,7 +33,7 @@ public final class Exchange implements Opened {
     private final Query query;
     private MemoryBudget.Hold memory;
     private boolean admitted;
-    private byte[] body;
+    private byte[] body = {};
     private int received;
     private Throwable refusal;
     private long wholeNanos;
@@ -63,7 +65,6 @@ public final class Exchange implements Opened {
         }
         long expected = declared < 0 ? FIRST_BYTES : declared;
         memory = core.memory().hold(BYTES_PER_REQUEST + route.protocol().bytesPerByte() * expected);
-        body = new byte[(int) Math.min(expected, declared < 0 ? FIRST_BYTES : BELIEVED_BYTES)];
     }
 
     private void admit() {
@@ -82,20 +83,42 @@ public final class Exchange implements Opened {
     /**
      * Takes the next bytes of the body.
      *
+     * @param piece belongs to the exchange from now on: one that is the whole body is not copied
      * @return null where there is room for them; else the answer, and the exchange is over
      */
-    public Reply take(byte[] piece, int from, int length) {
+    public Reply take(byte[] piece) {
         try {
-            if (length > core.maxBodyBytes() - received) {
+            if (piece.length > core.maxBodyBytes() - received) {
                 throw tooLarge();
             }
-            makeRoom(received + length);
-            System.arraycopy(piece, from, body, received, length);
-            received += length;
+            if (received == 0 && piece.length == head.declaredBytes()) {
+                body = piece;
+            } else {
+                makeRoom(received + piece.length);
+                System.arraycopy(piece, 0, body, received, piece.length);
+            }
+            received += piece.length;
             return null;
         } catch (Throwable refused) {
             return refused(refused);
         }
+    }
+
+    /**
+     * Takes the whole body, as a stream gives it.
+     *
+     * @return as {@link #take}
+     * @throws IOException the stream's: the body is cut off
+     */
+    public Reply takeAll(InputStream in) throws IOException {
+        for (int next = in.read(); next >= 0; next = in.read()) {
+            Reply refused = take(new byte[] {(byte) next}); // makes room for more
+            if (refused != null) {
+                return refused;
+            }
+            received += in.readNBytes(body, received, body.length - received);
+        }
+        return null;
     }
 
     private void makeRoom(int needed) {
@@ -104,9 +127,10 @@ public final class Exchange implements Opened {
         }
         boolean declared = head.declaredBytes() >= 0;
         long most = declared ? head.declaredBytes() : core.maxBodyBytes();
-        int capacity = (int) Math.max(needed, Math.min(most, 2L * body.length));
-        if (!declared) {
-            memory.grow(route.protocol().bytesPerByte() * (capacity - body.length));
+        long wanted = Math.max(2L * body.length, declared ? BELIEVED_BYTES : FIRST_BYTES);
+        int capacity = (int) Math.max(needed, Math.min(most, wanted));
+        if (!declared) { // of the first bytes it has the memory already
+            memory.grow(route.protocol().bytesPerByte() * Math.max(0, capacity - Math.max(body.length, FIRST_BYTES)));
         }
         body = Arrays.copyOf(body, capacity);
     }

@@ -14,8 +14,6 @@ public final class Reply implements Opened {
     /** An answer is data: a browser that is shown it guesses, keeps, loads and runs nothing. */
     static final String DATA = "default-src 'none'; frame-ancestors 'none'";
 
-    private static final Map<String, String> JSON_HEADERS = headers(JSON, DATA);
-
     private final int status;
     private final Map<String, String> headers;
     private final byte[] body;
@@ -44,14 +42,13 @@ public final class Reply implements Opened {
 
     /** @param more headers beside those of every answer */
     static Reply answer(byte[] body, String serverTiming, Map<String, String> more) {
-        Map<String, String> headers = new LinkedHashMap<>(JSON_HEADERS);
-        headers.put("Server-Timing", serverTiming);
-        headers.putAll(more);
-        return new Reply(200, headers, body);
+        Reply answer = of(200, JSON, more, body);
+        answer.headers.put("Server-Timing", serverTiming);
+        return answer;
     }
 
     /**
-     * An answer in another form than JSON.
+     * An answer in any form.
      *
      * @param more headers beside those of its media type
      */
@@ -65,12 +62,7 @@ public final class Reply implements Opened {
     static Reply error(Refusal refusal) {
         String json = "{\"requestId\":" + RequestIds.asReceived(refusal.requestId()) + ",\"errorCode\":\""
                 + refusal.code().code() + "\",\"errorMessage\":" + RequestIds.quote(refusal.message()) + "}";
-        Map<String, String> headers = JSON_HEADERS;
-        if (!refusal.headers().isEmpty()) {
-            headers = new LinkedHashMap<>(JSON_HEADERS);
-            headers.putAll(refusal.headers());
-        }
-        return new Reply(refusal.status(), headers, json.getBytes(StandardCharsets.UTF_8));
+        return of(refusal.status(), JSON, refusal.headers(), json.getBytes(StandardCharsets.UTF_8));
     }
 
     public int status() {

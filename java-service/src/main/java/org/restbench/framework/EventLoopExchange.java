@@ -5,9 +5,7 @@ import java.util.Date;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.restbench.core.Exchange;
@@ -20,8 +18,6 @@ import org.restbench.core.Reply;
  * no thread.
  */
 final class EventLoopExchange {
-    private static final int IDLE_THREAD_SECONDS = 60;
-
     private static volatile Second now = new Second(-1, "");
 
     private final Exchange exchange;
@@ -45,10 +41,10 @@ final class EventLoopExchange {
         this.answer = answer;
     }
 
-    /** The next bytes of the body; after the end they are dropped. */
+    /** The next bytes of the body, not to be written to any more; after the end they are dropped. */
     void take(byte[] piece) {
         if (!over) {
-            Reply refused = exchange.take(piece, 0, piece.length);
+            Reply refused = exchange.take(piece);
             over = refused != null;
             if (over) {
                 answerLater(refused);
@@ -101,12 +97,7 @@ final class EventLoopExchange {
     /** Threads for what an event loop must not do: as many as there are requests in flight, which the core bounds. */
     static ExecutorService threads(String name) {
         AtomicInteger started = new AtomicInteger();
-        return new ThreadPoolExecutor(
-                0,
-                Integer.MAX_VALUE,
-                IDLE_THREAD_SECONDS,
-                TimeUnit.SECONDS,
-                new SynchronousQueue<>(),
+        return Executors.newCachedThreadPool(
                 task -> new Thread(task, "http-" + name + "-" + started.incrementAndGet()));
     }
 

@@ -6,7 +6,6 @@ import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -30,8 +29,6 @@ final class ServletExchange {
 
     /** Attribute of a request whose answer the container asks for. */
     private static final String REPLY = ServletExchange.class.getName() + ".reply";
-
-    private static final int PIECE_BYTES = 16 << 10;
 
     private final HttpServletRequest request;
     private final HttpServletResponse response;
@@ -121,17 +118,8 @@ final class ServletExchange {
 
     /** Reads the body: null where all of it is there. */
     private Reply receive(Exchange exchange) {
-        long length = request.getContentLengthLong();
-        byte[] piece = new byte[length > 0 ? (int) Math.min(length, PIECE_BYTES) : PIECE_BYTES];
         try {
-            InputStream in = request.getInputStream();
-            for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
-                Reply refused = exchange.take(piece, 0, read);
-                if (refused != null) {
-                    return refused;
-                }
-            }
-            return null;
+            return exchange.takeAll(request.getInputStream());
         } catch (IOException cutOff) {
             return exchange.cutOff();
         }

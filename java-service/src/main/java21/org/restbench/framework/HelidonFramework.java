@@ -15,7 +15,6 @@ import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import io.helidon.webserver.http1.Http1Config;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -45,8 +44,6 @@ class HelidonFramework {
 
     /** Its HTTP server, with one handler for all paths. */
     private static final class Server implements ServerLifecycle.Server {
-        private static final int PIECE_BYTES = 16 << 10;
-
         private final Core core;
         private final Settings settings;
         private WebServer server;
@@ -132,20 +129,14 @@ class HelidonFramework {
                     request.headers().first(HeaderNames.CONTENT_TYPE).orElse(null),
                     declaredBytes,
                     Head.ALWAYS_WANTED));
-            send(
-                    opened instanceof Exchange exchange ? answer(exchange, request, declaredBytes) : (Reply) opened,
-                    response);
+            send(opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened, response);
         }
 
-        private static Reply answer(Exchange exchange, ServerRequest request, long declaredBytes) {
-            byte[] piece = new byte[declaredBytes > 0 ? (int) Math.min(declaredBytes, PIECE_BYTES) : PIECE_BYTES];
+        private static Reply answer(Exchange exchange, ServerRequest request) {
             try {
-                InputStream in = request.content().inputStream();
-                for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
-                    Reply refused = exchange.take(piece, 0, read);
-                    if (refused != null) {
-                        return refused;
-                    }
+                Reply refused = exchange.takeAll(request.content().inputStream());
+                if (refused != null) {
+                    return refused;
                 }
             } catch (IOException | RuntimeException cutOff) { // Helidon's own are unchecked
                 return exchange.cutOff();

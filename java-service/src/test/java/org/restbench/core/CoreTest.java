@@ -1,10 +1,16 @@
 package org.restbench.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -112,7 +118,7 @@ class CoreTest {
         }
         Exchange exchange = (Exchange) opened;
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        Reply refused = exchange.take(bytes, 0, bytes.length);
+        Reply refused = exchange.take(bytes);
         return sent(
                 refused != null
                         ? refused
@@ -160,16 +166,12 @@ class CoreTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"serial", "pinned", "pipeline", "thread-pool", "adaptive"})
-    void a_body_in_pieces_of_any_size_is_the_body(String strategy) {
+    void a_body_in_pieces_of_any_size_is_the_body(String strategy) throws IOException {
         Random random = new Random(7);
         byte[] bytes = BODY.getBytes(StandardCharsets.UTF_8);
-        for (int round = 0; round < 50; round++) {
+        for (int round = 0; round < 100; round++) {
             Exchange exchange = (Exchange) core.open(post("/matrix/" + strategy, round % 2 == 0 ? -1 : bytes.length));
-            for (int from = 0; from < bytes.length; ) {
-                int length = Math.min(bytes.length - from, random.nextInt(40));
-                assertThat(exchange.take(bytes, from, length)).isNull();
-                from += length;
-            }
+            assertThat(taken(exchange, pieces(bytes, 40, random), random)).isNull();
             assertThat(sent(exchange.run().toCompletableFuture().join()))
                     .isEqualTo("200{\"requestId\":\"7\",\"rows\":[[6]]}");
         }
@@ -178,7 +180,7 @@ class CoreTest {
     /** Beyond the limit, without memory, cut off, or whole. */
     @ParameterizedTest
     @ValueSource(strings = {"serial", "pinned", "pipeline", "adaptive"})
-    void however_a_body_ends_it_is_answered_once_and_leaves_nothing(String strategy) {
+    void however_a_body_ends_it_is_answered_once_and_leaves_nothing(String strategy) throws IOException {
         Random random = new Random(11);
         Set<String> answers = new TreeSet<>();
         int rounds = 200;
@@ -203,19 +205,15 @@ class CoreTest {
     }
 
     /** A third of the bodies that are taken is cut off anywhere. */
-    private static String ended(Opened opened, byte[] body, Random random) {
+    private static String ended(Opened opened, byte[] body, Random random) throws IOException {
         if (opened instanceof Reply reply) {
             return sent(reply);
         }
         Exchange exchange = (Exchange) opened;
         int end = random.nextInt(3) == 0 ? random.nextInt(body.length) : body.length;
-        for (int from = 0; from < end; ) {
-            int length = Math.min(end - from, random.nextInt(400));
-            Reply refused = exchange.take(body, from, length);
-            if (refused != null) {
-                return sent(refused);
-            }
-            from += length;
+        Reply refused = taken(exchange, pieces(Arrays.copyOf(body, end), 400, random), random);
+        if (refused != null) {
+            return sent(refused);
         }
         return sent(
                 end < body.length
@@ -223,12 +221,48 @@ class CoreTest {
                         : exchange.run().toCompletableFuture().join());
     }
 
+    private static List<byte[]> pieces(byte[] body, int boundBytes, Random random) {
+        List<byte[]> pieces = new ArrayList<>();
+        for (int from = 0; from < body.length; ) {
+            int to = Math.min(body.length, from + random.nextInt(boundBytes));
+            pieces.add(Arrays.copyOfRange(body, from, to));
+            from = to;
+        }
+        return pieces;
+    }
+
+    /** As an event loop hands over a body, or as a stream does, which reads no further than to the end of a piece. */
+    private static Reply taken(Exchange exchange, List<byte[]> pieces, Random random) throws IOException {
+        if (random.nextBoolean()) {
+            return exchange.takeAll(new SequenceInputStream(Collections.enumeration(
+                    pieces.stream().map(ByteArrayInputStream::new).toList())));
+        }
+        Reply refused = null;
+        for (int i = 0; i < pieces.size() && refused == null; i++) {
+            refused = exchange.take(pieces.get(i));
+        }
+        return refused;
+    }
+
+    @Test
+    void a_stream_that_fails_is_the_frameworks_to_tell() {
+        InputStream failing = new InputStream() {
+            @Override
+            public int read() throws IOException {
+                throw new IOException("reset");
+            }
+        };
+        Exchange exchange = (Exchange) core.open(post("/matrix/serial", 10));
+        assertThatThrownBy(() -> exchange.takeAll(failing)).hasMessage("reset");
+        assertThat(sent(exchange.cutOff())).isEqualTo("400 002");
+    }
+
     @Test
     void a_body_that_ends_early_is_cut_off_whether_the_framework_sees_it_or_not() {
         Exchange seen = (Exchange) core.open(post("/matrix/serial", 10));
         assertThat(sent(seen.cutOff())).isEqualTo("400 002");
         Exchange unseen = (Exchange) core.open(post("/matrix/serial", 10));
-        unseen.take(new byte[] {'{', '}'}, 0, 2);
+        unseen.take(new byte[] {'{', '}'});
         assertThat(sent(unseen.run().toCompletableFuture().join())).isEqualTo("400 002");
     }
 
@@ -236,7 +270,7 @@ class CoreTest {
     void a_place_and_memory_are_held_until_the_answer_is_sent() {
         Exchange exchange = (Exchange) core.open(post("/matrix/serial", BODY.length()));
         byte[] bytes = BODY.getBytes(StandardCharsets.UTF_8);
-        exchange.take(bytes, 0, bytes.length);
+        exchange.take(bytes);
         Reply reply = exchange.run().toCompletableFuture().join();
         assertThat(admission.inFlight()).isEqualTo(1);
         assertThat(memory.heldBytes()).isPositive();

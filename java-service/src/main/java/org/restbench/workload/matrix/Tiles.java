@@ -38,7 +38,8 @@ final class Tiles {
     /** Fills the given columns of the rows {@code from} to {@code to} of the product; ends are exclusive. */
     void fill(int from, int to, int firstColumn, int endColumn) {
         int rows = Math.min(MOST_ROWS, to - from);
-        int[][] turned = new int[Math.min(MOST_INNER, one.columns())][rows];
+        int[][] turned = new int[Math.min(MOST_INNER, one.columns())][];
+        Arrays.setAll(turned, column -> new int[rows]); // an array of two dimensions is made outside of compiled code
         int[] sums = new int[rows];
         for (int row = from; row < to; row += MOST_ROWS) {
             int count = Math.min(MOST_ROWS, to - row);
