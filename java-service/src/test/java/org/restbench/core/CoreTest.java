@@ -293,7 +293,7 @@ class CoreTest {
         while (System.nanoTime() - opened < 10_000_000) {
             Thread.onSpinWait();
         }
-        exchange.take(bytes, 0, bytes.length);
+        exchange.take(bytes);
         long whole = System.nanoTime();
         Reply reply = exchange.run().toCompletableFuture().join();
         double ranMillis = (System.nanoTime() - whole) / 1e6;
