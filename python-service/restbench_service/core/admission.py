@@ -68,17 +68,17 @@ class MemoryBudget:
 class Hold:
     """What one request holds of a budget."""
 
-    __slots__ = ("_budget", "_size_bytes")
+    __slots__ = ("_budget", "size_bytes")
 
     def __init__(self, budget: MemoryBudget) -> None:
         """Nothing yet."""
-        self._budget, self._size_bytes = budget, 0
+        self._budget, self.size_bytes = budget, 0
 
     def resize(self, size_bytes: int) -> None:
         """Hold so many bytes in all. Raises Refused 008; what was held stays held then."""
-        if size_bytes != self._size_bytes:
-            self._budget.change(self._size_bytes, size_bytes)
-            self._size_bytes = size_bytes
+        if size_bytes != self.size_bytes:
+            self._budget.change(self.size_bytes, size_bytes)
+            self.size_bytes = size_bytes
 
     def let_go(self) -> None:
         """Hold nothing any more."""

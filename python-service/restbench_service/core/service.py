@@ -191,7 +191,6 @@ class Exchange:
         self._hold = Hold(core.budget)
         self._is_admitted = False
         self._pieces: list[bytes] = []
-        self._received = 0
         self._delay: Delay | None = None
         self._refusal: Refused | None = None
 
@@ -211,13 +210,13 @@ class Exchange:
 
     def take(self, piece: bytes) -> Reply | None:
         """Keep a piece of the body; a reply where it goes beyond a limit (007, 008)."""
+        size_bytes = self._hold.size_bytes + len(piece)
         try:
-            self._check_size(self._received + len(piece))
-            self._hold.resize(self._received + len(piece))
+            self._check_size(size_bytes)
+            self._hold.resize(size_bytes)
         except Refused as error:
             return self._end(reply.refusal(error))
         self._pieces.append(piece)
-        self._received += len(piece)
         return None
 
     def cut_off(self) -> Reply:

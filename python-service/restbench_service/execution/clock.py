@@ -17,8 +17,8 @@ class StageClock:
         self._current, self._since_ns = "queue", perf_counter_ns()
 
     def switch(self, name: str) -> None:
-        """Count for this stage from now on. What has ended a stage switches to queue; where an
-        error has, the times are not asked for."""
+        """Count for this stage from now on. What has ended one switches to the next or to queue;
+        where an error has, the times are not asked for."""
         now_ns = perf_counter_ns()
         self.elapsed_ns[self._current] += now_ns - self._since_ns
         self._current, self._since_ns = name, now_ns

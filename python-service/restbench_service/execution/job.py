@@ -71,8 +71,22 @@ class Job:
         self._decoded: Any = None
 
     def run(self, loop: ParallelLoop) -> bytes:
-        """The response body, by the three stages one after the other."""
-        return self.encode(self.compute(self.decode(), loop))
+        """The response body, by the three stages one after the other.
+
+        Raises InvalidRequestError where there is none.
+        """
+        value, clock = self.decode(), self.clock
+        clock.switch("compute")
+        try:
+            output = self.workload.compute(value, loop)
+        except InvalidRequestError as error:
+            raise InvalidRequestError(error.code, error.message, value.request_id) from None
+        del value  # what it takes is free while the answer is written
+        clock.add_parts(self.workload.parts_ns(output))
+        clock.switch("serialize")
+        body = self.codec.encode(output)
+        clock.switch("queue")
+        return body
 
     @property
     def has_to_reserve(self) -> bool:
@@ -96,24 +110,6 @@ class Job:
             self._admit(value)
             self.clock.switch("queue")
         return value
-
-    def compute(self, value: Any, loop: ParallelLoop) -> Any:
-        """The output. Raises InvalidRequestError where there is none."""
-        self.clock.switch("compute")
-        try:
-            output = self.workload.compute(value, loop)
-        except InvalidRequestError as error:
-            raise InvalidRequestError(error.code, error.message, value.request_id) from None
-        self.clock.switch("queue")
-        self.clock.add_parts(self.workload.parts_ns(output))
-        return output
-
-    def encode(self, output: Any) -> bytes:
-        """The response body."""
-        self.clock.switch("serialize")
-        body = self.codec.encode(output)
-        self.clock.switch("queue")
-        return body
 
     def accept(self, value: Any) -> None:
         """Go on with an input that was decoded elsewhere, or ahead of its turn."""

@@ -77,12 +77,13 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
 
 
 def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None) -> Reply:
-    opened = core.open(_head(environ, connection))
+    head = _head(environ, connection)
+    opened = core.open(head)
     if not isinstance(opened, Exchange):
-        _drop_body(environ)
+        _drop_body(environ, head.declared_bytes)
         return opened
     try:
-        refused = _read_body(environ, opened)
+        refused = _read_body(environ, head.declared_bytes, opened)
     except BaseException:
         opened.cut_off()
         raise
@@ -143,10 +144,9 @@ def _waits(connection: socket.socket) -> bool:
     return not poll.poll(0)
 
 
-def _read_body(environ: dict[str, Any], exchange: Exchange) -> Reply | None:
+def _read_body(environ: dict[str, Any], declared: int, exchange: Exchange) -> Reply | None:
     """A reply if the body is refused, or does not come whole."""
-    stream, declared = environ["wsgi.input"], _declared_bytes(environ)
-    received = 0
+    stream, received = environ["wsgi.input"], 0
     while declared == UNKNOWN or received < declared:
         try:
             piece = stream.read(
@@ -163,14 +163,14 @@ def _read_body(environ: dict[str, Any], exchange: Exchange) -> Reply | None:
         received += len(piece)
         refused = exchange.take(piece)
         if refused is not None:
-            _drop_body(environ)
+            _drop_body(environ, declared)
             return refused
     return exchange.cut_off() if received < declared else None
 
 
-def _drop_body(environ: dict[str, Any]) -> None:
+def _drop_body(environ: dict[str, Any], declared: int) -> None:
     """Read what is left, as far as it is not too much: the client reads its answer, not a reset."""
-    left = MOST_DROPPED_BYTES if _declared_bytes(environ) <= MOST_DROPPED_BYTES else 0
+    left = MOST_DROPPED_BYTES if declared <= MOST_DROPPED_BYTES else 0
     try:
         while left > 0 and (piece := environ["wsgi.input"].read(PIECE_BYTES_OF_UNKNOWN_LENGTH)):
             left -= len(piece)

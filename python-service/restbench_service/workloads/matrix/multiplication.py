@@ -91,15 +91,18 @@ def multiply_by_loops(start: int, stop: int, left: Matrix, right: Matrix, produc
 def multiply_by_numpy(
     start: int, stop: int, left: Operand, right: Operand, product: Matrix
 ) -> None:
-    """Whole rows in one multiplication, an element of a part of a row in one dot product."""
+    """Whole rows in one multiplication, an element of a part of a row in one dot product.
+
+    By dot(): of few elements, `@` takes 1.5 to 2 times as long.
+    """
     column_count = product.shape[1]
     first_whole, after_whole = -(-start // column_count), stop // column_count
     if first_whole < after_whole:
-        product[first_whole:after_whole] = left[first_whole:after_whole] @ right
+        product[first_whole:after_whole] = left[first_whole:after_whole].dot(right)
         parts = [(start, first_whole * column_count), (after_whole * column_count, stop)]
     else:
         parts = [(start, stop)]
     for part_start, part_stop in parts:
         for unit in range(part_start, part_stop):
             row, column = divmod(unit, column_count)
-            product[row, column] = left[row] @ right[:, column]
+            product[row, column] = left[row].dot(right[:, column])
