@@ -91,34 +91,20 @@ class Requests:
     async def _received(
         self, exchange: Exchange, pieces: AsyncIterable[bytes], declared_bytes: int
     ) -> Reply | None:
-        """A reply if the body is refused, or does not come whole and in time.
-
-        A bare timer: asyncio.timeout() takes a tenth of what the core takes for a small request.
-        """
-        received, is_late, task = 0, False, asyncio.current_task()
-        assert task is not None  # noqa: S101 - this is a coroutine
-
-        def cancel() -> None:
-            nonlocal is_late
-            is_late = task.cancel()
-
-        seconds = self._core.settings.receive_timeout_seconds
-        timer = asyncio.get_running_loop().call_later(seconds, cancel)
+        """A reply if the body is refused, or does not come whole and in time."""
+        received = 0
         try:
-            async for piece in pieces:
-                received += len(piece)
-                refused = exchange.take(piece) if piece else None
-                if refused is not None:
-                    return refused
+            async with asyncio.timeout(self._core.settings.receive_timeout_seconds):
+                async for piece in pieces:
+                    received += len(piece)
+                    refused = exchange.take(piece) if piece else None
+                    if refused is not None:
+                        return refused
         except self._broken:
             return exchange.cut_off()
         except BaseException:
-            cut_off = exchange.cut_off()
-            if is_late and not task.uncancel():
-                return cut_off
+            exchange.cut_off()
             raise
-        finally:
-            timer.cancel()
         return exchange.cut_off() if received < declared_bytes else None
 
     async def _waited_and_ran(self, exchange: Exchange) -> Reply:
