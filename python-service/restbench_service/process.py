@@ -80,6 +80,18 @@ def worker_pids() -> list[int]:
     return sorted(found)
 
 
+def is_worker(pid: int) -> bool:
+    """Whether a process lives and is one of `worker_pids()`, which may lack one where another has
+    ended while the kernel wrote it.
+    """
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    state, parent = status.rpartition(")")[2].split()[:2]
+    return state != "Z" and int(parent) == os.getppid()
+
+
 def free_socket(path: str) -> str:
     """Remove the socket that a dead process has left at a path. Who has it where it cannot be
     removed: a live listener, or something that is no socket; empty where the path is free.

@@ -80,8 +80,8 @@ def test_a_request_that_need_not_wait_is_not_asked_for_its_client() -> None:
 
 
 def test_what_is_no_other_stage_is_queue_from_the_moment_the_clock_is_made() -> None:
-    clock = StageClock()
     began_ns = time.perf_counter_ns()
+    clock = StageClock()
     time.sleep(0.03)
     clock.switch("parse")
     clock.switch("queue")

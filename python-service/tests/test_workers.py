@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from live_metrics import answered, in_flight
 from live_service import (
+    SERVICE,
     LiveService,
     answers,
     children,
@@ -143,6 +146,20 @@ def test_workers_share_the_limit_of_requests_in_flight(
         )
         assert set(answered(service) - before) == {"503"}
         assert IN_FLIGHT / WORKERS <= in_flight(service) <= IN_FLIGHT
+
+
+def test_a_worker_is_a_living_process_of_the_same_parent() -> None:
+    asked = """import sys; from restbench_service.process import is_worker
+print(is_worker(__import__("os").getpid()), *[is_worker(int(pid)) for pid in sys.argv[1:]])"""
+    with ExitStack() as stack:
+        living, ended = (stack.enter_context(subprocess.Popen(["sleep", "60"])) for _ in range(2))
+        stack.callback(living.kill)
+        ended.kill()
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # a zombie: nobody has asked for it
+        others = (living.pid, ended.pid, os.getpid(), 2**22 + 1)
+        command = [sys.executable, "-c", asked, *map(str, others)]
+        told = subprocess.run(command, cwd=SERVICE, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["True", "True", "False", "False", "False"]
 
 
 def test_a_worker_has_its_part_of_the_limits_rounded_up() -> None:

@@ -24,7 +24,7 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from prometheus_client.registry import Collector
 
 from ..metrics_folder import VARIABLE
-from ..process import worker_pids
+from ..process import is_worker, worker_pids
 from .metrics import Metrics
 
 _SUMMED = (
@@ -86,10 +86,9 @@ class SharedMetrics(Metrics):
 
     def _forget_the_dead(self) -> None:
         """What they had in flight."""
-        living = worker_pids()
         for path in self._folder.glob("gauge_live*.db"):
             pid = int(path.stem.rpartition("_")[2])
-            if pid not in living:
+            if not is_worker(pid):
                 with suppress(FileNotFoundError):  # another worker is asked at the same time
                     mark_process_dead(pid, str(self._folder))  # type: ignore[no-untyped-call]
 

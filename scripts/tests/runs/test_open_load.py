@@ -99,7 +99,7 @@ def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_o
     queue: Resumed,
 ) -> None:
     first = found_in(queue.run)["serial"].walks[0].steps[0]
-    assert first.rate_per_s > 1.5 * CAPACITY_PER_S
+    assert first.rate_per_s > 1.2 * CAPACITY_PER_S  # twice what a pilot found, on a busy machine
     assert first.reasons
     # A second's answers, and at most those that a pause of the machine had kept back for it.
     assert first.achieved_per_s < 1.3 * CAPACITY_PER_S
