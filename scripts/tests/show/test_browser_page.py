@@ -189,7 +189,7 @@ def test_two_runs_are_judged_as_the_command_judges_them(
     for (_, ratio, words), line in zip(found, told.lines, strict=True):
         assert words == line.words
         theirs = line.comparison.ratio
-        assert ratio == (theirs and pytest.approx([theirs.estimate, theirs.low, theirs.high], 1e-6))
+        assert ratio == (theirs and pytest.approx([theirs.estimate, theirs.low, theirs.high], 1e-5))
     shown = texts(page, "#view td.verdict")
     assert sorted(shown) == sorted(words for _, _, words in found)
     ranks = [words in ("worse", "better") for words in shown]

@@ -86,7 +86,7 @@ def _same(one: Row, two: Row) -> None:
 
 def _alike(one: Any, two: Any, name: str) -> None:
     if isinstance(one, float):
-        assert two == pytest.approx(one, rel=1e-6, abs=1e-6), name
+        assert two == pytest.approx(one, rel=1e-5, abs=1e-6), name
     elif isinstance(one, dict):
         for kind in one:
             for field in fields(one[kind]):
