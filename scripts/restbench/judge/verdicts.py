@@ -61,6 +61,8 @@ LEVEL = 0.05
 TWO_ONE_SIDED = 1 - 2 * LEVEL
 #: A narrower interval is not asked for: the ratio lies on the margin (method, rule 6).
 FINEST_PCT = 2.0
+#: Above it a half-width is told as "more than" this one.
+WIDEST_PCT = 100.0
 #: Nobody measures more: as many days as this has blocks of a quarter of an hour are ten.
 MOST_BLOCKS = 1_000
 #: From so many blocks on the look before must have had the same verdict; three are one look alone.
@@ -184,7 +186,9 @@ def said(of: Verdict, found: Comparison | None = None, minutes: float | None = N
     at_margin = ", on the margin" if width <= FINEST_PCT else ""
     whole = max(1, round(minutes or 0.0))
     time = f", {whole} minute{'s' * (whole > 1)} more" if minutes is not None else ""
-    return f"{words} (± {width:.1f} %{at_margin or time})"
+    # A ratio is known within a factor then: its percentage says no more than that it is large.
+    size = f"± {width:.1f} %" if width <= WIDEST_PCT else f"more than ± {WIDEST_PCT:.0f} %"
+    return f"{words} ({size}{at_margin or time})"
 
 
 def sure(metric: str, found: Sequence[Comparison]) -> str:

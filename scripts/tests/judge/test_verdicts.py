@@ -121,6 +121,9 @@ def test_an_undecided_ratio_is_told_with_its_own_width_and_minutes() -> None:
     assert said("too-imprecise", wide, 0.2) == "too imprecise (± 6.5 %, 1 minute more)"
     assert said("too-imprecise", wide) == "too imprecise (± 6.5 %)"
     assert said("too-imprecise", known(1.05, 1.066)) == "too imprecise (± 1.5 %, on the margin)"
+    assert said("too-imprecise", known(1.0, 9.35), 62) == (
+        "too imprecise (more than ± 100 %, 62 minutes more)"
+    )
     assert "one block" in said("too-imprecise", Comparison(estimate=2.0, blocks=1))
     assert said("smaller-than-margin", wide) == "smaller than margin"
 
