@@ -83,7 +83,7 @@ def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None
     assert found.verdict == "not-measured"
     found = decided(claim(best), [*rows(times(1.2)), _not_offered("virtual-threads")])
     assert found.verdict == "reproduced"
-    assert "best of AF" in found.why
+    assert "best of pinned" in found.why
 
 
 def _not_offered(strategy: str) -> Row:
