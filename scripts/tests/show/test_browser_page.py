@@ -237,6 +237,22 @@ def test_without_a_choice_a_run_is_compared_with_the_one_before_on_its_machine(p
     assert f"first={FIRST}" in page.url
 
 
+def test_runs_without_a_common_cell_are_not_offered_for_comparison(
+    tmp_path: Path, browser: Browser
+) -> None:
+    lay_down(tmp_path, 1, of_level({SERIAL: 300}), commit="aaaa")
+    lay_down(tmp_path, 2, of_level({SERIAL: 310}), commit="bbbb")
+    lay_down(tmp_path, 3, of_level({PINNED: 200}), commit="cccc")
+    site.write(tmp_path, site.find(tmp_path))
+    page = browser.new_page()
+    page.goto((tmp_path / "index.html").as_uri())
+    assert texts(page, ".run .links a") == ["Its cells", "Its cells", f"Compare with {FIRST}", "Its cells"]
+    go(page, "view=compare")
+    chosen = page.locator("#view select").evaluate_all("all => all.map((one) => one.value)")
+    assert chosen[:2] == [FIRST, SECOND]
+    page.close()
+
+
 def test_nothing_is_asked_of_the_network(results: Path, browser: Browser) -> None:
     page = browser.new_page()
     asked: list[str] = []
