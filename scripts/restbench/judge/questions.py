@@ -116,18 +116,18 @@ def _pool(asked: Sequence[Asked]) -> Asked:
 
 
 def short(cell: Cell, kind: str = "") -> str:
-    """A cell in few words, not two in the same: `PR@core0 low 10u`, `java F1 low in mix 1u`."""
+    """A cell in few words, not two in the same: `pinned low 10u`, `java adaptive low in mix 1u`."""
     level = cell.complexity if kind in ("", cell.complexity) else f"{kind} in {cell.complexity}"
     return f"{technique(cell)} {level} {cell.users}u"
 
 
 def technique(cell: Cell) -> str:
-    """What is not complexity and users: `PR@core0`; with the service where both have the key."""
-    both = all(cell.key in (key or name for name, key in of.items()) for of in STRATEGIES.values())
+    """What is not complexity and users: `pinned`, `java serial@core0`; with the service where both
+    have the strategy."""
+    both = all(cell.strategy in of for of in STRATEGIES.values())
+    name = f"{cell.service} {cell.strategy}" if both else cell.strategy
     at = "" if cell.placement == "unbound" else f"@{cell.placement}"
-    return "+".join(
-        [f"{cell.service} {cell.key}{at}" if both else f"{cell.key}{at}", *cell.unusual]
-    )
+    return "+".join([f"{name}{at}", *cell.unusual])
 
 
 def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> tuple[str, Series]:

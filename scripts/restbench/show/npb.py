@@ -95,8 +95,8 @@ def _mean(rows: Sequence[Row], name: str) -> float | None:
 def sure(found: Kernels) -> str:
     """How sure the ratios are."""
     blocks = max((len(row.measured) for row in found.served), default=0)
-    cells = sum(bool(row.measured) for row in found.served)
-    scope = f"Geometric means over {cells} kernels and classes"
+    kinds = {row.cell.complexity for row in found.served if row.measured}
+    scope = f"Geometric means over {len(kinds)} kernels and classes"
     if blocks < 2:
         return f"{scope} of one block: no interval, so no verdict."
     return f"{scope}; each ratio has its 95 % interval over {blocks} blocks."

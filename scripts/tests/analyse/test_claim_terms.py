@@ -35,7 +35,7 @@ def test_a_gap_that_closes_is_a_ratio_of_ratios() -> None:
     found = decided(file, measured)
     assert found.verdict == "reproduced"
     assert found.parts[0].comparison.estimate == pytest.approx(1.1 / 2, rel=0.01)
-    assert found.parts[0].label == ("(S medium 10u / AF medium 10u) / (S low 10u / AF low 10u)")
+    assert found.parts[0].label == ("(java serial medium 10u / pinned medium 10u) / (java serial low 10u / pinned low 10u)")
     assert len(found.cells) == 4
 
 
@@ -64,11 +64,11 @@ def test_the_best_of_several_needs_them_all() -> None:
     )
     pool = row("java thread-pool low 10", times(0.5))
     found = decided(file, [*rows(times(0.8)), pool])
-    assert found.parts[0].label.startswith("AF low 10u (best of S, AF) /")
+    assert found.parts[0].label.startswith("pinned low 10u (best of java serial, pinned) /")
     assert found.verdict == "reproduced"
     assert decided(file, [*rows([]), pool]).verdict == "not-measured"
     better_hour = decided(file, [*rows([*times(0.8)[:3], 300, 310], times(1.0)[:3]), pool])
-    assert better_hour.parts[0].label.startswith("AF low"), "by the blocks that both have"
+    assert better_hour.parts[0].label.startswith("pinned low"), "by the blocks that both have"
 
 
 def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None:
@@ -83,7 +83,7 @@ def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None
     assert found.verdict == "not-measured"
     found = decided(claim(best), [*rows(times(1.2)), _not_offered("virtual-threads")])
     assert found.verdict == "reproduced"
-    assert "best of AF" in found.why
+    assert "best of pinned" in found.why
 
 
 def _not_offered(strategy: str) -> Row:
@@ -111,7 +111,7 @@ def test_a_kind_of_a_mix_is_compared_with_its_level_alone() -> None:
     for factor, verdict in ((1.9, "reproduced"), (2.2, "contradicted")):
         found = decided(claim(one), [alone, _mixed(times(factor))])
         assert found.verdict == verdict
-        assert "p95 S low in mix 10u / S low 10u" in found.why.replace("P95", "p95")
+        assert "p95 java serial low in mix 10u / java serial low 10u" in found.why.replace("P95", "p95")
 
 
 def _mixed(p95_ms: Sequence[float]) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from fixture_run import cell
 
 from restbench.experiment import claim_file, experiment
+from restbench.experiment.cell import STRATEGIES
 from restbench.experiment.claim import Part
 from restbench.failures import BadConfiguration
 from restbench.store import store
@@ -50,6 +52,15 @@ def test_every_claim_of_the_study_is_there() -> None:
     wanted = [*(f"J{n}" for n in range(1, 7)), *(f"P{n}" for n in range(1, 10)), "F1", "F2"]
     assert [each for each in ids if not each.endswith("-published")] == wanted
     assert [each for each in ids if each.endswith("-published")] == ["J1-published", "J3-published"]
+
+
+def test_no_claim_needs_a_legend_of_the_studys_letters() -> None:
+    letters = {key for keys in STRATEGIES.values() for key in keys.values() if key} - {"F1"}
+    assert len(letters) == 7
+    for path in THESIS.parent.glob("*.toml"):
+        for claim in claim_file.load(path).claims:
+            words = {*re.findall(r"\w+", f"{claim.text} {claim.reading}")}
+            assert not words & letters, claim.id
 
 
 def test_only_the_two_published_ratios_stand_in_the_file() -> None:

@@ -68,7 +68,7 @@ def test_another_size_than_the_studys_is_said() -> None:
 
 def test_a_reproduced_claim_tells_its_ratio_with_interval_and_its_cells() -> None:
     found = decided(claim(part("greater")), rows(times(1.5)))
-    assert found.why.startswith("Throughput S low 10u / AF low 10u = 1.50 [1.49, 1.51]")
+    assert found.why.startswith("Throughput java serial low 10u / pinned low 10u = 1.50 [1.49, 1.51]")
     assert found.cells == ("java-serial-unbound-low-10u", "java-pinned-unbound-low-10u")
     (only,) = found.parts
     assert only.comparison.ratio is not None
@@ -79,7 +79,7 @@ def test_a_cell_that_is_missing_is_named_and_hides_no_other_part() -> None:
     file = claim(part("greater"), part("greater", denominator="thread-pool"))
     found = decided(file, rows(times(1.5)))
     assert found.verdict == "not-measured"
-    assert found.headline == "not measured (part: S low 10u / M low 10u)"
+    assert found.headline == "not measured (part: java serial low 10u / thread-pool low 10u)"
     assert "java-thread-pool-unbound-low-10u is not in this run" in found.why
     assert [each.verdict for each in found.parts] == ["reproduced", "not-measured"]
     assert "1 of 2 parts hold" in found.why
@@ -106,7 +106,7 @@ def test_one_real_difference_the_other_way_contradicts_the_whole() -> None:
     found = decided(file, rows(times(1.5)))
     assert found.verdict == "contradicted"
     assert "1 of 3 parts hold" in found.why
-    assert "AF low 10u / S low 10u" in found.why
+    assert "pinned low 10u / java serial low 10u" in found.why
 
 
 def test_a_part_that_only_stands_beside_decides_nothing() -> None:
@@ -134,7 +134,7 @@ def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -
 def test_one_block_decides_nothing_however_large_the_difference() -> None:
     found = decided(claim(part("greater")), rows([9.0], [1.0]))
     assert found.headline == "too imprecise (one block, so no interval)"
-    assert "S low 10u / AF low 10u = 9.00" in found.why
+    assert "java serial low 10u / pinned low 10u = 9.00" in found.why
 
 
 def test_what_settles_a_claim_is_said_before_what_is_unknown() -> None:
@@ -144,7 +144,7 @@ def test_what_settles_a_claim_is_said_before_what_is_unknown() -> None:
 
 
 def test_no_two_ratios_of_a_claim_have_one_name() -> None:
-    """F1-stuck had `F1 low in mix 1u / F1 low 1u` of Java and of Python (review B9)."""
+    """F1-stuck has the same ratio of Java and of Python."""
     for name in ("adaptive", "thesis"):
         for entry in claim_file.load(store.experiment_file(f"claims/{name}")).claims:
             names: dict[tuple[str, str], object] = {}
@@ -185,7 +185,7 @@ def test_a_pooled_claim_holds_for_any_such_cell_though_no_single_cell_shows_it()
 def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_differ() -> None:
     bad = decided(pooled_claim(), pooled_rows(1.0, 1.001, 0.999, 0.7))
     assert bad.verdict == "contradicted"
-    assert "S low 4u / AF low 4u" in bad.why
+    assert "java serial low 4u / pinned low 4u" in bad.why
     spread = decided(pooled_claim(), pooled_rows(0.98, 1.06, 1.0, 0.97))
     assert spread.verdict == "too-imprecise"
     lacking = decided(pooled_claim(), pooled_rows(1.0, 1.0, 1.0))
@@ -220,7 +220,7 @@ def test_a_candidate_that_was_not_measured_counts_as_lost_only_where_it_is_far_b
     pool, *cells = found.parts
     assert (pool.verdict, found.verdict) == (verdict, verdict)
     assert (pool.comparison.ratio is not None) == (verdict == "reproduced")
-    said = "(best of AF, PL, of which PL out of the race)" in cells[-1].label
+    said = "(best of pinned, pipeline, of which pipeline out of the race)" in cells[-1].label
     assert said == (verdict == "reproduced")
     assert "race" not in cells[0].label, "it has a number there"
 
@@ -327,7 +327,7 @@ def test_the_study_can_be_judged_by_any_run_without_a_fault() -> None:
         "It is decided by the experiment adaptive, not by this one: make bench EXPERIMENT=adaptive."
     )
     assert found["F2"].verdict == "contradicted"
-    assert "S low 10u / AF low 10u" not in found["J3"].headline
+    assert "java serial low 10u / pinned low 10u" not in found["J3"].headline
 
 
 def test_a_studys_size_is_only_held_against_a_claim_of_a_difference() -> None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import yaml
 from command_line import restbench
 from stub_bench import Bench
 from waiting import PATIENCE_S
 
+from restbench import ROOT
 from restbench.machine import guardian, storage, watch
 
 
@@ -111,6 +114,23 @@ def test_a_folder_that_a_container_may_not_write_to_is_named_as_the_host_has_it(
     assert "BENCH_USER=$(id -u):$(id -g)" in told
     full = storage.problem(OSError(errno.ENOSPC, "full"), Path("/restbench/results"))
     assert "BENCH_USER" not in str(full)
+
+
+def test_the_readmes_benchmark_in_containers_runs_as_its_caller_who_is_told_where_it_writes() -> None:
+    lines = re.findall(r"`(BENCH_USER=[^`]*)`", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert lines == [
+        "BENCH_USER=$(id -u):$(id -g) docker compose --profile bench run --rm bench"
+    ]
+    bench = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"][
+        "bench"
+    ]
+    assert bench["profiles"] == ["bench"]
+    assert bench["user"] == "${BENCH_USER:-1000:1000}"
+    assert bench["volumes"] == ["./results:/restbench/results"]
+    assert bench["environment"][storage.ON_HOST] == "${PWD:-.}/results"
+    # Of a user that the image does not know all else is in memory.
+    assert bench["read_only"] and bench["tmpfs"] == ["/tmp:exec,size=1g"]
+    assert "HOME=/tmp" in (ROOT / "scripts" / "Dockerfile").read_text(encoding="utf-8")
 
 
 def test_a_file_in_the_place_of_the_results_folder_is_named(tmp_path: Path) -> None:

@@ -118,11 +118,22 @@ def test_page_and_terminal_tell_the_same(run: Run) -> None:
     assert "1 claim is not decided" in shown
 
 
-def test_the_exit_code_is_that_of_a_wrong_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the command ends once the run was measured and shown."""
     order = measuring.order_for("smoke", "smoke", "", [])
     monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
     shown = measuring.Presented(measures.rows(run), None)
     monkeypatch.setattr(measuring, "measured", lambda *_: shown)
+    measuring.run_experiment("smoke", "smoke")
+
+
+def test_the_exit_code_is_that_of_a_wrong_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(WrongAnswers, match="1 cells: java-pipeline-unbound-low-10u") as ended:
-        measuring.run_experiment("smoke", "smoke")
+        end(run, monkeypatch)
     assert ended.value.exit_code == ExitCode.WRONG_ANSWERS
+
+
+def test_a_difference_and_none_are_no_reason_to_end_otherwise_than_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end(build(tmp_path / "run", PER_S, claims=CLAIMS, experiment=SIZES), monkeypatch)

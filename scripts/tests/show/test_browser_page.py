@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -234,6 +237,22 @@ def test_without_a_choice_a_run_is_compared_with_the_one_before_on_its_machine(p
     assert f"first={FIRST}" in page.url
 
 
+def test_runs_without_a_common_cell_are_not_offered_for_comparison(
+    tmp_path: Path, browser: Browser
+) -> None:
+    lay_down(tmp_path, 1, of_level({SERIAL: 300}), commit="aaaa")
+    lay_down(tmp_path, 2, of_level({SERIAL: 310}), commit="bbbb")
+    lay_down(tmp_path, 3, of_level({PINNED: 200}), commit="cccc")
+    site.write(tmp_path, site.find(tmp_path))
+    page = browser.new_page()
+    page.goto((tmp_path / "index.html").as_uri())
+    assert texts(page, ".run .links a") == ["Its cells", "Its cells", f"Compare with {FIRST}", "Its cells"]
+    go(page, "view=compare")
+    chosen = page.locator("#view select").evaluate_all("all => all.map((one) => one.value)")
+    assert chosen[:2] == [FIRST, SECOND]
+    page.close()
+
+
 def test_nothing_is_asked_of_the_network(results: Path, browser: Browser) -> None:
     page = browser.new_page()
     asked: list[str] = []
@@ -245,6 +264,23 @@ def test_nothing_is_asked_of_the_network(results: Path, browser: Browser) -> Non
     page.close()
     own = [results / "index.html", *(results / "assets").iterdir()]
     assert sorted(asked) == sorted(each.as_uri() for each in own)
+
+
+def test_a_web_server_shows_what_a_file_shows(results: Path, page: Page, browser: Browser) -> None:
+    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=results)) as server:
+        Thread(target=server.serve_forever).start()
+        served = browser.new_page()
+        refused: list[str] = []
+        served.on("response", lambda told: None if told.ok else refused.append(told.url))
+        served.goto(f"http://127.0.0.1:{server.server_port}/index.html")
+        for selection in SCREENS:
+            go(page, selection)
+            go(served, selection)
+            assert texts(served, "#view") == texts(page, "#view")
+        server.shutdown()
+    served.close()
+    assert [each for each in refused if not each.endswith("/favicon.ico")] == []
 
 
 def test_wrong_answers_failures_and_other_sizes_come_before_any_speed(

@@ -5,6 +5,8 @@ import re
 from itertools import combinations
 from xml.etree import ElementTree
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 import vl_convert
 from synthetic_rows import around, row
@@ -23,11 +25,15 @@ def chart() -> Chart:
     return found
 
 
+def linear(colour: str) -> npt.NDArray[np.float64]:
+    """Red, green and blue of a `#rrggbb`, 0 to 1, in proportion to light."""
+    parts = np.array([int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
 def luminance(colour: str) -> float:
     """Of WCAG 2."""
-    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return float(linear(colour) @ (0.2126, 0.7152, 0.0722))
 
 
 def contrast(one: str, other: str) -> float:
@@ -43,6 +49,54 @@ def test_two_techniques_of_a_service_never_look_alike() -> None:
             )
             assert colour != colour_2, (one, other)
             assert shape != shape_2, (one, other)
+
+
+#: How a linear RGB looks without one kind of cones (Machado, Oliveira and Fernandes 2009).
+DICHROMATS = {
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+#: From linear RGB to the XYZ of CIE, whose white is the sum of each row.
+TO_XYZ = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]])
+#: Distances in L*a*b*; 2.3 is just noticeable.
+TOLD_APART = 10.0
+
+
+def lab(linear: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The L*a*b* of CIE 1976."""
+    parts = TO_XYZ @ linear.clip(0, 1) / TO_XYZ.sum(axis=1)
+    x, y, z = np.where(parts > 0.008856, np.cbrt(parts), 7.787 * parts + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def test_the_distance_of_colours_is_that_of_cie() -> None:
+    assert lab(np.ones(3)) == pytest.approx([100, 0, 0], abs=1e-6)
+    red = lab(np.array([1.0, 0.0, 0.0]))
+    assert red == pytest.approx([53.24, 80.09, 67.20], abs=0.1)  # Lindbloom's, of sRGB
+
+
+@pytest.mark.parametrize("kind", DICHROMATS)
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+def test_a_colour_blind_reader_tells_any_two_techniques_apart_by_colour_alone(
+    kind: str, is_dark: bool
+) -> None:
+    colours = [theme.DARK[each] if is_dark else each for each in theme.PALETTE]
+    seen = {each: lab(np.array(DICHROMATS[kind]) @ linear(each)) for each in colours}
+    for one, other in combinations(colours, 2):
+        assert np.linalg.norm(seen[one] - seen[other]) >= TOLD_APART, (one, other)
 
 
 def test_every_colour_is_seen_on_the_paper_of_either_scheme() -> None:

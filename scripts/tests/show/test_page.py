@@ -181,7 +181,7 @@ def test_claims_stand_with_their_files_hash_ratios_and_cells(run: Run) -> None:
     text = page_of(run)
     assert sha256[:16] in part_of(text, "claims")
     part = part_of(text, "claim-J3")
-    assert "J3: At low, throughput S &gt; AF &gt; M" in part
+    assert "J3: At low, throughput serial &gt; pinned &gt; thread-pool" in part
     assert "not measured" in part and "How it is tested:" in part
     assert f"Cells: {SERIAL}" in part
 

@@ -12,6 +12,7 @@ from shown_run import findings, printed
 from trial_run import EXPERIMENT
 from trial_run import build as build_trials
 
+from restbench.commands import results
 from restbench.show.terminal import MOST_LISTED
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_json
@@ -81,6 +82,11 @@ def test_proofs_that_hold_take_no_line_of_their_own(run: Run) -> None:
     assert "All 2 techniques do what their names say, seen by the kernel." in " ".join(
         printed(run).split()
     )
+
+
+def test_the_last_line_says_where_the_page_is(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    results.build_report(str(run.path))
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["page", str(run.report)]
 
 
 def test_what_failed_is_said_in_words(run: Run) -> None:

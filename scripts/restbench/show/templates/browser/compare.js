@@ -55,7 +55,7 @@ function isWorseWhateverItsSpeed(one, two, metric) {
 function showCompare(state) {
   if (DATA.runs.length < 2) return ["Two runs side by side", "one run", element("p", {}, "There is one run only; a second one is compared with it.")];
   const known = (name) => DATA.runs.find((run) => run.name === name);
-  const second = known(state.second) ?? DATA.runs.at(-1);
+  const second = known(state.second) ?? DATA.runs.findLast(predecessor) ?? DATA.runs.at(-1);
   const first = known(state.first) ?? predecessor(second) ?? DATA.runs.find((run) => run !== second);
   const metric = chosenMetric(state);
   const choices = DATA.runs.map((run) => [run.name, `${run.name} (${commitOf(run)})`]).reverse();

@@ -20,9 +20,11 @@ function runCard(run, state) {
     element("p", { class: "links" }, links.flatMap((link) => [link, " "])));
 }
 
-// The run before this one on the same machine that did the same experiment.
+// The run before this one on the same machine that did the same experiment and has a cell of this one.
 function predecessor(run) {
-  return DATA.runs.slice(0, DATA.runs.indexOf(run)).reverse().find((other) => other.machine === run.machine && other.experiment === run.experiment);
+  const cells = new Set(run.cells.map((entry) => entry.id));
+  return DATA.runs.slice(0, DATA.runs.indexOf(run)).reverse().find((other) =>
+    other.machine === run.machine && other.experiment === run.experiment && other.cells.some((entry) => cells.has(entry.id)));
 }
 
 function tally(run) {

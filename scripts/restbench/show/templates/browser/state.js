@@ -20,7 +20,7 @@ const ENTRIES = DATA.runs.flatMap((run) => run.cells);
 // Further factors are filters where there is more than one level of them.
 const FACTORS = [...new Set(DATA.cells.flatMap((cell) => Object.keys(cell.factors)))]
   .filter((name) => !FILTERS[name] && name !== "complexity" && new Set(DATA.cells.map((cell) => cell.factors[name])).size > 1);
-for (const name of FACTORS) FILTERS[name] = { label: name[0].toUpperCase() + name.slice(1), ofCell: (cell) => String(cell.factors[name] ?? "") };
+for (const name of FACTORS) FILTERS[name] = { label: name[0].toUpperCase() + name.slice(1).replaceAll("_", " "), ofCell: (cell) => String(cell.factors[name] ?? "") };
 
 function read() {
   const given = new URLSearchParams(location.hash.slice(1));

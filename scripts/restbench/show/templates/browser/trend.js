@@ -38,7 +38,7 @@ function courseParts(course, metric) {
   const lines = steps.map((step) => element("li", {}, stepText(step, heading)));
   drawWhenAttached(place, trendSpec(course, steps, metric));
   return element("div", { class: "course" }, element("h3", {}, course.name),
-    lines.length ? element("ul", { class: "steps" }, lines) : element("p", { class: "soft" }, course.entries.length < 4 ? `${plural(course.entries.length, "run")}: of fewer than four nothing is said.` : "No step is shown."),
+    lines.length ? element("ul", { class: "steps" }, lines) : element("p", { class: "soft" }, course.entries.length < 4 ? `${plural(course.entries.length, "run")}: a step needs four or more.` : "No step is shown."),
     place, table(`${heading} of ${course.entries[0].id}`, [
       { heading: "Run", cell: pageLink }, { heading: "Commit", cell: ({ run }) => commitOf(run) }, { heading: "Profile", cell: ({ run }) => run.profile },
       { heading, cell: (entry) => estimate(entry.values[metric]), number: true },
@@ -51,7 +51,7 @@ function stepText(step, heading) {
   const [before, after] = [DATA.runs[step.before], DATA.runs[step.after]];
   const [estimated, low, high] = step.ratio;
   const commits = commitOf(before) === commitOf(after)
-    ? `between two runs of commit ${commitOf(after)}: not the code changed, but what it ran on`
+    ? `between two runs of commit ${commitOf(after)}: the code is the same, so something else has changed`
     : `between commits ${commitOf(before)} and ${commitOf(after)}`;
   return [element("b", {}, `${heading} ${percent(estimated)}`), ` [${percent(low)}, ${percent(high)}] ${commits} (`,
     element("a", { href: address({ view: "compare", first: before.name, second: after.name }) }, `${before.name} and ${after.name}`), ")"];
@@ -62,7 +62,7 @@ function stepList(steps, state) {
   const metric = DATA.metrics[chosenMetric(state)].heading;
   return [element("h3", {}, "Steps in all cells that pass the filters, the largest first"),
     element("ol", { class: "steps" }, steps.map((step) => element("li", {}, element("a", { href: address({ cell: DATA.cells[step.cell].key }) }, DATA.cells[step.cell].id), ": ", stepText(step, metric)))),
-    element("p", { class: "soft" }, "A step lies where consecutive runs differ most from the others of their machine and experiment, by Student's t over runs, which differ more than blocks of one hour do. Of the cells that are said to have one at most 5 % have none (Benjamini and Hochberg). Runs below three blocks are shown and not counted.")];
+    element("p", { class: "soft" }, "A step is where the runs before and after it differ most, by Student's t over runs of one machine and experiment. At most 5 % of the cells that are said to have a step have none (Benjamini and Hochberg). Runs of fewer than three blocks are shown but not counted.")];
 }
 
 // The definition that was written without data (`show.charts.trend`), with those of this course.
