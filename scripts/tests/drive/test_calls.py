@@ -147,7 +147,9 @@ def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
         (["--delay", "0.5ms"], "--delay '0.5ms': give whole milliseconds"),
         (["--delay", "-1s"], "--delay '-1s': give whole milliseconds"),
         (["--calls", "-1"], "--calls -1: must be from 0 to 1000000"),
-        (["--resume", "/no/such"], "--resume /no/such: no log of calls"),
+        (["--resume", "/no/such"], "--resume /no/such: no log of calls: No such file"),
+        (["--log", "/no/such/log"], "--log /no/such/log: cannot be written: No such file"),
+        (["--attach", "host:8080"], "--attach host:8080: give http://HOST:PORT"),
         (["--compare", "task-pool", "--log", "x"], "--log, --resume: are of one strategy"),
     ],
 )
@@ -170,6 +172,17 @@ def test_a_wrong_product_weighs_more_than_a_call_that_failed() -> None:
 def test_no_calls_are_nothing_to_do() -> None:
     done = restbench("calls", "--calls", "0")
     assert (done.returncode, done.stdout) == (0, "nothing to do\n")
+
+
+@pytest.mark.parametrize("text", ["no log", '{"index": 1}\n', '{"other": 1}'])
+def test_what_is_no_log_of_calls_is_not_resumed_and_stays_as_it_is(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    done = restbench("calls", "--resume", str(path))
+    assert (done.returncode, path.read_text()) == (2, text)
+    assert done.stderr == f"restbench: --resume {path}: no log of calls: a line is no call's\n"
 
 
 def test_only_calls_that_are_not_done_are_resumed(tmp_path: Path) -> None:
