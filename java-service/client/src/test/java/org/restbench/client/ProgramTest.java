@@ -202,5 +202,13 @@ class ProgramTest {
                         .get("failed")
                         .toString())
                 .isEqualTo("{\"MALFORMED\":1}");
+        Path log = folder.resolve("log.jsonl");
+        Files.delete(log);
+        Files.createDirectory(log);
+        assertThat(batch("/matrix/serial", "\"strategy\":\"async\",\"calls\":1")
+                        .get("error")
+                        .asString())
+                .contains(log.toString());
+        assertThat(ask("{\"do\":\"hello\"}").has("pid")).as("it goes on").isTrue();
     }
 }
