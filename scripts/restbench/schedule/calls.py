@@ -119,6 +119,8 @@ class CallsDriver:
             self.alone[work.program] = self.alone[work.program].at_most(*took_s)
         found = self._reduced(planned, batch, result, lines, cpu_ms)
         elapsed_s = found.extras["elapsed_s"]
+        if number < (calls := found.extras["calls"]):
+            here.note("scaled", f"{number} of {calls:g} calls were made", cell)
         nearness = found.extras.get("limit_s", 0.0) / elapsed_s
         if nearness > MISMEASURED:
             here.note("limit-mismeasured", f"{nearness:.3f} of the best possible", cell)
