@@ -36,6 +36,14 @@ PER_CALL_S = 30.0
 #: What a clock of milliseconds may be off.
 CLOCK_MS = 1.0
 COUNTED_WITHIN_S = 1.0
+#: Of a strategy what its threads are called, without numbers.
+OWN_THREADS = {
+    "task-pool": ("call-pool",),
+    "pipeline": ("call-S", "call-C", "call-D", "call-P"),
+    "pipeline-async": ("call-S", "call-D", "call-P"),
+    "async": ("call-cpu",),
+    "adaptive": ("call-cpu",),
+}
 #: What the sum of the times in flight may be beyond the window: clocks are read outside of it.
 IN_FLIGHT = 1.02
 
@@ -199,9 +207,10 @@ def faults(
         found.append(f"{result.peak_in_flight} calls in flight, at most {window} were asked for")
     if (mean := in_flight(result, lines)) > IN_FLIGHT * window:
         found.append(f"{mean:.2f} calls in flight on average, {window} were asked for")
-    threads = sum(n for name, n in result.threads.items() if name.startswith("call-"))
-    if threads > batch.threads:
-        found.append(f"{threads} threads, {batch.threads} were asked for: {result.threads}")
+    own = {name: n for name, n in result.threads.items() if name.startswith("call-")}
+    names = OWN_THREADS.get(batch.strategy, ())
+    if sum(own.values()) > batch.threads or not set(own) <= set(names):
+        found.append(f"threads {own}: {batch.threads} of {', '.join(names)} were asked for")
     return found
 
 

@@ -33,7 +33,7 @@ RESULT = BatchResult(
     retries=0,
     cpu_s=0.01,
     peak_in_flight=2,
-    threads={"call-pool": 2, "call-http": 2},
+    threads={"call-pool": 2},
     stages=dict.fromkeys("SCDP", STAGE),
     compile_s=0,
     gc_s=0,
@@ -42,10 +42,7 @@ LINES = [CallLine(index=n, outcome="done", c_ms=100.5) for n in range(3)]
 
 
 def test_a_batch_that_is_as_it_has_to_be_has_no_fault() -> None:
-    threads = {"call-pool": 2}
-    assert (
-        batches.faults(BATCH, 100, RESULT.model_copy(update={"threads": threads}), LINES, 3) == []
-    )
+    assert batches.faults(BATCH, 100, RESULT, LINES, 3) == []
 
 
 @pytest.mark.parametrize(
@@ -59,11 +56,12 @@ def test_a_batch_that_is_as_it_has_to_be_has_no_fault() -> None:
         ({}, [LINES[0].model_copy(update={"c_ms": 98.0}), *LINES[1:]], 3, "delay-not-honoured"),
         ({"peak_in_flight": 3}, LINES, 3, "3 calls in flight, at most 2"),
         ({"elapsed_s": 0.05}, LINES, 3, "6.03 calls in flight on average, 2 were asked for"),
-        ({"threads": {"call-cpu": 3}}, LINES, 3, "3 threads, 2 were asked for"),
+        ({"threads": {"call-pool": 3}}, LINES, 3, "threads {'call-pool': 3}: 2 of call-pool were"),
+        ({"threads": {"call-cpu": 2}}, LINES, 3, "threads {'call-cpu': 2}: 2 of call-pool were"),
     ],
 )
 def test_what_is_not_as_it_has_to_be_is_said(result, lines, served, said) -> None:
-    found = RESULT.model_copy(update={"threads": {"call-pool": 2}, **result})
+    found = RESULT.model_copy(update=result)
     faults = batches.faults(BATCH, 100, found, lines, served)
     assert len(faults) == 1
     assert faults[0].startswith(said)
