@@ -91,6 +91,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
             work = CallWork(name, own, each, delay_ms)
             batch = batches.batch_of(target, SERVICE_STRATEGY, work, threads, calls, files)
             batch = replace(batch, retries=True, only=only, log=kept.absolute() if kept else None)
+            batch = batches.with_teams(batch, alone.one)
             found.append((batch, program.batch(batch)))
         console.print(_table(found, delay_ms, alone, len(only or range(calls))))
     _judge([result for _, result in found])

@@ -117,11 +117,10 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
     calls: int,
     payload_files: tuple[Path, Path],
 ) -> Batch:
-    """Of products by a strategy of the service, with the teams that a pipeline's threads make;
-    `payload_files` as `files` gives them."""
+    """Of products by a strategy of the service; `payload_files` as `files` gives them."""
     inputs, expected = payload_files
     path = "matrix" if work.transport == "rest" else "soap/matrix"
-    batch = Batch(
+    return Batch(
         f"{service.base_url}/{path}/{strategy}?delay={work.delay_ms}",
         calls,
         inputs,
@@ -132,12 +131,11 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
         per_call_s=PER_CALL_S + work.delay_ms / 1000,
         expected=expected,
     )
-    return with_teams(batch)
 
 
-def with_teams(batch: Batch) -> Batch:
-    """A pipeline with the teams that its threads make."""
-    teams = teams_of(batch.strategy, batch.threads) if "pipeline" in batch.strategy else None
+def with_teams(batch: Batch, one: OneCall | None = None) -> Batch:
+    """A pipeline with the teams that its threads make, by what is known of a call alone."""
+    teams = teams_of(batch.strategy, batch.threads, one) if "pipeline" in batch.strategy else None
     if teams and batch.strategy == "pipeline-async":
         return replace(batch, teams=(teams[0], *teams[2:]))
     return replace(batch, teams=teams)

@@ -98,7 +98,8 @@ class CallsDriver:
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         client, service = self.clients[work.program], here.running(cell).service
         number = self.table.made(here.order.profile_name, here.block, work)
-        batch = self._batch(service, cell, work, number)
+        alone = self.alone[work.program].one
+        batch = batches.with_teams(self._batch(service, cell, work, number), alone)
         offered = client.hello().strategies
         if batch.strategy not in offered:
             here.lose(cell, "not-offered", f"the client has {', '.join(offered)}")

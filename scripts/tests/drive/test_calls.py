@@ -82,6 +82,9 @@ def test_the_limit_is_by_the_batch_whose_calls_took_the_least_cpu_time() -> None
     assert alone.at_most(0.005, 0.004) == replace(alone, client_s=0.005, service_s=0.004)
 
 
+ALONE = Alone(OneCall(0.001, 0.001, 0, 0.004, 0.001), 0.004, 0.006, is_python=False)
+
+
 def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
     for strategy, teams in (
         ("pipeline", (1, 5, 1, 1)),
@@ -90,6 +93,8 @@ def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
     ):
         made = batches.with_teams(replace(BATCH, strategy=strategy, threads=8))
         assert made.teams == teams
+    made = batches.with_teams(replace(BATCH, strategy="pipeline-async", threads=8), ALONE.one)
+    assert made.teams == (2, 5, 1)
 
 
 class Asked:
