@@ -126,8 +126,8 @@ def _milliseconds(text: str) -> int:
 
 
 def _left(log: Path, calls: int) -> tuple[int, ...]:
-    """The calls that are not done in a log. A line that was cut off is taken away: the next would be
-    appended to it."""
+    """The calls that are not done in a log. A line that was cut off is taken away: the next one
+    would be appended to it."""
     try:
         done = {each.index for each in call_client.read_log(log) if each.outcome == "done"}
         whole, end, cut = log.read_bytes().rpartition(b"\n")

@@ -1,5 +1,5 @@
-"""`restbench calls` from the command line: by both real clients, of the real service and of stubs that
-go wrong."""
+"""`restbench calls` from the command line: by both real clients, of the real service and of stubs
+that go wrong."""
 
 from __future__ import annotations
 
