@@ -19,6 +19,7 @@ from test_frameworks import LONG, SEES_CONNECTIONS
 from restbench_service.codec.delay import asked_ms
 from restbench_service.core.delays import Delays
 from restbench_service.core.errors import Refused
+from restbench_service.core.reply import Reply
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head
 from restbench_service.frameworks import FRAMEWORKS
 from restbench_service.settings import Settings
@@ -126,6 +127,43 @@ def test_who_waits_counts_as_in_flight_holds_its_body_and_is_given_to_no_strateg
     assert len(scripted.given) == 1
     scripted.given[0][1].set_result(b"")
     answered.result().sent()
+    assert_nothing_is_left(core)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"), [(b"{", "002"), (b"{}", "003"), (GOOD.replace(b'"2"', b'"x"'), "005")]
+)
+def test_what_a_body_has_wrong_is_said_after_the_wait(body: bytes, code: str) -> None:
+    core = core_of(Settings(max_delay_millis=LONG_MS))
+    exchange = core.open(Head("POST", "/matrix/serial", f"delay={LONG_MS}", JSON, len(body)))
+    assert isinstance(exchange, Exchange)
+    exchange.take(body)
+    delay = exchange.delayed()
+    assert delay is not None and delay.left_s > 0
+    core.delays.stop()
+    answered = exchange.answer()
+    assert json.loads(answered.body)["errorCode"] == code
+    answered.sent()
+    assert_nothing_is_left(core)
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type", "declared", "code"),
+    [
+        ("/matrix/magic", JSON, 1, "009"),
+        ("/matrix/serial", "text/plain", 1, "009"),
+        ("/matrix/serial", JSON, 1 << 40, "007"),
+    ],
+)
+def test_what_is_refused_unread_waits_for_nothing(
+    path: str, content_type: str, declared: int, code: str
+) -> None:
+    core = core_of(Settings(max_delay_millis=LONG_MS))
+    refused = core.open(Head("POST", path, f"delay={LONG_MS}", content_type, declared))
+    assert isinstance(refused, Reply)
+    assert json.loads(refused.body)["errorCode"] == code
+    refused.sent()
+    assert core.delays.waiting == 0
     assert_nothing_is_left(core)
 
 

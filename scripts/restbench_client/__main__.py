@@ -108,7 +108,10 @@ def _batch(asked: dict[str, Any]) -> dict[str, Any]:
         if isinstance(exchange, ThreadExchange):
             opened.callback(exchange.close)
         log = asked.get("log")
-        lines = opened.enter_context(Path(log).open("a", encoding="utf-8")) if log else None
+        # a line at a time: who resumes a batch that was killed has all of its calls but the last
+        lines: IO[str] | None = None
+        if log:
+            lines = opened.enter_context(Path(log).open("a", encoding="utf-8", buffering=1))
         job = Job(codec, exchange, work.process)
         cpu = time.process_time()
         calls = opened.enter_context(

@@ -39,6 +39,7 @@ FLAGS = {
     "relayed": ("relayed",),
     "refused": ("refused",),
     "limit-mismeasured": ("limit-mismeasured",),
+    "scaled": ("scaled",),
     "misbehaved": ("misbehaved",),
     "not-durable": ("not-durable",),
 }
@@ -49,6 +50,7 @@ _NO_REASON = (
     "ports-awaited",
     "relayed",
     "limit-mismeasured",
+    "scaled",
     "misbehaved",
     "not-durable",
 )

@@ -231,6 +231,7 @@ FLAGS: dict[str, str] = {
         "The batch was sooner than the least time that it can take, by more than 3 %: what a call "
         "takes alone was measured on a busy machine, or before all was warm."
     ),
+    "scaled": "Some of the calls were made, one after the other; the time is that of all of them.",
     "misbehaved": (
         "Under a fault the service did not keep a promise of its own: how soon it answers, and how "
         "soon all is well again."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ import typer
 from rich.table import Table
 
 from restbench.analyse.calls import MISMEASURED
-from restbench.commands.options import console, require_known
+from restbench.commands.options import ADDRESS, console, require_known
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
@@ -31,6 +32,8 @@ WARM_MAX_S = 2.0
 SERVICE_STRATEGY = "serial"
 #: The study's 4000 data.
 PAYLOAD = Shape(rows=200, inner=20, columns=20)
+#: As both clients write the line of a call.
+LINE_BEGINS = b'{"index"'
 _DELAY = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s)")
 
 
@@ -58,10 +61,12 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
     names = [each.strip() for each in f"{strategy},{compare}".split(",") if each.strip()]
     name, own = _checked(client, transport, names, threads, calls)
     delay_ms = _milliseconds(delay)
-    only = _left(resume, calls) if resume else None
     if len(names) > 1 and (log or resume):
         raise BadConfiguration("--log, --resume: are of one strategy")
-    kept = log or resume
+    if attach and ADDRESS.fullmatch(attach) is None:
+        raise BadConfiguration(f"--attach {attach}: give http://HOST:PORT")
+    only = _left(resume, calls) if resume else None
+    kept = _appendable(log) if log else resume
     if not calls or only == ():
         console.print("nothing to do")
         return
@@ -86,6 +91,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
             work = CallWork(name, own, each, delay_ms)
             batch = batches.batch_of(target, SERVICE_STRATEGY, work, threads, calls, files)
             batch = replace(batch, retries=True, only=only, log=kept.absolute() if kept else None)
+            batch = batches.with_teams(batch, alone.one)
             found.append((batch, program.batch(batch)))
         console.print(_table(found, delay_ms, alone, len(only or range(calls))))
     _judge([result for _, result in found])
@@ -120,12 +126,26 @@ def _milliseconds(text: str) -> int:
 
 
 def _left(log: Path, calls: int) -> tuple[int, ...]:
-    """The calls that are not done in a log."""
+    """The calls that are not done in a log. A line that was cut off is taken away: the next one
+    would be appended to it."""
     try:
         done = {each.index for each in call_client.read_log(log) if each.outcome == "done"}
+        whole, end, cut = log.read_bytes().rpartition(b"\n")
+        if not LINE_BEGINS.startswith(cut[: len(LINE_BEGINS)]):
+            raise ValueError
+        os.truncate(log, len(whole + end))
     except (OSError, ValueError) as error:
-        raise BadConfiguration(f"--resume {log}: no log of calls: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else "a line is no call's"
+        raise BadConfiguration(f"--resume {log}: no log of calls: {why}") from error
     return tuple(index for index in range(calls) if index not in done)
+
+
+def _appendable(log: Path) -> Path:
+    try:
+        log.open("ab").close()
+    except OSError as error:
+        raise BadConfiguration(f"--log {log}: cannot be written: {error.strerror}") from error
+    return log
 
 
 def _service(attach: str, folder: Path, started: ExitStack) -> Service:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 import time
@@ -17,6 +16,7 @@ import typer
 from restbench.analyse.measures import FEWEST_BLOCKS, Row
 from restbench.commands import results
 from restbench.commands.options import (
+    ADDRESS,
     RESUME,
     CellsOption,
     ExperimentArgument,
@@ -55,8 +55,6 @@ from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
 DEFAULT_PROFILE = "quick"
-#: What can be attached to: JMeter is given host and port, so there is nothing behind them.
-ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")
 
 
 def show_plan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,8 @@ from restbench.failures import BadConfiguration
 #: Where there is no terminal to ask, the tables' own width.
 PLAIN_WIDTH = 100
 console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+#: What can be attached to: JMeter is given host and port, so there is nothing behind them.
+ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")
 
 
 def note(text: str) -> None:

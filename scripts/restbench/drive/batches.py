@@ -36,6 +36,14 @@ PER_CALL_S = 30.0
 #: What a clock of milliseconds may be off.
 CLOCK_MS = 1.0
 COUNTED_WITHIN_S = 1.0
+#: Of a strategy what its threads are called, without numbers.
+OWN_THREADS = {
+    "task-pool": ("call-pool",),
+    "pipeline": ("call-S", "call-C", "call-D", "call-P"),
+    "pipeline-async": ("call-S", "call-D", "call-P"),
+    "async": ("call-cpu",),
+    "adaptive": ("call-cpu",),
+}
 #: What the sum of the times in flight may be beyond the window: clocks are read outside of it.
 IN_FLIGHT = 1.02
 
@@ -109,11 +117,10 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
     calls: int,
     payload_files: tuple[Path, Path],
 ) -> Batch:
-    """Of products by a strategy of the service, with the teams that a pipeline's threads make;
-    `payload_files` as `files` gives them."""
+    """Of products by a strategy of the service; `payload_files` as `files` gives them."""
     inputs, expected = payload_files
     path = "matrix" if work.transport == "rest" else "soap/matrix"
-    batch = Batch(
+    return Batch(
         f"{service.base_url}/{path}/{strategy}?delay={work.delay_ms}",
         calls,
         inputs,
@@ -124,12 +131,11 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
         per_call_s=PER_CALL_S + work.delay_ms / 1000,
         expected=expected,
     )
-    return with_teams(batch)
 
 
-def with_teams(batch: Batch) -> Batch:
-    """A pipeline with the teams that its threads make."""
-    teams = teams_of(batch.strategy, batch.threads) if "pipeline" in batch.strategy else None
+def with_teams(batch: Batch, one: OneCall | None = None) -> Batch:
+    """A pipeline with the teams that its threads make, by what is known of a call alone."""
+    teams = teams_of(batch.strategy, batch.threads, one) if "pipeline" in batch.strategy else None
     if teams and batch.strategy == "pipeline-async":
         return replace(batch, teams=(teams[0], *teams[2:]))
     return replace(batch, teams=teams)
@@ -199,9 +205,10 @@ def faults(
         found.append(f"{result.peak_in_flight} calls in flight, at most {window} were asked for")
     if (mean := in_flight(result, lines)) > IN_FLIGHT * window:
         found.append(f"{mean:.2f} calls in flight on average, {window} were asked for")
-    threads = sum(n for name, n in result.threads.items() if name.startswith("call-"))
-    if threads > batch.threads:
-        found.append(f"{threads} threads, {batch.threads} were asked for: {result.threads}")
+    own = {name: n for name, n in result.threads.items() if name.startswith("call-")}
+    names = OWN_THREADS.get(batch.strategy, ())
+    if sum(own.values()) > batch.threads or not set(own) <= set(names):
+        found.append(f"threads {own}: {batch.threads} of {', '.join(names)} were asked for")
     return found
 
 

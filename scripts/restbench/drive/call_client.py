@@ -131,11 +131,6 @@ class CallClient:
     log: Path
     _read: bytearray = field(default_factory=bytearray)
 
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """The program's processes."""
-        return process.tree(self.started.pid)
-
     def hello(self) -> Hello:
         """What it offers. EnvironmentProblem where it does not answer."""
         return self._asked({"do": "hello"}, START_S, Hello)

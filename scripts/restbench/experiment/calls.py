@@ -17,7 +17,7 @@ from pydantic import Field
 
 from restbench.experiment.cell import Shape
 from restbench.experiment.level import ShapeEntry
-from restbench.experiment.selection import Positive, Strict, is_any
+from restbench.experiment.selection import NotNegative, Positive, Strict, is_any
 
 Client = Literal["java", "python"]
 #: By client; `pipeline` needs four threads, `pipeline-async` three.
@@ -82,7 +82,7 @@ def lacking(strategy: str, threads: int) -> str | None:
 class Calls(Strict):
     """The table [calls]."""
 
-    delays_ms: Annotated[tuple[int, ...], Field(min_length=1)]
+    delays_ms: Annotated[tuple[NotNegative, ...], Field(min_length=1)]
     """The response times of the service beyond its work."""
     sizes: tuple[Positive, ...] = ()
     """Further numbers of calls in a batch; of a document, of its rows."""

@@ -98,7 +98,8 @@ class CallsDriver:
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         client, service = self.clients[work.program], here.running(cell).service
         number = self.table.made(here.order.profile_name, here.block, work)
-        batch = self._batch(service, cell, work, number)
+        alone = self.alone[work.program].one
+        batch = batches.with_teams(self._batch(service, cell, work, number), alone)
         offered = client.hello().strategies
         if batch.strategy not in offered:
             here.lose(cell, "not-offered", f"the client has {', '.join(offered)}")
@@ -119,6 +120,8 @@ class CallsDriver:
             self.alone[work.program] = self.alone[work.program].at_most(*took_s)
         found = self._reduced(planned, batch, result, lines, cpu_ms)
         elapsed_s = found.extras["elapsed_s"]
+        if number < (calls := found.extras["calls"]):
+            here.note("scaled", f"{number} of {calls:g} calls were made", cell)
         nearness = found.extras.get("limit_s", 0.0) / elapsed_s
         if nearness > MISMEASURED:
             here.note("limit-mismeasured", f"{nearness:.3f} of the best possible", cell)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import resource
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -18,14 +20,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from calling_service import answered, asked, product, serving, trickled
+from calling_service import answered, asked, product, serving, spoilt, trickled
 from waiting import await_true
 
 import restbench_client
 from restbench_client.batch import Batch
-from restbench_client.codec import MatrixJson
+from restbench_client.codec import MatrixJson, NpbJson
 from restbench_client.exchange import AiohttpExchange, ThreadExchange
-from restbench_client.model import Cancelled, Done, Job, Kind, Limits, Stage
+from restbench_client.model import (
+    Answer,
+    Cancelled,
+    Done,
+    Job,
+    Kind,
+    Limits,
+    MalformedAnswer,
+    ServiceRefused,
+    Stage,
+)
 from restbench_client.strategies import STRATEGIES
 
 NAMES = sorted(STRATEGIES)
@@ -93,6 +105,26 @@ def test_a_bad_answer_is_of_its_kind(name, answer, kind, stage):
         patience_s = 0.4 if kind is Kind.TIMEOUT else 60.0
         outcomes = _calls(name, url, Limits(per_call_s=patience_s, max_answer_bytes=4000))
     assert [(each.kind, each.stage) for each in outcomes] == [(kind, stage)] * 3
+
+
+@pytest.mark.parametrize(
+    ("codec", "status", "said"),
+    [
+        (MatrixJson(), 200, {"requestId": "call-1", "rows": [[58, -64], [139, 154]]}),
+        (NpbJson(), 200, {"requestId": "7", "verified": True, "value": [[1.5, 2.5]]}),
+        (MatrixJson(), 503, {"requestId": None, "errorCode": "008", "errorMessage": "busy"}),
+    ],
+)
+def test_any_change_of_an_answer_is_a_result_a_refusal_or_malformed(codec, status, said):
+    draw, ended = random.Random(27), Counter()
+    body = json.dumps(said, separators=(",", ":")).encode()
+    for _ in range(30_000):
+        try:
+            codec.decode(Answer(status, {}, spoilt(body, draw)))
+            ended["result"] += 1
+        except (ServiceRefused, MalformedAnswer) as failure:
+            ended[type(failure).__name__] += 1
+    assert len(ended) == 2, "some are read, most are not"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -169,6 +201,23 @@ def test_the_program_makes_batches_and_logs_their_calls(program, tmp_path):
         ]
         assert all(each["sent_ms"] <= each["answered_ms"] <= each["ended_ms"] for each in lines)
         log.unlink()
+
+
+def test_a_call_is_in_the_log_before_the_batch_ends(program, tmp_path):
+    inputs, log, go = tmp_path / "in.json", tmp_path / "log.jsonl", threading.Event()
+    inputs.write_text(json.dumps([asked(1)]))
+
+    def second_waits(request: bytes) -> bytes:
+        assert b"call-1" not in request or go.wait(30)
+        return product(request)
+
+    with serving(second_waits) as url, ThreadPoolExecutor(1) as asking:
+        batch = {"do": "batch", "url": url, "calls": 2, "inputs": str(inputs), "log": str(log)}
+        found = asking.submit(program, batch)
+        assert await_true(lambda: log.exists() and log.read_bytes().endswith(b"\n"))
+        assert json.loads(log.read_text())["index"] == 0
+        go.set()
+        assert found.result()["done"] == 2
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from calling_service import spoilt
 from lxml import etree
 
 from restbench import ROOT
@@ -24,6 +27,17 @@ FAULT = (
     '<m:requestFault xmlns:m="urn:restbench:matrix"><m:requestId>call-1</m:requestId>'
     "<m:errorCode>004</m:errorCode><m:errorMessage>rows: too few</m:errorMessage>"
     "</m:requestFault></detail></soap:Fault>"
+)
+PRODUCT = (
+    '<m:multiplyResponse xmlns:m="urn:restbench:matrix"><m:product><m:requestId>call-1'
+    "</m:requestId><m:row>58,64</m:row><m:row>139,-154</m:row></m:product></m:multiplyResponse>"
+)
+RESULT = (
+    '<n:runResponse xmlns:n="urn:restbench:npb"><n:result><n:requestId>call-0</n:requestId>'
+    "<n:kernel>FT</n:kernel><n:class>S</n:class><n:verified>true</n:verified><n:value>1.5</n:value>"
+    "<n:value>-2.5E-3</n:value><n:reference>1.5</n:reference><n:iterations>6</n:iterations>"
+    "<n:kernelSeconds>0.25</n:kernelSeconds><n:totalSeconds>0.5</n:totalSeconds>"
+    "<n:mops>700.5</n:mops></n:result></n:runResponse>"
 )
 
 
@@ -81,11 +95,7 @@ def test_a_product_is_asked_for_as_the_schema_says(url: str) -> None:
 
 
 def test_a_product_is_read(url: str) -> None:
-    said = (
-        '<m:multiplyResponse xmlns:m="urn:restbench:matrix"><m:product><m:requestId>call-1'
-        "</m:requestId><m:row>58,64</m:row><m:row>139,-154</m:row></m:product></m:multiplyResponse>"
-    )
-    found = MatrixZeep(url).decode(answer(said))
+    found = MatrixZeep(url).decode(answer(PRODUCT))
     assert found == MatrixProduct("call-1", [[58, 64], [139, -154]])
 
 
@@ -105,21 +115,28 @@ def test_what_is_neither_a_product_nor_an_error_is_malformed(url: str, said: str
         MatrixZeep(url).decode(Answer(200, {}, b"no envelope"))
 
 
+@pytest.mark.parametrize(
+    ("codec", "said"), [(MatrixZeep, PRODUCT), (MatrixZeep, FAULT), (NpbZeep, RESULT)]
+)
+def test_any_change_of_an_answer_is_a_result_a_refusal_or_malformed(url, codec, said) -> None:
+    draw, ended, reading = random.Random(27), Counter[str](), codec(url)
+    for _ in range(1000):
+        whole = answer(said, 500 if said is FAULT else 200)
+        try:
+            reading.decode(Answer(whole.status, whole.headers, spoilt(whole.body, draw)))
+            ended["result"] += 1
+        except (ServiceRefused, MalformedAnswer) as failure:
+            ended[type(failure).__name__] += 1
+    assert ended["MalformedAnswer"] > 500
+
+
 def test_a_kernel_is_asked_for_and_its_result_has_the_names_of_the_rest_answer(url: str) -> None:
     codec = NpbZeep(url)
     asked = {"requestId": "call-0", "kernel": "FT", "class": "S", "generate": True}
     body = body_of(codec.encode(asked))
     schema = etree.XMLSchema(etree.parse(CONTRACT / "npb.xsd"))
     assert schema.validate(body), schema.error_log
-    texts = {"requestId": "call-0", "kernel": "FT", "class": "S", "verified": "true"}
-    members = "".join(f"<n:{name}>{text}</n:{name}>" for name, text in texts.items())
-    members += "<n:value>1.5</n:value><n:value>-2.5E-3</n:value><n:reference>1.5</n:reference>"
-    more = {"iterations": "6", "kernelSeconds": "0.25", "totalSeconds": "0.5", "mops": "700.5"}
-    members += "".join(f"<n:{name}>{text}</n:{name}>" for name, text in more.items())
-    said = (
-        f'<n:runResponse xmlns:n="urn:restbench:npb"><n:result>{members}</n:result></n:runResponse>'
-    )
-    found = codec.decode(answer(said))
+    found = codec.decode(answer(RESULT))
     assert (found["verified"], found["value"], found["kernelSeconds"]) == (
         True,
         [1.5, -0.0025],

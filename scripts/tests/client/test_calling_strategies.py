@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from typing import Any
 
@@ -100,6 +101,27 @@ def test_nothing_is_pulled_beyond_the_bound_when_nobody_takes(name, bound):
             assert batch.take() is not None
             assert await_true(lambda taken=taken: len(pulled) == taken + most)
     assert len(pulled) <= 40 + most
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("sequential", []),
+        ("task-pool", ["call-pool-1", "call-pool-2", "call-pool-3"]),
+        ("async", ["call-cpu-1"]),
+    ],
+)
+def test_threads_are_those_that_the_strategy_names_and_end_with_the_batch(name, names):
+    others = set(threading.enumerate())
+
+    def own() -> list[str]:
+        return sorted(each.name for each in set(threading.enumerate()) - others)
+
+    with started(name, range(50), fake(name, ok), Limits(4, 2), threads=3) as batch:
+        assert own() == names
+        assert sum(batch.totals().threads.values()) == len(names)
+        assert len(batch.all()) == 50
+    assert own() == []
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -33,7 +33,7 @@ RESULT = BatchResult(
     retries=0,
     cpu_s=0.01,
     peak_in_flight=2,
-    threads={"call-pool": 2, "call-http": 2},
+    threads={"call-pool": 2},
     stages=dict.fromkeys("SCDP", STAGE),
     compile_s=0,
     gc_s=0,
@@ -42,10 +42,7 @@ LINES = [CallLine(index=n, outcome="done", c_ms=100.5) for n in range(3)]
 
 
 def test_a_batch_that_is_as_it_has_to_be_has_no_fault() -> None:
-    threads = {"call-pool": 2}
-    assert (
-        batches.faults(BATCH, 100, RESULT.model_copy(update={"threads": threads}), LINES, 3) == []
-    )
+    assert batches.faults(BATCH, 100, RESULT, LINES, 3) == []
 
 
 @pytest.mark.parametrize(
@@ -59,11 +56,12 @@ def test_a_batch_that_is_as_it_has_to_be_has_no_fault() -> None:
         ({}, [LINES[0].model_copy(update={"c_ms": 98.0}), *LINES[1:]], 3, "delay-not-honoured"),
         ({"peak_in_flight": 3}, LINES, 3, "3 calls in flight, at most 2"),
         ({"elapsed_s": 0.05}, LINES, 3, "6.03 calls in flight on average, 2 were asked for"),
-        ({"threads": {"call-cpu": 3}}, LINES, 3, "3 threads, 2 were asked for"),
+        ({"threads": {"call-pool": 3}}, LINES, 3, "threads {'call-pool': 3}: 2 of call-pool were"),
+        ({"threads": {"call-cpu": 2}}, LINES, 3, "threads {'call-cpu': 2}: 2 of call-pool were"),
     ],
 )
 def test_what_is_not_as_it_has_to_be_is_said(result, lines, served, said) -> None:
-    found = RESULT.model_copy(update={"threads": {"call-pool": 2}, **result})
+    found = RESULT.model_copy(update=result)
     faults = batches.faults(BATCH, 100, found, lines, served)
     assert len(faults) == 1
     assert faults[0].startswith(said)
@@ -84,6 +82,9 @@ def test_the_limit_is_by_the_batch_whose_calls_took_the_least_cpu_time() -> None
     assert alone.at_most(0.005, 0.004) == replace(alone, client_s=0.005, service_s=0.004)
 
 
+ALONE = Alone(OneCall(0.001, 0.001, 0, 0.004, 0.001), 0.004, 0.006, is_python=False)
+
+
 def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
     for strategy, teams in (
         ("pipeline", (1, 5, 1, 1)),
@@ -92,6 +93,8 @@ def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
     ):
         made = batches.with_teams(replace(BATCH, strategy=strategy, threads=8))
         assert made.teams == teams
+    made = batches.with_teams(replace(BATCH, strategy="pipeline-async", threads=8), ALONE.one)
+    assert made.teams == (2, 5, 1)
 
 
 class Asked:
@@ -147,7 +150,9 @@ def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
         (["--delay", "0.5ms"], "--delay '0.5ms': give whole milliseconds"),
         (["--delay", "-1s"], "--delay '-1s': give whole milliseconds"),
         (["--calls", "-1"], "--calls -1: must be from 0 to 1000000"),
-        (["--resume", "/no/such"], "--resume /no/such: no log of calls"),
+        (["--resume", "/no/such"], "--resume /no/such: no log of calls: No such file"),
+        (["--log", "/no/such/log"], "--log /no/such/log: cannot be written: No such file"),
+        (["--attach", "host:8080"], "--attach host:8080: give http://HOST:PORT"),
         (["--compare", "task-pool", "--log", "x"], "--log, --resume: are of one strategy"),
     ],
 )
@@ -170,6 +175,17 @@ def test_a_wrong_product_weighs_more_than_a_call_that_failed() -> None:
 def test_no_calls_are_nothing_to_do() -> None:
     done = restbench("calls", "--calls", "0")
     assert (done.returncode, done.stdout) == (0, "nothing to do\n")
+
+
+@pytest.mark.parametrize("text", ["no log", '{"index": 1}\n', '{"other": 1}'])
+def test_what_is_no_log_of_calls_is_not_resumed_and_stays_as_it_is(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    done = restbench("calls", "--resume", str(path))
+    assert (done.returncode, path.read_text()) == (2, text)
+    assert done.stderr == f"restbench: --resume {path}: no log of calls: a line is no call's\n"
 
 
 def test_only_calls_that_are_not_done_are_resumed(tmp_path: Path) -> None:

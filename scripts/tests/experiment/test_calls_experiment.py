@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 
 from restbench.analyse import calls
 from restbench.analyse.calls import OneCall
@@ -105,10 +106,38 @@ def test_the_batches_of_a_profile_fit_into_its_time(profile: str) -> None:
     assert seconds < BATCHES * 60 * chosen.minutes
 
 
-def test_a_pipeline_of_too_few_threads_is_refused() -> None:
-    text = FILE.read_text().replace("users = [4, 5, 8, 16, 32, 64]", "users = [3, 4]")
-    with pytest.raises(Exception, match="java-rest-pipeline-0ms' needs 4 to 1024 threads"):
-        experiment.parse(text, Path("calls.toml"))
+PIPELINES, ALL = "users = [4, 5, 8, 16, 32, 64]", "users = [1, 2, 4, 5, 8, 16, 32, 64]"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        (PIPELINES, "users = [3, 4]", "'java-rest-pipeline-0ms' needs 4 to 1024 threads"),
+        (PIPELINES, "users = [4, 1025]", "'java-rest-pipeline-0ms' needs 4 to 1024 threads"),
+        (ALL, "users = [0]", "users"),
+        (ALL, "users = nan", "users"),
+        ("java-rest-async-10000ms", "java-rest-guess-10000ms", "guess-10000ms' is not"),
+        ("java-rest-async-10000ms", "java-mail-async-10000ms", "mail-async-10000ms' is not"),
+        ("java-rest-async-10000ms", "python-rest-adaptive-0ms", "adaptive-0ms' is not"),
+        ("delays_ms = [0, ", "delays_ms = [-1, 0, ", "delays_ms"),
+        ("delays_ms = [0, ", "delays_ms = [nan, 0, ", "delays_ms"),
+        ('"*" = 20', '"*" = 0', "number"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_one_line(
+    tmp_path: Path, right: str, wrong: str, said: str
+) -> None:
+    text = FILE.read_text()
+    assert right in text
+    (tmp_path / "claims").mkdir()
+    (tmp_path / "claims" / "calls.toml").write_text(
+        (FILE.parent / "claims" / "calls.toml").read_text()
+    )
+    path = tmp_path / "calls.toml"
+    path.write_text(text.replace(right, wrong))
+    done = restbench("plan", str(path), "--profile", "smoke")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert said in done.stderr
 
 
 def test_a_table_of_calls_needs_its_driver() -> None:

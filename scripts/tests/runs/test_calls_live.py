@@ -77,6 +77,8 @@ def test_every_call_of_both_clients_is_right_and_audited(tmp_path: Path) -> None
         counted -= {"limit_s"} if "document" in level else set()
         assert all(series(row, each).median for each in counted)
     assert series(rows[LEVELS[0]], "made").median == 10
+    scaled = {(each.cell, each.text) for each in bench.events("scaled")}
+    assert scaled == {(rows[LEVELS[0]].cell.id, "10 of 20 calls were made")}
     assert (series(rows[LEVELS[0]], "elapsed_s").median or 0) >= 20 * 0.05
     assert (series(rows[LEVELS[1]], "c_ms").median or 0) >= 50
     log = bench.latest.program_log(1, "calls").parent

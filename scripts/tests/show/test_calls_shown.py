@@ -55,11 +55,12 @@ def test_a_speed_up_is_over_calls_in_turn_of_the_same_client() -> None:
     assert calls.nearness(ROWS[2]) == pytest.approx((1.1 / 1.25 + 1.1 / 1.3) / 2)
 
 
-def test_a_limit_that_was_mismeasured_is_noted_at_its_cell() -> None:
-    early = row("java-rest-async-1000ms", 8, [1.0, 1.2], 1.1, ("limit-mismeasured",))
-    (table,) = shown.tables([early])
-    assert words(table.rows[0][-1]) == "limit-mismeasured 1/2"
-    assert (early.measurements[0].reason, len(early.measured)) == (None, 2)
+def test_a_limit_that_was_mismeasured_and_a_time_that_is_scaled_are_noted_at_the_cell() -> None:
+    for kind in ("limit-mismeasured", "scaled"):
+        noted = row("java-rest-async-1000ms", 8, [1.0, 1.2], 1.1, (kind,))
+        (table,) = shown.tables([noted])
+        assert words(table.rows[0][-1]) == f"{kind} 1/2"
+        assert (noted.measurements[0].reason, len(noted.measured)) == (None, 2)
 
 
 def test_calls_in_flight_are_no_users() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import socket
 import threading
 import time
@@ -85,3 +86,22 @@ def trickled(_request: bytes) -> Iterator[bytes]:
     while True:
         time.sleep(0.02)
         yield b" "
+
+
+def spoilt(body: bytes, draw: random.Random) -> bytes:
+    """With one to three changes of bytes."""
+    for _ in range(draw.randint(1, 3)):
+        at = draw.randrange(len(body))
+        match draw.randrange(4):
+            case 0:
+                body = body[:at] + bytes([draw.randrange(256)]) + body[at + 1 :]
+            case 1:
+                body = body[: at + 1]
+            case 2:
+                body = body[:at] + body[draw.randrange(len(body)) :]
+            case _:
+                body = body[:at] + draw.choice(PIECES) + body[at:]
+    return body
+
+
+PIECES = (b"[", b"{", b'"', b"1e999", b"null", b"<", b"&", b"</", b"9" * 25, b"\xff", b"\0")

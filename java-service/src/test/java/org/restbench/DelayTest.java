@@ -2,6 +2,7 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -86,6 +87,31 @@ class DelayTest {
             assertThat(service.multiply("/matrix/serial?delay=0").statusCode()).isEqualTo(200);
             assertThat(service.get("/metrics").body()).contains("restbench_requests_in_flight 2.0");
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tomcat", "vertx"})
+    void what_a_body_has_wrong_is_said_after_the_wait_and_what_is_refused_unread_at_once(String framework)
+            throws Exception {
+        RunningService service = RunningService.under(framework, LIMITS);
+        CompletableFuture<HttpResponse<String>> malformed;
+        try (service) {
+            malformed = CompletableFuture.supplyAsync(
+                    () -> post(service, "/matrix/serial", "application/json"), task -> new Thread(task).start());
+            service.awaitDelayed(1);
+            assertThat(post(service, "/matrix/nothing", "application/json").body())
+                    .contains("\"009\"");
+            assertThat(post(service, "/matrix/serial", "text/plain").body()).contains("\"009\"");
+            assertThat(malformed).isNotDone();
+        }
+        assertThat(malformed.join().body()).contains("\"002\"");
+    }
+
+    private static HttpResponse<String> post(RunningService service, String path, String contentType) {
+        return service.send(service.to(path + "?delay=" + LONG)
+                .header("Content-Type", contentType)
+                .POST(BodyPublishers.ofString("{"))
+                .build());
     }
 
     @Test

@@ -15,8 +15,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -209,6 +211,28 @@ class HttpExchangeTest {
                 assertThat(server.heads).noneMatch(head -> head.contains("Upgrade"));
             }
         }
+    }
+
+    /** And on no thread of each answer's own, which the client would start were it given none. */
+    @Test
+    void answersComeOnItsTwoThreads() throws Exception {
+        Set<String> names = ConcurrentHashMap.newKeySet();
+        CountDownLatch heard = new CountDownLatch(1);
+        try (Server server = new Server((number, connection) -> {
+                    heard.await();
+                    right(number, connection);
+                });
+                HttpExchange exchange = server.exchange()) {
+            CompletableFuture<?>[] answers = IntStream.range(100, 140)
+                    .mapToObj(number ->
+                            exchange.start(Integer.toString(number).getBytes(StandardCharsets.UTF_8), limits(30_000)))
+                    .map(answer -> answer.thenRun(
+                            () -> names.add(Thread.currentThread().getName())))
+                    .toArray(CompletableFuture[]::new);
+            heard.countDown();
+            CompletableFuture.allOf(answers).get();
+        }
+        assertThat(names).isNotEmpty().isSubsetOf("http-1", "http-2");
     }
 
     @Test

@@ -6,8 +6,9 @@ import java.io.File;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.client.strategy.Strategies;
 
 /** 10 000 inputs of 1 MB go through a heap that holds three times those that may be ahead, and 64 MiB. */
@@ -31,8 +32,12 @@ class MemoryTest {
         }
     };
 
+    static Stream<String> names() {
+        return Strategies.names().stream();
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"task-pool", "pipeline-async"})
+    @MethodSource("names")
     void theHeapIsBoundedWhateverTheNumberOfCalls(String name) throws Exception {
         int megabytes = 64 + (int) Math.ceil(3.0 * MOST_AHEAD * SIZE / (1 << 20));
         String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";

@@ -225,6 +225,35 @@ class RetriesTest {
         }
     }
 
+    /** One call at a time is with a service that takes 100 ms, while the others wait for their turn. */
+    @ParameterizedTest
+    @MethodSource("ways")
+    void timeInABufferIsNotTheServices(Way way) throws Exception {
+        long takes = 100_000_000;
+        FakeClock clock = new FakeClock();
+        FakeExchange service = new FakeExchange(exchange -> clock.after(takes, exchange::releaseFirst));
+        try (CallingStrategy strategy = way.strategy(clock);
+                Calls<Integer> calls = strategy.start(
+                        IntStream.range(0, 5).iterator(),
+                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> output),
+                        way.limits().withInFlight(1))) {
+            CompletableFuture<Void> passing = CompletableFuture.runAsync(() -> {
+                while (service.answered() < 5) {
+                    if (service.holds() > 0) {
+                        clock.step(takes);
+                    }
+                    Thread.onSpinWait();
+                }
+            });
+            assertThat(calls.all()).hasSize(5).allSatisfy(outcome -> {
+                assertThat(outcome.times().c()).isEqualTo(takes);
+                assertThat(outcome.times().answered() - outcome.times().sent()).isEqualTo(takes);
+            });
+            passing.get();
+            assertThat(calls.totals().elapsedSeconds()).isEqualTo(0.5);
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("ways")
     void theWholeBatchEndsAtItsDeadline(Way way) throws Exception {

@@ -138,7 +138,7 @@ class StrategiesTest {
                 }
             }
         });
-        try (CallingStrategy strategy = way.strategy();
+        try (CallingStrategy strategy = way.strategy(new FakeClock());
                 Calls<Integer> calls = way.start(strategy, service, (index, input, output) -> output)) {
             assertThat(calls.all()).hasSize(way.calls());
             assertThat(service.peak()).isLessThanOrEqualTo(way.inExchange());
@@ -237,24 +237,27 @@ class StrategiesTest {
     @ParameterizedTest
     @MethodSource("fifty")
     void aFailingIteratorEndsTheBatchAfterWhatItGave(Way way) throws InterruptedException {
-        Iterator<Integer> inputs = IntStream.range(0, 50)
-                .map(i -> {
-                    if (i == 20) {
-                        throw new IllegalStateException("no more");
-                    }
-                    return i;
-                })
-                .iterator();
-        try (CallingStrategy strategy = way.strategy();
-                Calls<Integer> calls = strategy.start(
-                        inputs,
-                        new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
-                        way.limits())) {
-            for (int i = 0; i < 20; i++) {
-                assertThat(calls.take()).isInstanceOf(Outcome.Done.class);
+        for (Throwable failure :
+                List.of(new IllegalStateException(), new AssertionError(), new IOException("of another language"))) {
+            Iterator<Integer> inputs = IntStream.range(0, 50)
+                    .map(i -> i == 20 ? StrategiesTest.<Integer, Error>fail(failure) : i)
+                    .iterator();
+            try (CallingStrategy strategy = way.strategy();
+                    Calls<Integer> calls = strategy.start(
+                            inputs,
+                            new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
+                            way.limits())) {
+                for (int i = 0; i < 20; i++) {
+                    assertThat(calls.take()).isInstanceOf(Outcome.Done.class);
+                }
+                assertThatThrownBy(calls::take).isSameAs(failure);
             }
-            assertThatThrownBy(calls::take).hasMessage("no more");
         }
+    }
+
+    @SuppressWarnings("unchecked") // so that what is checked can be thrown where nothing is declared
+    private static <R, T extends Throwable> R fail(Throwable failure) throws T {
+        throw (T) failure;
     }
 
     @ParameterizedTest

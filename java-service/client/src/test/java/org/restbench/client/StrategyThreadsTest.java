@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.restbench.client.Ways.until;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -78,7 +80,21 @@ class StrategyThreadsTest {
                 .hasMessage("threads: must be from 1 to 1024, is 0");
         assertThatThrownBy(() -> Strategies.of("pipeline", 3, null, Map.of(), Loop.IN_ORDER))
                 .hasMessageContaining("threads: must be from 4 to 1024 for pipeline, is 3");
-        assertThatThrownBy(() -> Limits.DEFAULT.withInFlight(0)).hasMessageContaining("inFlight: must be from 1 to");
+        Map<String, ThrowingCallable> wrong = Map.of(
+                "inFlight: must be from 1 to 100000, is 0", () -> Limits.DEFAULT.withInFlight(0),
+                "queue: must be from 1 to 100000, is 100001", () -> Limits.DEFAULT.withQueue(100_001),
+                "perCall: must be more than 0 and at most 1 day, is PT0S",
+                        () -> Limits.DEFAULT.withPerCall(Duration.ZERO),
+                "whole: must be more than 0 and at most 1 day, is PT25H",
+                        () -> Limits.DEFAULT.withWhole(Duration.ofHours(25)),
+                "maxAnswerBytes: must be from 1 to 2147483647, is 0",
+                        () -> new Limits(1, 1, Duration.ofSeconds(1), null, 0, Retries.NONE, false),
+                "attempts: must be from 1 to 100, is 0", () -> new Retries(0, 1, false, false, 0),
+                "busyAttempts: must be from 1 to 100, is 101", () -> new Retries(1, 101, false, false, 0),
+                "loop threads: must be from 1 to 1024, is 0", () -> Loop.team(0));
+        wrong.forEach((said, made) -> assertThatThrownBy(made)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(said));
         assertThatThrownBy(() -> Strategies.of("guess", 1, null, Map.of(), Loop.IN_ORDER))
                 .isInstanceOf(IllegalArgumentException.class);
     }

@@ -32,24 +32,21 @@ final class Ways {
             return Strategies.withClock(strategy(), clock);
         }
 
-        /** Calls that can be with the service at once. */
+        /** Calls that can be with the service at once, of {@code adaptive} while its clock stands still. */
         int inExchange() {
             int window = limits.inFlight();
             return switch (name) {
                 case "sequential" -> 1;
                 case "task-pool" -> Math.min(threads, window);
                 case "pipeline" -> Math.min(teams.get(1), window);
+                case "adaptive" -> Math.min(2 * Runtime.getRuntime().availableProcessors(), window);
                 default -> window;
             };
         }
 
-        /**
-         * How many a service may wait for before it answers: {@code adaptive} finds its own number, and in order those
-         * that wait for their turn keep others from being pulled.
-         */
+        /** How many a service may wait for before it answers: in order those that are early keep others from it. */
         int surelyInExchange() {
-            boolean isFree = name.equals("adaptive") || limits.ordered() && !name.equals("task-pool");
-            return isFree ? 1 : inExchange();
+            return limits.ordered() && !name.equals("task-pool") ? 1 : inExchange();
         }
 
         /** Of inputs that are ahead of the outcomes taken. */

@@ -36,7 +36,7 @@ final class Main {
     }
 
     private static Map<String, Object> answer(JsonMapper json, Runner runner, String line)
-            throws IOException, InterruptedException {
+            throws InterruptedException {
         try {
             if (!(json.readTree(line) instanceof ObjectNode asked)) {
                 throw new IllegalArgumentException("a line must be a JSON object");
@@ -53,6 +53,8 @@ final class Main {
             return error(cause);
         } catch (IllegalArgumentException wrong) {
             return error(wrong);
+        } catch (IOException unusable) { // a file, and its message is just the name
+            return error(new IllegalArgumentException(unusable.toString()));
         }
     }
 

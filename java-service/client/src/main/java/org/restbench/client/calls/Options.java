@@ -54,6 +54,10 @@ record Options(
         if (required("calls", calls) < 0 || calls > MOST_CALLS) {
             throw new IllegalArgumentException("calls: must be from 0 to " + MOST_CALLS + ", is " + calls);
         }
+        int most = calls - 1;
+        if (only != null && only.stream().anyMatch(index -> index < 0 || index > most)) {
+            throw new IllegalArgumentException("only: must be from 0 to " + most + " each");
+        }
     }
 
     private static <T> T required(String name, T value) {

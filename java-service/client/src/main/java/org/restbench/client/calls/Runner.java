@@ -180,11 +180,13 @@ final class Runner implements AutoCloseable {
     /** Counts outcomes by how they ended. */
     private static final class Tally {
         private final Map<String, Integer> failed = new TreeMap<>();
+        private int outcomes;
         private int done;
         private int cancelled;
         private int wrong;
 
         void add(Outcome<Checked> outcome) {
+            outcomes++;
             if (outcome instanceof Outcome.Done<Checked> own) {
                 done++;
                 wrong += own.result().isWrong() ? 1 : 0;
@@ -199,13 +201,7 @@ final class Runner implements AutoCloseable {
         Map<String, Object> told(Totals totals, Usage before, Usage after) {
             Map<String, Object> told = new LinkedHashMap<>();
             told.put("elapsed_s", totals.elapsedSeconds());
-            told.put(
-                    "outcomes",
-                    done
-                            + cancelled
-                            + failed.values().stream()
-                                    .mapToInt(Integer::intValue)
-                                    .sum());
+            told.put("outcomes", outcomes);
             told.put("done", done);
             told.put("failed", failed);
             told.put("cancelled", cancelled);

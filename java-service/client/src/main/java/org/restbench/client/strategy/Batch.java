@@ -136,15 +136,19 @@ final class Batch<I, O, R> implements Calls<R> {
                     buffers.signal(Stage.S);
                 }
                 return ended.outcome;
-            } else if (inputsFailure instanceof RuntimeException own) {
-                throw own;
-            } else if (inputsFailure instanceof Error own) {
-                throw own;
+            } else if (inputsFailure != null) {
+                throw Batch.<RuntimeException>asItIs(inputsFailure);
             }
             return null;
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Thrown unchanged, a checked one too, which an iterator in another language may throw. */
+    @SuppressWarnings("unchecked") // nothing is cast: no type is there at run time
+    private static <T extends Throwable> T asItIs(Throwable failure) throws T {
+        throw (T) failure;
     }
 
     /** Whether nothing will be pulled any more and all that was has its outcome; with the lock, as what follows. */
