@@ -10,6 +10,7 @@ from stub_bench import Bench
 
 from restbench.analyse import measures
 from restbench.analyse.messages import DATABASE, database_cost, share_of_limit
+from restbench.store import exported
 
 pytestmark = pytest.mark.live
 
@@ -83,5 +84,8 @@ def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: P
     assert {name: each.evidence for name, each in proofs.items() if not each.does} == {}
     assert {"technique pgmq", "technique memory", "connections of worker-pool"} <= {*proofs}
     assert "Of the limit" in bench.latest.report.read_text()
+    databases = exported.read(bench.latest.exported_file).versions.databases or {}
+    assert databases["usual"].version.startswith("PostgreSQL ")
+    assert databases["usual"].settings["track_functions"] == "pl"
     assert bench.latest.messages_csv.exists()
     assert bench.still_running() == []
