@@ -29,7 +29,7 @@ MAIN_TECHNIQUES = ("skip-locked", "memory")
 OF_ONE_PROCESS = "memory"
 IN_OTHER_PROCESSES = ("process-per-request", "executor-per-request")
 """Strategies that offer no technique of one process."""
-FOUND_AT_WORK = ("012", "013")
+FOUND_AT_WORK = ("012", "013", "014", "015")
 """Codes that only the work itself finds, which may be done in another process."""
 QUEUES = ("a", "b")
 """That `queue-empty` and `queue-three` make."""
