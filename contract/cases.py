@@ -1,8 +1,9 @@
 """The examples as requests: which there are, what each is sent to, and the queues it needs.
 
-A success is tried under every strategy, a failure under `serial`. An example of messages is tried
-with every technique under `serial`, and elsewhere with MAIN_TECHNIQUES: a strategy knows nothing
-of techniques, but where it runs decides whether queues of one process can be reached.
+A success is tried under every strategy, and so is a failure of FOUND_AT_WORK; any other failure
+under `serial`. An example of messages is tried with every technique under `serial`, and elsewhere
+with MAIN_TECHNIQUES: a strategy knows nothing of techniques, but where it runs decides whether
+queues of one process can be reached.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ MAIN_TECHNIQUES = ("skip-locked", "memory")
 OF_ONE_PROCESS = "memory"
 IN_OTHER_PROCESSES = ("process-per-request", "executor-per-request")
 """Strategies that offer no technique of one process."""
+FOUND_AT_WORK = ("012", "013", "014", "015")
+"""Codes that only the work itself finds, which may be done in another process."""
 QUEUES = ("a", "b")
 """That `queue-empty` and `queue-three` make."""
 EVERY_QUEUE = (*QUEUES, "c", "none")
@@ -97,7 +100,8 @@ def _strategies(example: Example, service: Service, wanted: Selection) -> list[s
         listed = [it for it in listed if it in wanted.strategies]
     if "strategies" in example:
         return [it for it in listed if it in example["strategies"]]
-    return listed if example["status"] == 200 else ["serial"]
+    at_work = example.get("response", {}).get("errorCode") in FOUND_AT_WORK
+    return listed if example["status"] == 200 or at_work else ["serial"]
 
 
 def _techniques(example: Example, strategy: str, wanted: Selection) -> list[str]:

@@ -128,3 +128,13 @@ def test_some_strategies_and_techniques_can_be_asked_for() -> None:
     assert (case["names"]["strategy"], case["names"]["technique"]) == ("serial", "pgmq")
     in_memory = Selection(["serial"], ["memory"])
     assert list(cases(EXAMPLES["ok-messages-send-with-key"], SERVICE, in_memory)) == []
+
+
+def test_what_only_the_work_finds_is_tried_under_every_strategy() -> None:
+    def tried(name: str) -> list[str]:
+        found = cases(EXAMPLES[name], SERVICE, Selection(techniques=["skip-locked"]))
+        return [case["names"]["strategy"] for case in found]
+
+    every = SERVICE.strategies["messages"]
+    assert tried("012-messages-pop") == tried("013-messages-key-other-body") == every
+    assert tried("003-messages-pop-client-0") == ["serial"]

@@ -6,9 +6,9 @@ from contextlib import suppress
 from threading import Lock, Thread
 from typing import Literal
 
-Cut = Literal["before", "behind", "after", "silent"]
-"""The statement: it does not reach the server; it does, and its answer is lost; it is answered; its
-answer never comes, and the connection stays."""
+Cut = Literal["before", "within", "behind", "after", "silent"]
+"""The statement: it does not reach the server; a part of it does; all of it does, and its answer is
+lost; it is answered; its answer never comes, and the connection stays."""
 EXECUTE, QUERY, PARSE = b"EQP"
 LENGTH = struct.Struct("!I")
 
@@ -70,7 +70,9 @@ class CuttingProxy:
                 server.sendall(data)
                 continue
             self.cuts += 1
-            if cut != "before":
+            if cut == "within":
+                server.sendall(data[: len(data) // 2])
+            elif cut != "before":
                 ending.hold(is_answered=cut == "after")
                 server.sendall(data)
                 ending.wait()

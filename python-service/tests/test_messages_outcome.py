@@ -54,9 +54,8 @@ def filled(caller: Caller, technique: str) -> str:
 
 
 @pytest.mark.parametrize("technique", STATEMENTS)
-@pytest.mark.parametrize(
-    ("cut", "is_pop"), [("before", False), ("before", True), ("behind", False), ("behind", True)]
-)
+@pytest.mark.parametrize("cut", ["before", "within", "behind"])
+@pytest.mark.parametrize("is_pop", [False, True])
 def test_a_break_at_the_deciding_statement_is_unknown_and_a_key_tells(  # noqa: PLR0917
     cut_off: Caller, direct: Caller, proxy: CuttingProxy, technique: str, cut: Cut, is_pop: bool
 ) -> None:

@@ -131,3 +131,18 @@ def test_messages_of_the_process_have_room_for_all_of_a_broadcast_or_none_is_sen
         _, in_eight = kept.broadcast(none, asked, [7, 8])
         kept.drop(7)
         assert kept.delete(none, {"queue_id": 8, "id": in_eight})
+
+
+def test_who_asks_for_many_receivers_leaves_nothing_in_memory() -> None:
+    kept, none = MemoryMessages(2000), cast(Session, None)
+    asked = {"queue_id": 7, "receiver": 0, "sender": 1, "body": "x", "limit": 1}
+    for receiver in (0, 5):
+        kept.send_one(none, {**asked, "receiver": receiver})
+    ids = []
+    for receiver in range(9):
+        values = {**asked, "receiver": receiver}
+        ids += [message.id for message in kept.peek(none, values)]
+        kept.pop_one(none, values, lambda: None)
+    assert ids == [1, 2]
+    assert kept.delete(none, {"queue_id": 7, "id": kept.send_one(none, asked)})
+    assert (kept._held_bytes, [*kept._queues.values()]) == (0, [{}])

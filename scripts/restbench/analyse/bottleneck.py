@@ -1,5 +1,5 @@
-"""Queueing laws of a closed load: demands, utilisation, bounds, the knee, M/M/m, and the exact
-solution of a network of stations. Pure, of plain numbers.
+"""Queueing laws of a closed load: demands, utilisation, bounds, the knee, and the exact solution
+of a network of stations. Pure, of plain numbers.
 
 Times are in any unit, rates in one over it. A demand is what an operation takes of a station, all
 its visits together. Source: Lazowska, Zahorjan, Graham, Sevcik, Quantitative System Performance,

@@ -105,6 +105,14 @@ class Factorial:
         """The standard error of every effect."""
         return self.s_e / math.sqrt(len(self.means) * len(self.blocks))
 
+    def half_width(self, squares: float = 1.0, future_runs: float = math.inf) -> float:
+        """Of the interval of a sum of coefficients, the mean among them, whose weights have this
+        sum of squares: one effect, a contrast of several, or all of them, which make a cell's mean.
+        With `future_runs` it is where the mean of so many runs more will lie."""
+        variance = squares / (len(self.means) * len(self.blocks)) + 1 / future_runs
+        quantile = t_quantile((1 + self.confidence) / 2, self.degrees_of_freedom)
+        return quantile * self.s_e * math.sqrt(variance)
+
     @property
     def block_share_pct(self) -> float:
         """Of the variation: what is between blocks."""
@@ -205,7 +213,7 @@ def _effects(found: Factorial) -> tuple[Effect, ...]:
     p: list[float] | list[None] = [None] * len(q)
     p_holm = p
     if freedom := found.degrees_of_freedom:
-        half_width = t_quantile((1 + found.confidence) / 2, freedom) * found.s_q
+        half_width = found.half_width()
         known = [_p_value(each, found.s_q, freedom) for each in q]
         p, p_holm = known, holm_adjusted(known)
     return tuple(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from restbench.analyse.comparison import MARGIN, Comparison, over, paired, series
 from restbench.analyse.measures import Row, alike
-from restbench.experiment.cell import Cell, ServiceName
+from restbench.experiment.cell import Cell, ServiceName, Technique
 
 KINDS = ("send", "pop")
 #: What a request's time is cut into: all stages but `compute`, of which `rest` is what is in
@@ -80,6 +80,22 @@ def database_cost(row: Row, *, at_rate: bool = False) -> Comparison:
     cell's own rate."""
     there = "pgbench_at_rate_database_cpu_ms" if at_rate else "pgbench_database_cpu_ms"
     return paired(series(row, "database_cpu_ms_per_request"), series(row, there))
+
+
+def limits_over(rows: Iterable[Row], usual: Technique) -> dict[Cell, Comparison]:
+    """What pgbench reaches by the technique of each cell over what it reaches by the usual one with
+    the same messages and as many connections: of the cells that have both."""
+    known = [row for row in rows if row.value("pgbench_per_s")]
+    usuals = {_load(row.cell): row for row in known if row.cell.technique == usual}
+    return {
+        row.cell: over(usuals[_load(row.cell)], "", "pgbench_per_s", row)
+        for row in known
+        if row.cell.technique != usual and _load(row.cell) in usuals
+    }
+
+
+def _load(cell: Cell) -> tuple[str, int, str]:
+    return cell.complexity, cell.users, cell.postgres
 
 
 def of_one_load(rows: Iterable[Row]) -> dict[ServiceName, list[Row]]:

@@ -139,7 +139,7 @@ def entry(traced: Traced) -> TraceEntry:
         incidents=tuple(_bands(kinds, traced.seconds)),
         waits=waits,
         bloat=next((each["bloat"] for each in traced.samples if "bloat" in each), {}),
-        totals={name: seen[-1][name] - seen[0][name] for name in _TOTALS if _have(seen, name)},
+        totals=_totals(seen, fmean(per_s)),
         series=tuple(map(joined, [*traced.courses, *_of_database(traced, seen, waits)])),
     )
 
@@ -254,6 +254,16 @@ def _bands(kinds: Mapping[str, Sequence[IncidentEntry]], seconds: int) -> list[I
 
 def _have(samples: Sequence[Mapping[str, Any]], name: str) -> bool:
     return bool(samples) and all(each.get(name) is not None for each in samples)
+
+
+def _totals(seen: Sequence[Mapping[str, Any]], per_s: float) -> dict[str, float]:
+    """From the first look to the last. Commits at the same time share a flush of the log, so there
+    may be fewer of these than operations."""
+    found = {name: seen[-1][name] - seen[0][name] for name in _TOTALS if _have(seen, name)}
+    if found.get("wal_syncs") and per_s:
+        answered = per_s * (seen[-1]["t_ms"] - seen[0]["t_ms"]) / 1000
+        found["wal_syncs_per_operation"] = found["wal_syncs"] / answered
+    return found
 
 
 def _growth(traced: Traced, samples: Sequence[Mapping[str, Any]]) -> float | None:

@@ -200,7 +200,7 @@ class Database:
         return self.server.pids()
 
     def described(self) -> dict[str, Any]:
-        """Version, and settings other than PostgreSQL's own: for `machine.json`."""
+        """Version, and settings other than PostgreSQL's own: for `run.json`."""
         with self.connect() as owner:
             version = owner.execute("SELECT version()").fetchall()[0][0]
             rows = owner.execute(

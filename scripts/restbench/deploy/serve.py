@@ -36,14 +36,18 @@ EXAMPLE = {
     },
 }
 
-#: In this order each of them has something to do: path, and body where it is a POST.
+#: Every operation: in this order, in a new database, each has something to do. Path, and body where
+#: it is a POST.
 MESSAGES_EXAMPLES: tuple[tuple[str, str, dict[str, object] | None], ...] = (
     ("POST", "queues", {"requestId": 1, "queue": "a"}),
     ("POST", "queues", {"requestId": 2, "queue": "b"}),
+    ("GET", "queues?limit=10", None),
     ("POST", "queues/a/messages", {"requestId": 3, "sender": 1, "body": "hello"}),
     ("POST", "broadcast", {"requestId": 4, "sender": 1, "queues": ["a", "b"], "body": "to all"}),
+    ("GET", "queues/a", None),
     ("GET", "queues/a/messages?limit=10", None),
     ("POST", "queues/a/pop", {"requestId": 5, "client": 2}),
+    ("DELETE", "queues/b/messages/3", None),
     ("DELETE", "queues/b", None),
 )
 LOGS_EXAMPLE = {"requestId": 1, "ruleSet": "R16", "lines": ["took 4001 ms", "all is well"]}

@@ -65,6 +65,8 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Fault
     with known as bench:
         deployments = bench.deployments if bench else Deployments(run, wanted.block)
         here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+        if bench:
+            here.file.fact(here.block, "databases", {"usual": bench.database.described()})
         yield FaultsDriver(here, table, folder, bench)
 
 

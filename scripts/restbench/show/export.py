@@ -79,9 +79,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         experiment=_experiment(run),
         manifest=_manifest(run, blocks),
         machine=_machine(described, blocks),
-        versions=VersionsEntry.model_validate(
-            {name: value for name, value in described.items() if name in VERSIONS}
-        ),
+        versions=_versions(described, blocks),
         claims=tuple(map(claim, claims.decisions(run, rows))),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
@@ -141,6 +139,13 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
         planned_blocks=max((each.block for each in manifest.plan), default=0),
         spent_s=together(run.spent()),
     )
+
+
+def _versions(described: dict[str, Any], blocks: Sequence[Block]) -> VersionsEntry:
+    facts = {name: value for name, value in described.items() if name in VERSIONS}
+    # PostgreSQL's, with its settings and its disk, as it was when the first block began.
+    databases = (each.facts["databases"] for each in blocks if "databases" in each.facts)
+    return VersionsEntry.model_validate(facts | {"databases": next(databases, None)})
 
 
 def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> MachineEntry:

@@ -168,15 +168,23 @@ def _effect(each: Effect, *, is_ratio: bool) -> tuple[str, ...]:
 
 
 def sign_table(found: Factorial) -> doc.Table:
-    """A row a cell in Yates order: its levels, its signs, its mean on the scale of the model."""
+    """A row a cell in Yates order: its levels, its signs, its mean on the scale of the model, and
+    where that and a run more lie, but for what the run's block adds."""
     mean = "Mean of ln" if found.model == "multiplicative" else "Mean"
     head = ["Cell", "I", *(each.column.words[0] for each in found.effects), mean]
+    widths: list[float] = []
+    if found.degrees_of_freedom:
+        percent = f"{100 * found.confidence:.0f} %"
+        head += [f"{percent} interval", f"{percent} of a run more"]
+        coefficients = len(found.means)
+        widths = [found.half_width(coefficients), found.half_width(coefficients, 1)]
     rows: list[tuple[str, ...]] = [
         (
             found.design.cell_named(cell),
             "1",
             *(str(each.column.signs[cell]) for each in found.effects),
             readable(value),
+            *(f"{readable(value - width)} … {readable(value + width)}" for width in widths),
         )
         for cell, value in enumerate(found.means)
     ]

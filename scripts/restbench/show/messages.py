@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from restbench.analyse import messages
+from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
 from restbench.analyse.messages import STAGES, Pie
-from restbench.experiment.cell import Cell, users_text
+from restbench.experiment.cell import Cell, Technique, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import leader, verdicts
 from restbench.judge.leader import Leader
@@ -39,8 +40,15 @@ _COLUMNS: Sequence[doc.Column[Row]] = (
     doc.Column("Warnings and notes", doc.remarks),
 )
 _THREADS, _INSTANCES = 4, 5
-#: Behind this column stands what else the database took, where it was measured.
-_DATABASE_AFTER = 11
+#: Before these columns stands what else the database took, and how the limits of techniques compare,
+#: where they were measured.
+_DATABASE_AT, _LIMITS_AT = 11, 13
+_USUAL: Technique = "skip-locked"
+_OVER_USUAL = f"/ {_USUAL}'s [95 %]"
+_OF_LIMITS = (
+    f"What pgbench reaches by this technique over what it reaches by {_USUAL}: the price of a "
+    "technique without any service."
+)
 _AT_RATE = doc.Column[Row](
     "/ at its rate [95 %]", lambda row: ratio_text(messages.database_cost(row, at_rate=True))
 )
@@ -188,8 +196,15 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
     offered = [row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags]
     more = [_AT_RATE] if _have_rates(offered) else []
     more += map(_of_database, messages.known_of_database(offered))
-    columns = [*_COLUMNS[:_DATABASE_AFTER], *more, *_COLUMNS[_DATABASE_AFTER:]]
+    columns = [*_COLUMNS[:_DATABASE_AT], *more, *_COLUMNS[_DATABASE_AT:_LIMITS_AT]]
+    if limits := messages.limits_over(offered, _USUAL):
+        columns.append(doc.Column(_OVER_USUAL, lambda row: _if_known(limits.get(row.cell))))
+    columns += _COLUMNS[_LIMITS_AT:]
     return doc.table_each("messages", columns, offered, wording.service_name)
+
+
+def _if_known(found: Comparison | None) -> str:
+    return ratio_text(found) if found else ""
 
 
 def _of_database(name: str) -> doc.Column[Row]:
@@ -202,6 +217,7 @@ def _have_rates(rows: Sequence[Row]) -> bool:
 
 def _terms(rows: Sequence[Row]) -> doc.Terms | None:
     known = {_AT_RATE.heading: _OF_RATE} if _have_rates(rows) else {}
+    known |= {_OVER_USUAL: _OF_LIMITS} if messages.limits_over(rows, _USUAL) else {}
     known |= dict(messages.DATABASE[name] for name in messages.known_of_database(rows))
     return doc.Terms(known) if known else None
 

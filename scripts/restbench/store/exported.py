@@ -230,6 +230,16 @@ class MachineEntry(Described):
     speed: tuple[SpeedEntry, ...] = ()
 
 
+class DatabaseEntry(Record):
+    """A PostgreSQL."""
+
+    version: str
+    settings: dict[str, str]
+    """Those that are not its own defaults."""
+    fdatasync_us: float | None = None
+    """Of 8 KiB where its data lie; None of a short run, which does not ask."""
+
+
 class VersionsEntry(Described):
     """What the numbers depend on and is no machine: runtimes, tools, builds."""
 
@@ -239,6 +249,8 @@ class VersionsEntry(Described):
     packages: dict[str, str | None] | None = None
     measured: dict[str, str] | None = None
     """Fingerprints of the builds of services and load generator."""
+    databases: dict[str, DatabaseEntry] | None = None
+    """Of messages, by the settings that cells name."""
 
 
 class ManifestEntry(Record):

@@ -55,10 +55,35 @@ def test_residence_times_add_up_to_the_response_time() -> None:
 def test_a_station_of_two_servers_is_no_fast_single_one(
     users: int, throughput: float, response: float
 ) -> None:
-    """Seidmann's approximation would give 4.025766 and 7.404197."""
     found = solve([Station("cpu", 0.2, 2)], users, think=1.0)[-1]
     assert found.throughput == close(throughput)
     assert found.response == close(response)
+
+
+@pytest.mark.parametrize(("users", "throughput"), [(5, 4.025766), (10, 7.404197)])
+def test_nor_is_it_one_twice_as_fast_and_a_delay(users: int, throughput: float) -> None:
+    """Seidmann's approximation of the same station."""
+    approximated = [Station("cpu", 0.1), Station("rest", 0.1, None)]
+    assert solve(approximated, users, think=1.0)[-1].throughput == close(throughput)
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "service", "servers", "waits", "waiting"),
+    [(8, 0.2, 2, 0.711111, 0.355556), (3, 1.0, 4, 0.509434, 0.509434), (4, 0.2, 1, 0.8, 0.8)],
+)
+def test_ever_more_users_who_think_ever_longer_come_as_to_an_open_queue(
+    arrivals: float, service: float, servers: int, waits: float, waiting: float
+) -> None:
+    """M/M/m with Erlang's C, by Richardson's extrapolation over 25, 50, … 1600 users."""
+    station = Station("cpu", service, servers)
+    found = [solve([station], n, n / arrivals)[-1].response for n in (25 << k for k in range(7))]
+    for order in range(1, len(found)):
+        better = 2**order
+        found = [(better * b - a) / (better - 1) for a, b in pairwise(found)]
+    waited = found[0] - service
+    assert waited == pytest.approx(waiting, abs=1e-4)
+    idle = 1 - station.utilisation(arrivals)
+    assert waited * servers * idle / service == pytest.approx(waits, abs=1e-4)
 
 
 @pytest.mark.parametrize(

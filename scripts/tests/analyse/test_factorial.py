@@ -95,6 +95,20 @@ def test_jains_memory_and_cache_example_is_found() -> None:
     assert found.effects[0].half_width == approx(1.9168, abs=5e-5)
 
 
+def test_jains_example_has_its_contrast_and_its_predictions() -> None:
+    found = of(JAIN_18, confidence=0.9, blocks=False, model="additive")
+    a, b, ab = (each.q for each in found.effects)
+    contrast, half_width = a + b - 2 * ab, found.half_width(1 + 1 + 2**2)
+    assert (contrast, found.s_q * math.sqrt(6)) == approx((21, 2.524876), abs=5e-7)
+    assert [contrast - half_width, contrast + half_width] == approx([16.3049, 25.6951], abs=5e-5)
+    # The cell (-, -) by all four coefficients; Jain's text counts one more.
+    for coefficients, future_runs, low in (
+        (4, 1, 7.3329), (4, math.inf, 11.1664), (5, 1, 7.0969), (5, math.inf, 10.7140),
+    ):  # fmt: skip
+        half_width = found.half_width(coefficients, future_runs)
+        assert found.means[0] - half_width == approx(low, abs=5e-5)
+
+
 @pytest.mark.parametrize("factors", [2, 3])
 @pytest.mark.parametrize("has_blocks", [True, False])
 def test_least_squares_finds_the_same(factors: int, has_blocks: bool) -> None:

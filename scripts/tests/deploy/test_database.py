@@ -249,6 +249,28 @@ def test_root_that_may_become_nobody_else_is_told(
     assert "\n" not in str(found.value)
 
 
+BY_A_USER = """
+import os, sys
+from pathlib import Path
+from restbench.deploy.database import Database
+
+made = Database(Path(sys.argv[1]), overrides={"shared_buffers": "16MB"})
+made.start()
+made.migrate()
+print(os.geteuid() != 0, made.server.ordinary_user(), made.pids() != ())
+made.stop()
+"""
+
+
+@AS_ROOT
+@pytest.mark.skipif(not postgres._succeeds(["unshare", "--user", "true"]), reason="no namespaces")
+def test_an_ordinary_user_starts_it_as_itself(tmp_path: Path) -> None:
+    """In a namespace of its own root is nobody in particular; all other tests here may be root's."""
+    line = ["unshare", "--user", "--", sys.executable, "-c", BY_A_USER, str(tmp_path)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True [] True\n", "")
+
+
 @AS_ROOT
 @pytest.mark.skipif(DEBIAN is None, reason="nobody has to reach the programs: no Debian's")
 def test_root_becomes_nobody_where_nobody_reaches_it() -> None:

@@ -3,7 +3,9 @@ What differs stands in contract/deviations.toml."""
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -18,7 +20,7 @@ from techniques_seen import seen_to_do
 from waiting import await_true
 
 from restbench import ROOT
-from restbench.deploy import fronts, programs, service
+from restbench.deploy import fronts, programs, serve, service
 from restbench.deploy.database import Database
 from restbench.deploy.service import Service
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, Front, ServiceName
@@ -219,6 +221,7 @@ def test_every_framework_answers_as_the_contract_says(
                 pid = up[place].processes[0].pid
                 assert has_thread(pid, SERVER_THREADS[place.framework])
         bare = [each for each in places if each.front == "none"]
+        assert_each_line_does_something(up[bare[0]])
         proofs = {each: [seen_to_do(up[each], of) for of in PROVEN[name]] for each in bare}
         denied = {each: of for each, of in proofs.items() if not all(it.does for it in of)}
         assert not denied
@@ -230,6 +233,18 @@ def test_every_framework_answers_as_the_contract_says(
     assert not wrong, "\n".join(wrong)
     thrown = [f"{it}: {log}" for it, log in logs.items() if re.search(THROWN, log)]
     assert not thrown, "\n".join(thrown)
+
+
+def assert_each_line_does_something(service: Service) -> None:
+    """Of those that `make serve` prints for messages: the database is new."""
+    lines = [shlex.split(line) for line in serve.messages_lines(service)]
+    said = [subprocess.run(each, capture_output=True, check=True).stdout for each in lines]
+    made, also, listed, sent, to_all, counted, peeked, popped, *gone = map(json.loads, said)
+    assert [made["created"], also["created"], *(each["deleted"] for each in gone)] == [True] * 4
+    assert {"a", "b"} <= {each["queue"] for each in listed["queues"]}
+    assert [sent["id"], *to_all["ids"]] == [1, 2, 3]
+    assert counted["messages"] == len(peeked["messages"]) == 2
+    assert popped["body"] == "hello"
 
 
 def logged(folder: Path) -> str:

@@ -18,6 +18,16 @@ from restbench.store.store import EXPERIMENTS
 NAMES = ("messages", "messages-threads", "messages-factorial", "messages-fraction")
 
 
+#: Of the study: each stands next to a claim that it touches.
+FAULTS = (
+    "do not keep the number of messages", "the design's load is not given", "shared one pool",
+    "without a word on trying again", "80 closed clients never occupy 90 threads",
+    "1 s with 60 clients is 60/s at most", "takes SQL time off beside a processing time",
+    "the queue of tasks has no bound", "whether the first or the last", "of the seconds of one run",
+    "nothing is said of fsync", "figure 9 where it means 12",
+)  # fmt: skip
+
+
 @pytest.fixture(params=NAMES)
 def each(request: pytest.FixtureRequest) -> Experiment:
     return experiment.load(EXPERIMENTS / f"{request.param}.toml")
@@ -45,6 +55,8 @@ def test_every_claim_of_the_study_is_decided_by_an_experiment() -> None:
     claims = claim_file.load(EXPERIMENTS / "claims" / "messages.toml").claims
     assert [each.id for each in claims] == [f"M{n}" for n in range(1, 13)]
     assert all("Study:" in each.reading for each in claims)
+    open_there = "".join(each.reading.partition("Open or wrong there:")[2] for each in claims)
+    assert [fault for fault in FAULTS if fault not in open_there] == []
     there = {each.id for each in claims if each.experiment == "messages-threads"}
     others = claim_file.load(EXPERIMENTS / "claims" / "messages-threads.toml").claims
     assert {each.id for each in others} == there == {"M4", "M5", "M10"}

@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import psutil
 import psycopg
 import pytest
 
 from restbench.deploy.database import Database
 from restbench.observe import database as monitor
 from restbench.observe.incidents import of_backends, of_postgres
+from restbench.store.traces import LOOK_EVERY_S
 
 pytestmark = pytest.mark.live
 
 ROWS = 500
+LOOKS = 50
 PATIENCE_S = 60.0
 
 
@@ -91,6 +94,24 @@ def test_samples_count_rows_bytes_log_and_checkpoints(
     assert last["checkpoints"] >= first["checkpoints"] + 1  # one of its own may come between
     assert end["bloat"]["tuple_count"] == ROWS
     assert end["zone"]
+
+
+def test_a_look_takes_less_than_a_hundredth_of_a_core(
+    connect: Callable[[], psycopg.Connection[Any]],
+) -> None:
+    """Both sides of it, of the seconds between two looks."""
+    with closing(connect()) as looking:
+        backend = psutil.Process(looking.info.backend_pid)
+
+        def taken_s() -> float:
+            its = backend.cpu_times()
+            return its.user + its.system + time.thread_time()
+
+        monitor.sample(looking)
+        before_s = taken_s()
+        for _ in range(LOOKS):
+            monitor.sample(looking)
+        assert taken_s() - before_s < 0.01 * LOOKS * LOOK_EVERY_S
 
 
 def test_a_service_that_waits_for_a_lock_and_its_connections_are_seen(

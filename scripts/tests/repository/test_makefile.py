@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,21 @@ def test_a_precision_is_refused_in_a_line_that_names_minutes() -> None:
     assert refused.value.returncode == 2
     assert "PRECISION is gone" in refused.value.stderr and "MINUTES=60" in refused.value.stderr
     assert refused.value.stderr.count("\n") == 1
+
+
+def test_lint_finds_sql_that_is_made_of_values() -> None:
+    """Java's is ArchitectureTest's; here no line of the service is left out."""
+    service = store.ROOT / "python-service" / "restbench_service"
+    planted = 'text = f"DELETE FROM messages.message WHERE id = {number}"\n'
+    done = subprocess.run(
+        [Path(sys.executable).with_name("ruff"), "check", "--stdin-filename", service / "a.py", "-"],
+        input=planted,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "S608" in done.stdout
+    assert not [path for path in service.rglob("*.py") if "S608" in path.read_text()]
 
 
 def test_the_services_are_built_without_the_load_generator() -> None:

@@ -3,6 +3,7 @@ twice, every technique what it is called, and a limit next to it."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from stub_bench import Bench
 
 from restbench.analyse import measures
 from restbench.analyse.messages import DATABASE, database_cost, share_of_limit
+from restbench.prove.messages import CLAIMS
+from restbench.store import exported
 
 pytestmark = pytest.mark.live
 
@@ -35,7 +38,7 @@ service = "java"
 technique = "statements"
 
 [profiles.p]
-minutes = 0.3
+minutes = 0.6
 blocks = 1
 warm_max_s = { java = 0.0, python = 0.0 }
 
@@ -45,7 +48,7 @@ service = "java"
 strategy = "worker-pool"
 complexity = "small"
 users = 4
-technique = ["skip-locked", "statements", "repeatable-read", "memory"]
+technique = TECHNIQUES
 
 [[cells]]
 name = "Python"
@@ -53,17 +56,18 @@ service = "python"
 strategy = "worker-pool"
 complexity = "small"
 users = 4
-technique = ["skip-locked", "pgmq"]
+technique = TECHNIQUES
 """
 
 
 def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(EXPERIMENT)
+    every = json.dumps([*CLAIMS])
+    (tmp_path / "mine.toml").write_text(EXPERIMENT.replace("TECHNIQUES", every))
     bench = Bench(tmp_path)
     done = bench.restbench("run", str(tmp_path / "mine.toml"), "--profile", "p", STUB_SERVICES="")
     assert done.returncode == 0, done.stdout + done.stderr
     rows = measures.rows(bench.latest)
-    assert len(rows) == 6
+    assert len(rows) == 2 * len(CLAIMS)
     for row in rows:
         assert (row.value("throughput_per_s") or 0) > 0, (row.cell.id, row.flags)
         assert row.value("violations") == 0, row.cell.id
@@ -79,9 +83,17 @@ def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: P
     limited = {row.cell.technique for row in rows if share_of_limit(row).estimate}
     assert limited == {"skip-locked", "statements"}
     # What a strategy does with a matrix is test_live's.
-    proofs = {each.strategy: each for each in bench.latest.proofs() if " " in each.strategy}
-    assert {name: each.evidence for name, each in proofs.items() if not each.does} == {}
-    assert {"technique pgmq", "technique memory", "connections of worker-pool"} <= {*proofs}
+    proofs = {
+        (each.service, each.strategy): each
+        for each in bench.latest.proofs()
+        if " " in each.strategy
+    }
+    assert {of: each.evidence for of, each in proofs.items() if not each.does} == {}
+    claimed = ("connections of worker-pool", *(f"technique {each}" for each in CLAIMS))
+    assert {*proofs} == {(service, claim) for service in ("java", "python") for claim in claimed}
     assert "Of the limit" in bench.latest.report.read_text()
+    databases = exported.read(bench.latest.exported_file).versions.databases or {}
+    assert databases["usual"].version.startswith("PostgreSQL ")
+    assert databases["usual"].settings["track_functions"] == "pl"
     assert bench.latest.messages_csv.exists()
     assert bench.still_running() == []

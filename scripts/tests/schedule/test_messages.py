@@ -18,6 +18,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
+from restbench.schedule import messages as schedule
 from restbench.schedule.databases import Store
 from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun
 from restbench.schedule.pace import Pace, Planned, TrialGroup
@@ -38,6 +39,33 @@ def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
     assert settings(pool_threads=5) == {threads: "5", connections: "5"}
     assert settings(pool_threads=5, connections=3) == {threads: "5", connections: "3"}
     assert settings(connections=3) == {connections: "3"}
+
+
+def test_databases_are_described_and_cells_of_one_that_may_lose_a_commit_are_marked() -> None:
+    usual = Cell(
+        service="java", strategy="serial", complexity="200", users=1, technique="function"
+    )
+    off = usual.model_copy(update={"postgres": "synchronous_commit=off"})
+    kept_nowhere = off.model_copy(update={"technique": "memory"})
+    noted: list[tuple[str, Cell]] = []
+    facts: dict[str, dict[str, object]] = {}
+
+    def store(*, durable: bool) -> SimpleNamespace:
+        told = {"described": lambda: {"version": "18.6"}, "fdatasync_us": lambda: 181.0}
+        return SimpleNamespace(database=SimpleNamespace(durable=durable, **told))
+
+    here = SimpleNamespace(
+        block=1,
+        cells=[usual, off, kept_nowhere],
+        stores={"": store(durable=True), off.postgres: store(durable=False)},
+        order=SimpleNamespace(profile=SimpleNamespace(minutes=20)),
+        note=lambda kind, _text, cell: noted.append((kind, cell)),
+        file=SimpleNamespace(fact=lambda _block, name, value: facts.update({name: value})),
+    )
+    schedule._describe(cast(MessagesRun, here))
+    told = {"version": "18.6", "fdatasync_us": 181.0}
+    assert facts == {"databases": {"usual": told, off.postgres: told}}
+    assert noted == [("not-durable", off)]
 
 
 def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> None:

@@ -87,10 +87,16 @@ def test_the_tables_have_every_number() -> None:
         ("", "between blocks", "", "", "2.7", ""),
         ("", "between runs of one cell", "", "", "32.4", ""),
     )
-    assert shown.sign_table(of(STUDY)).rows[:2] == (
-        ("instances 1, pool_threads 20", "1", "-1", "-1", "1", "582"),
-        ("instances 2, pool_threads 20", "1", "1", "-1", "-1", "585"),
+    signs = shown.sign_table(of(STUDY))
+    assert [each.heading for each in signs.columns][-3:] == [
+        "Mean", "95 % interval", "95 % of a run more",
+    ]  # fmt: skip
+    assert signs.rows[:2] == (
+        ("instances 1, pool_threads 20", "1", "-1", "-1", "1", "582", "574 … 591", "566 … 599"),
+        ("instances 2, pool_threads 20", "1", "1", "-1", "-1", "585", "577 … 593", "568 … 601"),
     )
+    once = shown.sign_table(of([(15,), (45,), (25,), (75,)], model="additive"))
+    assert [each.heading for each in once.columns] == ["Cell", "I", "A", "B", "AB", "Mean"]
 
 
 def test_what_was_left_out_and_what_to_doubt_is_said() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from synthetic_rows import around, row
 from trial_run import EXPERIMENT, build
 
 from restbench.analyse import measures
-from restbench.analyse.messages import DATABASE, pies, pools, share_of_limit
+from restbench.analyse.messages import DATABASE, limits_over, pies, pools, share_of_limit
 from restbench.experiment import experiment
 from restbench.show import files
 from restbench.show import messages as shown
@@ -59,6 +60,22 @@ def test_the_share_of_the_limit_is_paired_by_block() -> None:
     assert found.estimate == pytest.approx(0.1)
     assert found.ends == pytest.approx((0.1, 0.1))
     assert share_of_limit(row(FUNCTION, [20, 30])).estimate is None
+
+
+def test_limits_are_held_against_the_usual_technique_s_under_the_same_load() -> None:
+    usual, slow = (
+        row(f"{service} worker-pool 200 60 technique={technique}", [1, 1, 1], extras=limits)
+        for service, technique, limits in (
+            ("python", "skip-locked", [{"pgbench_per_s": each} for each in (500.0, 600.0, 700.0)]),
+            ("java", "blocking", [{"pgbench_per_s": each} for each in (100.0, 120.0, 140.0)]),
+        )
+    )
+    elsewhere = row(SKIP_LOCKED, [1], extras=[{"pgbench_per_s": 9.0}])
+    without = row("java worker-pool 200 60 technique=memory", [1])
+    found = limits_over([usual, slow, elsewhere, without], "skip-locked")
+    assert [*found] == [slow.cell]
+    assert found[slow.cell].estimate == pytest.approx(0.2)
+    assert limits_over([slow, elsewhere], "skip-locked") == {}
 
 
 def threads(count: int, per_s: float) -> measures.Row:
@@ -189,7 +206,19 @@ def run(tmp_path: Path) -> Run:
     for block in range(1, 6):
         limits = {cell(each).id: {"pgbench_per_s": 1000.0 + block} for each in names}
         found.trials.fact(block, "extras", limits)
+        asked = {"fdatasync_us": 181.25} if block == 1 else {}
+        found.trials.fact(block, "databases", {"usual": POSTGRESQL | asked})
     return found
+
+
+POSTGRESQL = {"version": "PostgreSQL 18.6", "settings": {"shared_buffers": "512MB"}}
+
+
+def test_the_database_is_told_with_its_settings_and_its_disk(run: Run) -> None:
+    said = "usual version PostgreSQL 18.6, settings shared_buffers 512MB, fdatasync_us 181.25"
+    assert said in " ".join(page_of(run).split())
+    kept = json.loads(run.exported_file.read_text())["versions"]
+    assert kept["databases"] == {"usual": POSTGRESQL | {"fdatasync_us": 181.25}}
 
 
 TAKEN = {
@@ -234,6 +263,7 @@ def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:
     assert sentence in " ".join(text.split())
     part = part_of(page, "messages")
     assert "None was broken" in part
+    assert "the price of a technique without any service" in part
     assert picture_of(page) == "messages-technique"
     (line,) = [
         each for each in text.splitlines() if each.startswith("skip-locked") and "400" in each

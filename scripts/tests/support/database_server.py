@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -15,16 +14,12 @@ import psycopg
 from psycopg.rows import dict_row
 
 from restbench.deploy.database import CONTRACT, Database
+from tools.sql_queues import statement
 
 #: A server that is not the package's: one of Debian's, where it is installed.
 DEBIAN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"))), None)
 PATIENCE_S = 4.0
 STATEMENTS = {path.stem: path.read_text() for path in CONTRACT.glob("statements/*.sql")}
-
-
-def of_driver(text: str) -> str:
-    """`:name` as psycopg has it."""
-    return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", text)
 
 
 @dataclass
@@ -34,7 +29,7 @@ class Session:
     connection: psycopg.Connection[dict[str, Any]]
 
     def all(self, name: str, **values: object) -> list[dict[str, Any]]:
-        cursor = self.connection.execute(of_driver(STATEMENTS[name]), values, prepare=True)
+        cursor = self.connection.execute(statement(name), values, prepare=True)
         return cursor.fetchall() if cursor.description else [{"rows": cursor.rowcount}]
 
     def one(self, name: str, **values: object) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """Messages of the technique `memory`: in this process, as long as it lives."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count, islice
 from threading import Lock
 from time import time_ns
@@ -12,7 +12,8 @@ from .requests import Message
 from .techniques import Values
 
 Lines = defaultdict[int, deque[Message]]
-"""By receiver."""
+"""By receiver; none is empty, or who asks for many receivers would fill the memory."""
+_NONE: Mapping[int, deque[Message]] = {}
 _BYTES, _BYTES_PER_CHARACTER, _MEBIBYTE = 300, 4, 1 << 20
 """Of a message without its characters, and of each of them, at most."""
 
@@ -46,36 +47,34 @@ class MemoryMessages:
     ) -> Message | None:
         """See Technique."""
         with self._guard:
-            line = self._queues[values["queue_id"]][values["receiver"]]
-            return self._gone(line.popleft()) if line else None
+            line = self._lines(values).get(values["receiver"])
+            return self._taken(line[0], values) if line else None
 
     def peek(self, _session: Session, values: Values) -> list[Message]:
         """See Technique."""
         with self._guard:
-            line = self._queues[values["queue_id"]][values["receiver"]]
-            return list(islice(line, values["limit"]))
+            return list(islice(self._lines(values).get(values["receiver"], ()), values["limit"]))
 
     def count(self, _session: Session, values: Values) -> int:
         """See Technique."""
         with self._guard:
-            return sum(map(len, self._queues[values["queue_id"]].values()))
+            return sum(map(len, self._lines(values).values()))
 
     def delete(self, _session: Session, values: Values) -> bool:
         """See Technique."""
         with self._guard:
-            for line in self._queues[values["queue_id"]].values():
+            for receiver, line in self._lines(values).items():
                 for message in line:
                     if message.id == values["id"]:
-                        line.remove(self._gone(message))
+                        self._taken(message, {**values, "receiver": receiver})
                         return True
         return False
 
     def drop(self, queue: int) -> None:
         """The queue is no more."""
         with self._guard:
-            for line in self._queues.pop(queue, Lines()).values():
-                for message in line:
-                    self._gone(message)
+            for line in self._queues.pop(queue, _NONE).values():
+                self._held_bytes -= sum(map(_size, line))
 
     def _hold(self, size_bytes: int) -> None:
         held_bytes = self._held_bytes + size_bytes
@@ -85,7 +84,14 @@ class MemoryMessages:
             raise InvalidRequestError("010", text)
         self._held_bytes = held_bytes
 
-    def _gone(self, message: Message) -> Message:
+    def _lines(self, values: Values) -> Mapping[int, deque[Message]]:
+        return self._queues.get(values["queue_id"], _NONE)
+
+    def _taken(self, message: Message, values: Values) -> Message:
+        lines = self._queues[values["queue_id"]]
+        lines[values["receiver"]].remove(message)
+        if not lines[values["receiver"]]:
+            del lines[values["receiver"]]
         self._held_bytes -= _size(message)
         return message
 

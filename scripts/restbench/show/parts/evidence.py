@@ -221,5 +221,5 @@ def commit(commit: str, dirty: bool | None) -> str:
 
 def _plain(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {version}" for name, version in value.items()) or "none"
+        return ", ".join(f"{name} {_plain(version)}" for name, version in value.items()) or "none"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

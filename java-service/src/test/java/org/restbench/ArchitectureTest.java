@@ -4,10 +4,12 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -157,17 +159,19 @@ class ArchitectureTest {
                 .check(OURS);
     }
 
-    /** So that there is one place where SQL is given to the driver, and it takes names of files alone. */
+    /** So that SQL is given to the driver in one place, which takes names of files and of settings alone (SqlTest). */
     @Test
     void only_the_database_makes_statements() {
-        noClasses()
+        ArchRule rule = noClasses()
                 .that()
                 .resideOutsideOfPackage("org.restbench.database..")
                 .should()
                 .dependOnClassesThat(resideInAnyPackage("com.zaxxer..", "org.postgresql..", "javax.sql..")
                         .or(assignableTo(java.sql.Statement.class))
-                        .or(assignableTo(java.sql.Connection.class)))
-                .check(OURS);
+                        .or(assignableTo(java.sql.Connection.class)));
+        rule.check(OURS);
+        JavaClasses formatsSql = new ClassFileImporter().importClasses(PostgresServer.class);
+        assertThat(rule.evaluate(formatsSql).hasViolation()).isTrue();
     }
 
     @Test

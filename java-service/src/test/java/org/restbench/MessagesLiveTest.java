@@ -31,6 +31,8 @@ import org.restbench.workload.messages.MessagesWorkload;
 /** What queues promise, of the whole service with a database: at once, and next to other sessions. */
 @Timeout(300)
 class MessagesLiveTest {
+    private static final List<String> HOLDING = List.of("SELECT 1 FROM %s FOR UPDATE", "DELETE FROM %s");
+
     private static PostgresServer database;
     private static RunningService service;
 
@@ -136,36 +138,56 @@ class MessagesLiveTest {
                 .sum();
     }
 
-    @Test
-    void repeatable_read_counts_the_transactions_that_it_begins_again() throws Exception {
-        calls.create("repeatable-read");
-        json(calls.send("one", null));
-        json(calls.send("two", null));
-        double before = retries();
-        try (Connection other = database.connect();
-                Statement statement = other.createStatement()) {
-            other.setAutoCommit(false);
-            statement.execute("DELETE FROM messages.message WHERE queue_id = " + database.id(calls.queue())
-                    + " AND body = 'one'");
-            Future<HttpResponse<String>> waiting = popWaitsFor("transactionid");
-            other.commit();
-            assertThat(json(waiting.get()).get("body").asString()).isEqualTo("two");
+    @ParameterizedTest
+    @ValueSource(strings = {"skip-locked", "statements", "function", "pgmq"})
+    void a_message_that_another_session_holds_is_passed_over(String technique) throws Exception {
+        for (String holding : HOLDING) {
+            QueueCalls two = two(technique);
+            try (Connection other = firstHeld(two, technique, holding)) {
+                assertThat(two.popped()).isEqualTo("two");
+                other.rollback();
+            }
+            assertThat(two.popped()).isEqualTo("one");
         }
-        assertThat(retries()).isEqualTo(before + 1);
     }
 
-    @Test
-    void skip_locked_passes_over_a_message_that_is_held() throws Exception {
-        calls.create("skip-locked");
-        json(calls.send("one", null));
-        json(calls.send("two", null));
-        try (Connection other = database.connect();
-                Statement statement = other.createStatement()) {
-            other.setAutoCommit(false);
-            statement.execute("SELECT 1 FROM messages.message WHERE queue_id = " + database.id(calls.queue())
-                    + " AND body = 'one' FOR UPDATE");
-            assertThat(calls.popped()).isEqualTo("two");
+    /** Where it is gone then, repeatable-read begins its transaction again, which is counted. */
+    @ParameterizedTest
+    @ValueSource(strings = {"blocking", "repeatable-read"})
+    void or_it_is_waited_for(String technique) throws Exception {
+        for (String holding : HOLDING) {
+            boolean isGone = holding.startsWith("DELETE");
+            double before = retries();
+            QueueCalls two = two(technique);
+            try (Connection other = firstHeld(two, technique, holding)) {
+                Future<HttpResponse<String>> waiting = popWaitsFor(two, "transactionid");
+                other.commit();
+                assertThat(json(waiting.get()).get("body").asString()).isEqualTo(isGone ? "two" : "one");
+            }
+            assertThat(retries() - before).isEqualTo(isGone && technique.equals("repeatable-read") ? 1 : 0);
         }
+    }
+
+    private static QueueCalls two(String technique) {
+        QueueCalls two = QueueCalls.fresh(service);
+        two.create(technique);
+        json(two.send("one", null));
+        json(two.send("two", null));
+        return two;
+    }
+
+    /** By a transaction of another session, which goes on. */
+    private static Connection firstHeld(QueueCalls two, String technique, String holding) throws Exception {
+        String id = database.id(two.queue());
+        String first = technique.equals("pgmq")
+                ? "pgmq.q_q" + id + " WHERE message->>'body' = 'one'"
+                : "messages.message WHERE queue_id = " + id + " AND body = 'one'";
+        Connection other = database.connect();
+        other.setAutoCommit(false);
+        try (Statement statement = other.createStatement()) {
+            statement.execute(String.format(holding, first));
+        }
+        return other;
     }
 
     @Test
@@ -176,7 +198,7 @@ class MessagesLiveTest {
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
             statement.execute("SELECT pg_advisory_xact_lock(" + database.id(calls.queue()) + ")");
-            Future<HttpResponse<String>> waiting = popWaitsFor("advisory");
+            Future<HttpResponse<String>> waiting = popWaitsFor(calls, "advisory");
             assertThat(waiting.isDone()).isFalse();
             other.commit();
             assertThat(json(waiting.get()).get("body").asString()).isEqualTo("three");
@@ -184,9 +206,9 @@ class MessagesLiveTest {
     }
 
     /** Returns when a pop waits in the database for a lock of this kind. */
-    private Future<HttpResponse<String>> popWaitsFor(String event) {
+    private static Future<HttpResponse<String>> popWaitsFor(QueueCalls queue, String event) {
         Future<HttpResponse<String>> waiting =
-                Executors.newSingleThreadExecutor().submit(() -> calls.pop(null));
+                Executors.newSingleThreadExecutor().submit(() -> queue.pop(null));
         while (database.query("SELECT 1 FROM pg_stat_activity WHERE application_name = 'restbench-java'"
                         + " AND wait_event_type = 'Lock' AND wait_event = '" + event + "'")
                 .isEmpty()) {

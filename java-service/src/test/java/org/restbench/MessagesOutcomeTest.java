@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
@@ -168,11 +170,18 @@ class MessagesOutcomeTest {
             json(calls.send(body, null));
             assertThat(calls.popped()).isEqualTo(body);
         }
-        for (String member : List.of("queue", "technique", "key", "sender", "receiver", "client")) {
-            calls.ask(
-                    "POST",
-                    "serial/queues/" + calls.queue() + "/messages",
-                    "{\"requestId\":1,\"sender\":3,\"body\":\"x\",\"" + member + "\":\"" + sql + "\"}");
+        String queue = calls.queue();
+        for (String path : List.of("queues", "broadcast", "queues/" + queue + "/messages", "queues/" + queue + "/pop")) {
+            Map<String, Object> members = Map.of(
+                    "requestId", 1, "queue", queue, "technique", "skip-locked", "queues", List.of(queue), "sender", 3,
+                    "client", 3, "receiver", 5, "body", "x", "key", path); // others than its own are ignored
+            for (String member : members.keySet()) {
+                Map<String, Object> hostile = new HashMap<>(members);
+                hostile.put(member, sql);
+                HttpResponse<String> answer =
+                        calls.ask("POST", "serial/" + path, ContractExample.JSON.writeValueAsString(hostile));
+                assertThat(answer.statusCode()).as(answer.body()).isIn(200, 409, 422);
+            }
         }
         assertThat(database.query("SELECT count(*) FROM messages.message")).isNotEmpty();
         calls.create("blocking"); // refused, and what breaks is logged

@@ -9,9 +9,14 @@ import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -28,6 +33,12 @@ public final class Database implements AutoCloseable {
     private static final int VALIDATION_MILLIS = 500;
     private static final long PAUSE_MILLIS = 100;
 
+    /** Within which a database that is up says so. */
+    private static final long ANSWER_MILLIS = 250;
+
+    /** So long what it has said before stands. */
+    private static final long STANDS_NANOS = 1_000_000_000;
+
     private final PGSimpleDataSource server = new PGSimpleDataSource();
     private final HikariConfig config = new HikariConfig();
     private final Map<String, Sql> statements = new ConcurrentHashMap<>();
@@ -39,6 +50,8 @@ public final class Database implements AutoCloseable {
     });
 
     private HikariDataSource pool;
+    private volatile long answeredAt = System.nanoTime() - STANDS_NANOS;
+    private Future<Boolean> asked = CompletableFuture.completedFuture(false);
 
     /**
      * @param url {@code postgresql://user@host:port/name}
@@ -131,10 +144,32 @@ public final class Database implements AutoCloseable {
         return statements.computeIfAbsent(name, Sql::named);
     }
 
-    /** Whether it answers now, asked on a connection of its own: those of the pool may all be in use. */
+    /**
+     * Whether it answers, or has done so within the last second. It is asked on a connection of its own: those of the
+     * pool may all be in use. Who asks waits hardly for one that is silent: it may be an event loop.
+     */
     public boolean isUp() {
-        try (Connection asked = server.getConnection()) {
-            return asked.isValid(1);
+        try {
+            return System.nanoTime() - answeredAt < STANDS_NANOS
+                    || ask().get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException | RejectedExecutionException notNow) {
+            return false;
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    private synchronized Future<Boolean> ask() {
+        if (asked.isDone()) {
+            asked = timer.submit(this::answers);
+        }
+        return asked;
+    }
+
+    private boolean answers() {
+        try (Connection connection = server.getConnection()) {
+            return connection.isValid(1);
         } catch (SQLException down) {
             return false;
         }
@@ -148,6 +183,7 @@ public final class Database implements AutoCloseable {
     }
 
     void succeeded() {
+        answeredAt = System.nanoTime();
         if (failing.get() != null && failing.getAndSet(null) != null) {
             LOG.info("the database answers again");
         }

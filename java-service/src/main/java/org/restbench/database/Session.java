@@ -122,12 +122,13 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /**
-     * Does some work in a transaction: all of it, or, where it throws, nothing.
-     *
-     * @param setting a statement that comes first, null for none; never a text of a request
-     */
-    public <T> T transaction(String setting, Supplier<T> work) {
+    /** Does some work in a transaction: all of it, or, where it throws, nothing. */
+    public <T> T transaction(Supplier<T> work) {
+        return transaction(null, work);
+    }
+
+    /** @param setting null for none */
+    public <T> T transaction(Setting setting, Supplier<T> work) {
         try {
             begin(setting);
             T result = work.get();
@@ -145,13 +146,13 @@ public final class Session implements AutoCloseable {
     }
 
     /** The driver sends BEGIN with the first statement. */
-    private void begin(String setting) {
+    private void begin(Setting setting) {
         timed(false, () -> {
             connection.setAutoCommit(false);
             inTransaction = true;
             if (setting != null) {
                 try (Statement statement = connection.createStatement()) {
-                    statement.execute(setting);
+                    statement.execute(setting.sql());
                 }
             }
             return null;

@@ -75,8 +75,11 @@ final class MemoryQueues {
     }
 
     synchronized boolean delete(long queue, long id) {
-        return queues.getOrDefault(queue, Map.of()).values().stream()
+        Collection<Deque<Message>> lines = queues.getOrDefault(queue, new HashMap<>()).values();
+        boolean deleted = lines.stream()
                 .anyMatch(messages -> messages.removeIf(message -> message.id() == id && gone(message)));
+        lines.removeIf(Collection::isEmpty);
+        return deleted;
     }
 
     private boolean gone(Message message) {

@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.restbench.database.DatabaseFailure;
 import org.restbench.database.Session;
+import org.restbench.database.Setting;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.messages.MessagesAnswer.Nothing;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;
@@ -22,9 +23,6 @@ import org.restbench.workload.messages.MessagesRequest.Repeatable;
 record Receipts(Session session) {
     /** The key was used before; or there is no room, and what was done before needs none. */
     private static final Set<String> MAY_BE_DONE = Set.of("23505", "53100");
-
-    /** The bitmaps that its index needs are switched off for everything else. */
-    private static final String FOR_PURGE = "SET LOCAL enable_bitmapscan = on";
 
     private record Receipt(byte[] fingerprint, Object answer) {}
 
@@ -98,9 +96,9 @@ record Receipts(Session session) {
         return session.change("keep-receipt", parameters);
     }
 
-    /** Forgets receipts of this age. */
+    /** Forgets receipts of this age, by an index that needs bitmaps. */
     void purge(long seconds) {
-        session.transaction(FOR_PURGE, () -> session.change("purge-receipts", Map.of("seconds", seconds)));
+        session.transaction(Setting.BITMAP_SCANS, () -> session.change("purge-receipts", Map.of("seconds", seconds)));
     }
 
     static List<Long> numbers(ResultSet row, String column) throws SQLException {

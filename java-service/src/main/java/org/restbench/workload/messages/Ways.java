@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.restbench.database.DatabaseFailure;
 import org.restbench.database.Session;
+import org.restbench.database.Setting;
 import org.restbench.workload.messages.MessagesRequest.Broadcast;
 import org.restbench.workload.messages.MessagesRequest.Pop;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;
@@ -20,7 +21,6 @@ import org.restbench.workload.messages.MessagesRequest.Send;
  * @param retries counts transactions that were begun again
  */
 record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder retries) {
-    private static final String REPEATABLE_READ = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
     private static final Set<String> SERIALIZATION = Set.of("40001");
     private static final int MOST_TRIES = 50;
     private static final double MOST_PAUSE_NANOS = 2e6;
@@ -36,7 +36,7 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
                 memory.send(List.of(queue.id()), request.sender(), request.receiver(), request.body())
                         .get(0);
             case STATEMENTS ->
-                session.transaction(null, () -> {
+                session.transaction(() -> {
                     long id = sent("send", parameters);
                     keep(request, Map.of("id", id));
                     return id;
@@ -60,8 +60,8 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         parameters.put("body", request.body());
         return switch (technique) {
             case MEMORY -> memory.send(asked, request.sender(), 0, request.body());
-            case STATEMENTS -> session.transaction(null, () -> kept(request, broadcast("broadcast", parameters)));
-            case PGMQ -> session.transaction(null, () -> kept(request, sendEach(queues, parameters)));
+            case STATEMENTS -> session.transaction(() -> kept(request, broadcast("broadcast", parameters)));
+            case PGMQ -> session.transaction(() -> kept(request, sendEach(queues, parameters)));
             default -> broadcast(request.key() == null ? "broadcast" : "broadcast-with-key", parameters);
         };
     }
@@ -96,9 +96,9 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         String statement = form(technique, technique.pop(), request);
         return switch (technique) {
             case MEMORY -> memory.pop(queue.id(), request.receiver());
-            case STATEMENTS -> session.transaction(null, () -> popInSteps(request, parameters));
+            case STATEMENTS -> session.transaction(() -> popInSteps(request, parameters));
             case ADVISORY ->
-                session.transaction(null, () -> {
+                session.transaction(() -> {
                     lock(queue.id());
                     return popped(statement, parameters, request);
                 });
@@ -134,7 +134,7 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
     private <T> T untilSerial(Supplier<T> work) {
         for (int tries = 1; ; tries++) {
             try {
-                return session.transaction(REPEATABLE_READ, work);
+                return session.transaction(Setting.REPEATABLE_READ, work);
             } catch (DatabaseFailure failed) {
                 if (!failed.isOneOf(SERIALIZATION) || tries == MOST_TRIES) {
                     throw failed;
@@ -168,7 +168,7 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
                 session.write("delete-pgmq", parameters, row -> row.getBoolean("deleted"))
                         .get(0);
             case ADVISORY ->
-                session.transaction(null, () -> {
+                session.transaction(() -> {
                     lock(queue.id());
                     return session.change("delete", parameters) > 0;
                 });
