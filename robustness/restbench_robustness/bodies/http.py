@@ -18,30 +18,33 @@ EXAMPLES = [
     if not it.path.startswith(("/messages", "/logs", "/npb-")) and it.method != "TRACE"
 ]
 """Without TRACE: HTTP forbids it a body, which some would get here."""
-#: What no example has.
 PATHS = (
-    "/", "/matrix/", "/Matrix/{strategy}", "/matrix/{strategy}/x", "/x/{strategy}",
-    "/matrix/%7Bstrategy%7D", "/matrix/{strategy}%20", "/matrix/{strategy};x=1", "/health",
+    "/", "/matrix", "/matrix/", "/matrix/{strategy}/", "/Matrix/{strategy}", "/matrix/SERIAL",
+    "/matrix/{strategy}/x", "/x/{strategy}", "/matrix/%7Bstrategy%7D", "/matrix/magic",
+    "/matrix/{strategy}%20", "/matrix/{strategy};x=1", "/matrix/" + "x" * 300, "/health",
     "/strategies", "/metrics", "/openapi.json", "/health/", "/favicon.ico",
     "/matrix/{strategy}.json", "/actuator", "/matrix/%C3%A9", "/matrix/serial%0A",
     "/matrix,{strategy}",
 )  # fmt: skip
 METHODS = ("GET", "PUT", "DELETE", "PATCH", "POST", "FOO", "M-SEARCH", "PROPFIND")
 QUERIES = (
-    "", "kernel", "kernel=loops&kernel=native", "x=1&kernel=native", "kernel=native&x=%zz",
-    "kernel=%6coops", "k%65rnel=loops", "kernel=+loops", "kernel=loops+", "kernel=%zz",
-    "kernel=loops%", "KERNEL=x", "&&kernel=loops&", "kernel=loops;kernel=native", "=loops",
-    "kernel==loops", "x=kernel=magic", "kernel=%6E%61tive", "kernel=lo%00ops", "kernel=%ff",
-    "%6bernel=native&kernel", "kernel%3Dloops", "?kernel=magic", "kernel%5B%5D=magic",
-    "kernel=loops?", "kernel=loops/", "%zz=1", "kernel%zz=magic",
+    "", "kernel=loops", "kernel=native", "kernel=", "kernel", "kernel=Loops",
+    "kernel=loops&kernel=native", "kernel=loops&kernel=loops", "x=1&kernel=native",
+    "kernel=native&x=%zz", "kernel=%6coops", "k%65rnel=loops", "kernel=loops%20", "kernel=+loops",
+    "kernel=loops+", "kernel=%zz", "kernel=loops%", "KERNEL=x", "&&kernel=loops&",
+    "kernel=loops;kernel=native", "=loops", "kernel==loops", "x=kernel=magic", "kernel=%6E%61tive",
+    "kernel=lo%00ops", "kernel=%ff", "%6bernel=native&kernel", "kernel%3Dloops", "?kernel=magic",
+    "kernel%5B%5D=magic", "kernel=" + "x" * 200, "kernel=loops?", "kernel=loops/", "%zz=1",
+    "kernel%zz=magic",
 )  # fmt: skip
 CONTENT_TYPES = (
-    "APPLICATION/JSON", "application/json;charset=latin-1", "application/json ; x",
-    "application/json;", "text/json", "application/problem+json", "application/jsonx", "json",
-    "*/*", "application/*", "", "application/json, text/plain", "application / json",
-    '"application/json"', "application/json;;", ";application/json",
-    "application/json; charset=nonsense", "application/json; charset=\"", "application",
-    "application/",
+    "application/json", "APPLICATION/JSON", "application/json; charset=utf-8",
+    "application/json;charset=latin-1", "application/json ; x", "application/json;", "text/plain",
+    "text/json", "application/problem+json", "application/jsonx",
+    "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "json", "*/*",
+    "application/*", "", "application/json, text/plain", "application / json", '"application/json"',
+    "application/json;;", ";application/json", "application/json; charset=nonsense",
+    "application/json; charset=\"", "application", "application/",
 )  # fmt: skip
 OTHER_HEADERS = (
     ("Accept", "text/html"), ("Accept", "image/*;q=x"), ("Content-Encoding", "gzip"),
@@ -102,15 +105,16 @@ def headers(draw: st.DrawFn) -> tuple[tuple[str, str], ...]:
 
 @st.composite
 def http_messages(draw: st.DrawFn) -> Message:
-    """An example, or anything around a body that may be right, each part as often as not usual."""
-    query = draw(st.one_of(st.none(), st.none(), st.sampled_from(QUERIES), odd_queries))
-    message = draw(st.one_of(st.builds(Message, bodies), st.sampled_from(EXAMPLES)))
-    if query is not None:
-        message = replace(message, query=query)
-    if draw(st.booleans()):
-        path = draw(st.one_of(st.just(message.path), st.sampled_from(PATHS)))
-        method = draw(st.one_of(st.just("POST"), st.sampled_from(METHODS)))
-        message = replace(message, path=path, method=method, headers=draw(headers()))
+    """An example, or a body that may be right; each part of its surroundings mostly is."""
+    usual = draw(st.one_of(bodies.map(Message), bodies.map(Message), st.sampled_from(EXAMPLES)))
+    path, method = st.just(usual.path), st.just(usual.method)
+    message = replace(
+        usual,
+        path=draw(st.one_of(path, path, st.sampled_from(PATHS))),
+        method=draw(st.one_of(method, method, st.sampled_from(METHODS))),
+        query=draw(st.one_of(st.just(usual.query), st.sampled_from(QUERIES), odd_queries)),
+        headers=draw(st.one_of(st.just(usual.headers), headers(), headers())),
+    )
     return draw(framed(message)) if draw(st.booleans()) else message
 
 
