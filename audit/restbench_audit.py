@@ -1,8 +1,8 @@
 """`make audit`: an SBOM (CycloneDX 1.6) of each part of restbench, and what is known about them.
 
-cyclonedx-py and its Maven plugin write the documents, pip-audit and the OSV database know the
-vulnerabilities, pip what was taken back, Maven's versions plugin what is behind. Whoever does not
-answer is a finding: a part that nobody was asked about is not clean.
+cyclonedx-py and its Maven plugin write the documents, the OSV database knows the vulnerabilities,
+pip what was taken back, Maven's versions plugin what is behind. Whoever does not answer is a
+finding: a part that nobody was asked about is not clean.
 """
 
 from __future__ import annotations
@@ -83,13 +83,13 @@ def exit_code(findings: Iterable[Finding]) -> int:
     return min((code for each in findings if (code := each.weight.value[1])), default=0)
 
 
-def run(*command: str, allowed: tuple[int, ...] = (0,)) -> str:
+def run(*command: str) -> str:
     """What the command printed; ToolFailed with its first line of ERROR, else its last line."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
         raise ToolFailed(f"{command[0]} cannot be started: {error.strerror}") from error
-    if done.returncode not in allowed:
+    if done.returncode:
         lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines()]
         errors = [line for line in lines if "ERROR" in line]
         words = next(filter(None, [*errors, *reversed(lines)]), "it said nothing")
@@ -103,9 +103,9 @@ def maven(part: str, *arguments: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", told)
 
 
-def module(name: str, *arguments: str, allowed: tuple[int, ...] = (0,)) -> str:
+def module(name: str, *arguments: str) -> str:
     """What a module of this virtual environment printed."""
-    return run(sys.executable, "-m", name, *arguments, allowed=allowed)
+    return run(sys.executable, "-m", name, *arguments)
 
 
 def sbom(part: str) -> Path:
@@ -148,26 +148,21 @@ def jar_component(jar: Path, kept: Mapping[str, Path]) -> Component:
     """
     place = kept.get(jar.name)
     if place is None:
-        return _component(jar, PackageURL("generic", name=jar.stem))
+        return _library(PackageURL("generic", name=jar.stem), jar)
     *group, artifact, version, _ = place.parts
-    return _component(jar, PackageURL("maven", ".".join(group), artifact, version))
+    return _library(PackageURL("maven", ".".join(group), artifact, version), jar)
 
 
-def _component(file: Path, purl: PackageURL) -> Component:
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    found = _library(purl, f"{purl}#{file.name}")
-    found.hashes = [HashType(alg=HashAlgorithm.SHA_256, content=digest)]
-    return found
-
-
-def _library(purl: PackageURL, ref: str | None = None) -> Component:
+def _library(purl: PackageURL, file: Path | None = None) -> Component:
+    digest = hashlib.sha256(file.read_bytes()).hexdigest() if file else ""
     return Component(
         type=ComponentType.LIBRARY,
         group=purl.namespace,
         name=purl.name,
         version=purl.version,
         purl=purl,
-        bom_ref=ref or str(purl),
+        bom_ref=f"{purl}#{file.name}" if file else str(purl),
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)] if file else None,
     )
 
 
@@ -185,10 +180,10 @@ def components(part: str) -> list[str]:
     return sorted({it["purl"].partition("?")[0] for it in document["components"] if "purl" in it})
 
 
-def asked(part: str, whom: str, ask: Callable[[], list[Finding]]) -> list[Finding]:
+def asked(whom: str, ask: Callable[..., list[Finding]], part: str, *what: object) -> list[Finding]:
     """What somebody says; who cannot be asked takes nothing from what others said."""
     try:
-        return ask()
+        return ask(part, *what)
     except (ToolFailed, httpx.HTTPError, ValueError, LookupError, TypeError) as error:
         return [Finding(Weight.UNASKED, part, f"{whom}: {type(error).__name__}: {error}")]
 
@@ -197,40 +192,11 @@ def ask_all(purls_of: Mapping[str, Sequence[str]]) -> list[Finding]:
     """Every source on every part; `purls_of` has the package URLs of each part."""
     found: list[Finding] = []
     for part, lock in PYTHON_LOCKS.items():
-        found += asked(part, "pip-audit", lambda: _pip_audit(part, lock))  # noqa: B023
-        found += asked(part, "the package index", lambda: _pip(part, lock))  # noqa: B023
+        found += asked("the package index", _pip, part, lock)
     for part, purls in purls_of.items():
-        found += asked(part, "the OSV database", lambda: of_purls(part, purls))  # noqa: B023
+        found += asked("the OSV database", of_purls, part, purls)
     for part in JAVA_POMS:
-        found += asked(part, "Maven's repository", lambda: _of_pom(part))  # noqa: B023
-    return found
-
-
-def _pip_audit(part: str, lock: Path) -> list[Finding]:
-    told = module(
-        "pip_audit",
-        *("-r", str(lock), "--require-hashes", "--disable-pip"),
-        *("-f", "json", "--progress-spinner", "off"),
-        allowed=(0, 1),
-    )
-    return pip_findings(part, json.loads(told)["dependencies"])
-
-
-def pip_findings(part: str, packages: Sequence[dict[str, Any]]) -> list[Finding]:
-    """pip-audit calls a package clean that the index knew nothing of: here that is not asked."""
-    found = [
-        Finding(
-            Weight.VULNERABLE,
-            part,
-            f"{package['name']} {package['version']}: {known['id']}, "
-            f"mended in {', '.join(known['fix_versions']) or 'no version yet'}",
-        )
-        for package in packages
-        for known in package.get("vulns", ())
-    ]
-    if unasked := sum("skip_reason" in package for package in packages):
-        text = f"the package index has no advisories on {unasked} packages"
-        found.append(Finding(Weight.UNASKED, part, text))
+        found += asked("Maven's repository", _of_pom, part)
     return found
 
 

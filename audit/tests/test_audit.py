@@ -65,25 +65,12 @@ def test_a_source_without_a_proper_answer_was_not_asked_and_others_were(
 ) -> None:
     osv.update(status=status, answer=answer)
     monkeypatch.setattr(audit, "maven", lambda *_: (_ for _ in ()).throw(ToolFailed("mvn")))
-    monkeypatch.setattr(audit, "module", lambda *_, **__: '{"install": [], "dependencies": []}')
+    monkeypatch.setattr(audit, "module", lambda *_: '{"install": []}')
     found = audit.ask_all({"harness": [FLASK]})
     assert [(it.weight, it.part) for it in found] == [
         (Weight.UNASKED, "harness"),
         (Weight.UNASKED, "java-service"),
         (Weight.UNASKED, "java-client"),
-    ]
-
-
-def test_what_pip_audit_skips_was_not_asked_and_what_it_knows_is_vulnerable() -> None:
-    known = {"id": "PYSEC-2019-217", "fix_versions": ["2.10.1"]}
-    packages: list[dict[str, Any]] = [
-        {"name": "flask", "skip_reason": "not found on PyPI"},
-        {"name": "click", "version": "8.3.0", "vulns": []},
-        {"name": "jinja2", "version": "2.10", "vulns": [known]},
-    ]
-    assert audit.pip_findings("harness", packages) == [
-        Finding(Weight.VULNERABLE, "harness", "jinja2 2.10: PYSEC-2019-217, mended in 2.10.1"),
-        Finding(Weight.UNASKED, "harness", "the package index has no advisories on 1 packages"),
     ]
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from restbench.deploy import service
-from restbench.deploy.database import Database
+from restbench.deploy.database import Database, fresh
 from restbench.drive.monitor import parse_metrics
 from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem
@@ -36,18 +36,13 @@ def running_services(
     """Both services, on JAVA_PORT and PYTHON_PORT or on free ports, and a database of theirs; logs
     go to `folder`."""
     with ExitStack() as stack:
-        database = Database(folder / "database")
-        stack.callback(database.stop)
-        database.start()
-        database.migrate()
-        all_settings = {**settings, **database.environment()}
+        database = stack.enter_context(fresh(Database(folder / "database")))
+        of_all = {**settings, **database.environment()}
         started = []
         for name in SERVICES:
             port = ports.port(name) if ports.PORT_VARIABLES[name] in os.environ else ports.free()
-            started.append(
-                service.start(name, "none", None, folder / name, settings=all_settings, port=port)
-            )
-            stack.callback(started[-1].stop)
+            running = service.start(name, "none", None, folder / name, settings=of_all, port=port)
+            started.append(stack.enter_context(running))
         yield started
 
 

@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 import stub_service
+import typer
 
+from restbench import cli
 from restbench.failures import EnvironmentProblem
 from restbench_robustness import fuzz, services
 from restbench_robustness.bodies import SOURCES
@@ -32,7 +34,7 @@ TARGETS = [
     Target("java", "127.0.0.1", 1, ("serial", "pinned", "pipeline")),
     Target("python", "127.0.0.1", 2, ("serial", "process-per-element")),
 ]
-SMALL = [it for it in SOURCES if it.name not in {"giant", "giants", "large", "outer products"}]
+SMALL = [it for it in SOURCES if it.name not in {"giants", "large", "outer products"}]
 #: A stub speaks HTTP for bodies only.
 BODIES_ONLY = ("right requests", "overflow", "wrong members", "wrong sizes", "odd spellings")
 Answer = tuple[int, bytes]
@@ -53,7 +55,7 @@ class Approving(Bench):
 
 def seen(bodies: int, seed: int) -> tuple[list[Message], Tally]:
     bench, tally = Approving(), Tally()
-    list(campaign(bench, bodies, seed, tally=tally, sources=SMALL))
+    list(campaign(bench, SMALL, bodies, seed, tally))
     return bench.seen, tally
 
 
@@ -83,8 +85,8 @@ def test_another_seed_gives_other_bodies_and_a_longer_campaign_begins_with_the_s
 def test_every_source_strategy_and_code_of_the_request_is_reached() -> None:
     messages, tally = seen(600, 4)
     assert tally.bodies == 600
-    assert set(tally.sources) == {it.name for it in SMALL}
-    java = {route: number for route, number in tally.routes.items() if route.startswith("java")}
+    assert {name for kind, name in tally.seen if kind == "source"} == {it.name for it in SMALL}
+    java = {name: number for (_, name), number in tally.seen.items() if name.startswith("java ")}
     assert len(java) == 3 * len(KERNELS)
     assert min(java.values()) > 0.5 * 600 / len(java)
     oracle, route = Oracle(["pinned"], Limits(1_000_000)), Route("pinned", "loops")
@@ -131,7 +133,7 @@ def found(fault: Fault, timeout_s: float = 60.0, most: int = 1) -> Tally:
         faulty("python", fault) as wrong,
         closing(Bench([right, wrong], LIMITS, timeout_s)) as bench,
     ):
-        list(campaign(bench, 200, 7, tally=tally, sources=sources, most_findings=most))
+        list(campaign(bench, sources, 200, 7, tally, most_findings=most))
     return tally
 
 
@@ -239,7 +241,14 @@ def test_a_finding_is_kept_as_it_goes_over_the_wire_with_a_line_that_sends_it_ag
 
 # --- the command ------------------------------------------------------------------------------
 
-SHORT = ["--bodies", "2000", "--seed", "1"]
+
+def exit_code() -> int:
+    """Of a short campaign."""
+    try:
+        fuzz.main(bodies=2000, campaign_seed=1)
+    except typer.Exit as ended:
+        return ended.exit_code
+    return 0
 
 
 @contextmanager
@@ -257,9 +266,9 @@ def test_a_difference_or_a_request_in_flight_is_exit_code_1(
 ) -> None:
     finding = Finding("http", Message(b""), {}, Outcome(None, {}, ("java: wrong",)), True)
     monkeypatch.setattr(fuzz, "running_services", no_services)
-    monkeypatch.setattr(fuzz, "fuzz", lambda *_: Tally(findings=[finding] * differences))
+    monkeypatch.setattr(fuzz, "fuzz", lambda *it: it[-1].findings.extend([finding] * differences))
     monkeypatch.setattr(fuzz, "left_over", lambda _: left)
-    assert fuzz.main(SHORT) == (1 if differences or left else 0)
+    assert exit_code() == (1 if differences or left else 0)
     told = capsys.readouterr().out
     assert f"{differences} differences" in told and all(line in told for line in left)
 
@@ -293,7 +302,11 @@ def test_a_service_that_does_not_start_is_exit_code_3(
         raise EnvironmentProblem("the jar is missing: run 'make setup'")
 
     monkeypatch.setattr(fuzz, "running_services", missing)
-    assert fuzz.main(SHORT) == 3
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--bodies", "1"])
+    monkeypatch.setattr(cli, "_listen_to_signals", lambda: None)  # they are the tests' own
+    with pytest.raises(SystemExit) as ended:
+        cli.main(cli.alone(fuzz.main))
+    assert ended.value.code == 3
     assert "make setup" in capsys.readouterr().err
 
 
@@ -301,7 +314,7 @@ def test_a_service_that_does_not_start_is_exit_code_3(
 def test_both_services_answer_a_short_campaign_as_the_contract_says(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code = fuzz.main(SHORT)
+    code = exit_code()
     told = capsys.readouterr().out
     assert code == 0, told
     assert "2000 bodies" in told and "0 differences" in told

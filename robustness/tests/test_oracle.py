@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from contract_examples import FOLDER, body_of
 from hypothesis import given
 
 from restbench_robustness.bodies import documents
+from restbench_robustness.bodies.examples import FOLDER, body_of
 from restbench_robustness.oracle import Limits, Oracle, Request, Verdict
 
 ORACLE = Oracle(["serial"], Limits(100_000))

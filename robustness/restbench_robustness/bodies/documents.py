@@ -3,7 +3,6 @@ spelling that the contract allows, products on and beyond the edge of 64 bits.""
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 from collections.abc import Callable
@@ -26,7 +25,7 @@ EDGES = sorted(
 )
 BOUNDS = (2**31, 2**32, 2**53, 2**62, 2**63, 2**64)
 """Where a kernel may change its arithmetic: binary64 is exact below 2**53, int64 below 2**63."""
-WIDE = ((300, 1, 1), (1, 300, 1), (1, 1, 300), (60, 3, 5), (33, 64, 17), (9, 129, 8))
+WIDE = ((300, 1, 1), (1, 300, 1), (1, 1, 9000), (60, 3, 5), (33, 64, 17), (9, 129, 8))
 """Long and thin: what a pool or vector unit cuts into pieces."""
 
 
@@ -139,7 +138,7 @@ def request(draw: st.DrawFn, operands: tuple[Rows, Rows]) -> Members:
         ("matrixOne", draw(matrix(one))),
         ("matrixTwo", draw(matrix(two))),
     ]
-    return Members(draw(st.sampled_from([*itertools.permutations(members)])))
+    return Members(draw(st.permutations(members)))
 
 
 @st.composite

@@ -46,22 +46,43 @@ PIECES = (
 )  # fmt: skip
 JUNK: tuple[Value, ...] = (
     None, True, False, [], Members(), "", " ", "x", "1", "1,2", [1], [[1]], [Members()],
-    Members([("value", "1")]), Members([("columnCount", 1)]), [None], ["1"], "\x00",
+    Members([("value", "1")]), Members([("columnCount", 1)]), [None], ["1"], "\x00", "x" * 129,
 )  # fmt: skip
 NAMES = (
     "requestId", "matrixOne", "matrixTwo", "columnCount", "rows", "value", "requestid", "Rows",
     "values", "", "x", "matrixOne ", "__proto__", "requestId\x00", "ro\u200bws",
 )  # fmt: skip
+WRONG: dict[str, tuple[Value, ...]] = {
+    "columnCount": (0, -1, 1, 2, 3, 4, 2**31, 2**32 + 1, 2**63, 2**64 + 1, 10**400),
+    "value": (
+        "", "1", "1,2", "1,2,3,4", [1], [1, 2], ",", "1,", "1,x", "1.0", "1 1", "+1", "\u0661",
+        "9223372036854775808",
+    ),
+}  # fmt: skip
+CODE_UNITS = (
+    "\\ud800", "\\uDBFF", "\\udc00", "\\uDFFF", "\\u0000", "\\u0022", "\\u005C", "\\ufeff",
+    "\\uFFFF", "\\", "\\\\", '\\"', "\\/", "\\b", "\\u", "\\uD83D\\uDE00", "a", "é", "😀", "\ud800",
+    "\udfff", "\x01", "\t",
+)  # fmt: skip
 
-WRONG_ROWS: tuple[Value, ...] = ("1", "1,2", "1,2,3,4", [1], [1, 2], ",", "1,", "1,x")
-
+joined_pieces = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map(",".join)
 #: Copies, for what is put into a document may itself be changed there.
 junk = st.one_of(
     st.sampled_from(JUNK),
     st.sampled_from(NUMBERS),
-    st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map(",".join),
+    joined_pieces,
     st.lists(st.one_of(st.sampled_from(NUMBERS), st.sampled_from(JUNK)), max_size=4),
 ).map(copy.deepcopy)
+odd_numbers: st.SearchStrategy[Value] = st.one_of(
+    st.sampled_from(NUMBERS + NO_NUMBERS),
+    joined_pieces,
+    st.lists(st.sampled_from(NUMBERS + NO_NUMBERS), min_size=1, max_size=3).map(list),
+    st.text(st.sampled_from("0123456789,- +.e"), max_size=12),
+)
+odd_strings = st.lists(st.sampled_from(CODE_UNITS), max_size=5).map(
+    lambda units: Raw(f'"{"".join(units)}"')
+)
+"""Escapes, surrogates and what JSON wants escaped."""
 Spot = tuple[Members | list[Value], int]
 
 
@@ -75,6 +96,15 @@ def spots(value: Value) -> list[Spot]:
     return found
 
 
+def named(document: Members, name: str) -> list[Spot]:
+    """Every member of this name."""
+    return [
+        (owner, index)
+        for owner, index in spots(document)
+        if isinstance(owner, Members) and owner[index][0] == name
+    ]
+
+
 def put(spot: Spot, value: Value) -> None:
     """Replace what stands there, under the same name."""
     owner, index = spot
@@ -84,12 +114,12 @@ def put(spot: Spot, value: Value) -> None:
         owner[index] = value
 
 
-def _change(draw: st.DrawFn, spot: Spot) -> None:
-    """Another value, none, one more, under another name, or next to one that nobody knows there."""
+def change(draw: st.DrawFn, spot: Spot, other: st.SearchStrategy[Value] = junk) -> None:
+    """An `other` value, none, one more, under another name, or next to one that nobody knows."""
     owner, index = spot
     what = draw(st.sampled_from(["replace", "replace", "drop", "repeat", "rename", "add"]))
     if what == "replace":
-        put(spot, draw(junk))
+        put(spot, draw(other))
     elif what == "drop":
         owner.pop(index)
     elif isinstance(owner, Members):
@@ -116,7 +146,7 @@ def spoilt_documents(draw: st.DrawFn) -> Members:
     for _ in range(draw(st.integers(1, 3))):
         found = spots(document)
         if found:
-            _change(draw, draw(st.sampled_from(found)))
+            change(draw, draw(st.sampled_from(found)))
     return document
 
 
@@ -129,17 +159,21 @@ def member_messages(draw: st.DrawFn) -> Message:
 
 @st.composite
 def spelling_messages(draw: st.DrawFn) -> Message:
-    """A request with one odd spelling of a number or of a row's pieces anywhere in it."""
+    """A request with one odd spelling in it: of a number or of a row's pieces, or of a string, as a
+    value, a name or what is ignored."""
     document = draw(documents())
-    members = [spot for spot in spots(document) if isinstance(spot[0], Members)]
-    values = [spot for spot in members if _is_value(spot)]
-    odd: st.SearchStrategy[Value] = st.one_of(
-        st.sampled_from(NUMBERS + NO_NUMBERS),
-        st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map(",".join),
-        st.lists(st.sampled_from(NUMBERS + NO_NUMBERS), min_size=1, max_size=3).map(list),
-        st.text(st.sampled_from("0123456789,- +.e"), max_size=12),
-    )
-    put(draw(st.sampled_from(members + 3 * values)), draw(odd))
+    spot = draw(st.sampled_from(spots(document) + 3 * named(document, "value")))
+    match draw(st.sampled_from(["string", "id", "name", "ignored"] + ["number"] * 4)):
+        case "number":
+            put(spot, draw(odd_numbers))
+        case "string":
+            put(spot, draw(odd_strings))
+        case "id":
+            put(named(document, "requestId")[0], draw(odd_strings))
+        case "name":
+            document.append((draw(odd_strings), 1))
+        case _:
+            document.insert(0, ("x", [draw(odd_strings), "x"]))
     return Message(write(document))
 
 
@@ -149,19 +183,10 @@ def size_messages(draw: st.DrawFn) -> Message:
     shapes = st.tuples(st.integers(1, 3), st.integers(1, 3))
     parts = [draw(matrix(draw(rows_of(*draw(shapes), any_numbers)))) for _ in range(2)]
     document = Members([("requestId", draw(ids)), ("matrixOne", parts[0]), ("matrixTwo", parts[1])])
-    if draw(st.booleans()):
-        owner = draw(st.sampled_from(parts))
-        wrong = draw(st.sampled_from([1, 2, 3, 4, 2**31, 2**32 + 1, 2**63, 2**64 + 1, 10**400]))
-        owner[:] = [(n, wrong if n == "columnCount" else value) for n, value in owner]
-    if draw(st.booleans()):
-        row = draw(st.sampled_from([s for s in spots(document) if _is_value(s)]))
-        put(row, draw(st.sampled_from(WRONG_ROWS)))
+    for name, wrong in WRONG.items():
+        if draw(st.booleans()):
+            put(draw(st.sampled_from(named(document, name))), draw(st.sampled_from(wrong)))
     return Message(write(document))
-
-
-def _is_value(spot: Spot) -> bool:
-    owner, index = spot
-    return isinstance(owner, Members) and owner[index][0] == "value"
 
 
 FRAGMENTS = (
@@ -172,14 +197,12 @@ FRAGMENTS = (
     b"\\udc00", b"\\ud83d\\ude00", b"\\uDe00\\uD83d", b"\\x41", b"\\u12", b"\\U0001f600", b"{}",
     b"[]", b'"a":1', b",,", b'"requestId":1,', b"1e400",
 )  # fmt: skip
-CODE_UNITS = (
-    "\\ud800", "\\uDBFF", "\\udc00", "\\uDFFF", "\\u0000", "\\u0022", "\\u005C", "\\ufeff",
-    "\\uFFFF", "\\", "\\\\", '\\"', "\\/", "\\b", "\\u", "\\uD83D\\uDE00", "a", "é", "😀", "\ud800",
-    "\udfff", "\x01", "\t",
-)  # fmt: skip
 ENCODINGS = ("utf-16-le", "utf-16-be", "utf-16", "utf-32", "utf-8-sig", "latin-1", "utf-7")
 
 fragments = st.one_of(st.sampled_from(FRAGMENTS), st.binary(min_size=1, max_size=3))
+tokens = st.lists(
+    st.sampled_from([*FRAGMENTS, *(number.encode() for number in NO_NUMBERS)]), max_size=12
+).map(b"".join)
 
 
 @st.composite
@@ -210,106 +233,55 @@ def text_messages(draw: st.DrawFn) -> Message:
 
 
 @st.composite
-def surrounded_messages(draw: st.DrawFn) -> Message:
-    """A right request with something before or behind it, or in another encoding."""
-    body = write(draw(documents(2)))
-    if draw(st.booleans()):
-        encoding = draw(st.sampled_from(ENCODINGS))
-        return Message(body.decode().encode(encoding, "replace"))
-    around = st.one_of(st.just(b""), fragments, st.lists(fragments, max_size=3).map(b"".join))
-    return Message(draw(around) + body + draw(around))
-
-
-@st.composite
-def unicode_messages(draw: st.DrawFn) -> Message:
-    """Escapes, surrogates and raw bytes inside an id, a name or a member that is ignored."""
-    document = draw(documents(2))
-    inner = "".join(draw(st.lists(st.sampled_from(CODE_UNITS), max_size=5)))
-    text = Raw(f'"{inner}"')
-    spot = draw(st.sampled_from([s for s in spots(document) if isinstance(s[0], Members)]))
-    match draw(st.sampled_from(["id", "value", "name", "ignored"])):
-        case "id":
-            document[:] = [(n, text if n == "requestId" else v) for n, v in document]
-        case "value":
-            put(spot, text)
-        case "name":
-            document.append((text, 1))
-        case _:
-            document.insert(0, ("x", [text, text]))
-    return Message(write(document))
-
-
-@st.composite
 def soup_messages(draw: st.DrawFn) -> Message:
-    """Tokens in any order, alone or as a member that is ignored."""
-    tokens = [*FRAGMENTS, *(number.encode() for number in NO_NUMBERS)]
-    soup = b"".join(draw(st.lists(st.sampled_from(tokens), max_size=12)))
-    if draw(st.booleans()):
-        return Message(soup)
-    document = write(draw(documents(1)))
-    return Message(b'{"x":' + soup + b"," + document[1:])
+    """Tokens in any order, alone, around a request or as a member that is ignored; or a request in
+    another encoding."""
+    body, soup = write(draw(documents(2))), draw(tokens)
+    around = st.one_of(st.just(b""), fragments)
+    match draw(st.sampled_from(["alone", "around", "around", "ignored", "encoded"])):
+        case "alone":
+            return Message(soup)
+        case "around":
+            return Message(draw(around) + body + draw(around))
+        case "ignored":
+            return Message(b'{"x":' + soup + b"," + body[1:])
+    return Message(body.decode().encode(draw(st.sampled_from(ENCODINGS)), "replace"))
 
 
-RIGHT = '{"requestId":1,"matrixOne":{"columnCount":1,"rows":[{"value":"1"}]},"matrixTwo":%s}'
 MEGABYTE = 10**6
-
-
-def _two(column_count: str, value: str) -> bytes:
-    matrix = f'{{"columnCount":{column_count},"rows":[{{"value":{value}}}]}}'
-    return (RIGHT % matrix).encode()
-
-
-def _ignored(value: bytes) -> bytes:
-    """Before a right request's own members."""
-    return b'{"x":' + value + b"," + _two("1", '"1"')[1:]
-
-
-def wide_row(columns: int) -> bytes:
-    """One element times a row of a tenth as many: right."""
-    count = max(1, columns // 10)
-    return _two(str(count), '"' + ",".join(["1"] * count) + '"')
-
-
-def many_members(count: int) -> bytes:
-    """Different names, all ignored: right."""
-    names = ",".join(f'"n{index}":0' for index in range(max(1, count // 10)))
-    return f"{{{names},".encode() + _two("1", '"1"')[1:]
-
-
-SHAPES: dict[str, Callable[[int], bytes]] = {
-    "nested": lambda size: _ignored(b"[" * size + b"]" * size),
-    "unclosed": lambda size: b'{"a":' * size,
-    "number": lambda size: _two("1", f"[{'9' * size}]"),
-    "fraction": lambda size: _ignored(b"0." + b"1" * size + b"e9"),
-    "zeros": lambda size: _two("1", f'"{"0" * size}7"'),
-    "count": lambda size: _two("1" * size, '"1"'),
-    "id": lambda size: _two("1", '"1"').replace(b":1", b":" + b"1" * size, 1),
-    "string": lambda size: _ignored(b'"' + b"\xc3\xa9" * (size // 2) + b'"'),
-    "row": wide_row,
-    "members": many_members,
-}
-"""Bodies of about so many bytes or levels."""
 SIZES = (10, 31, 32, 33, 1000, 10_000, 100_000)
-GIANTS = ("number", "zeros", "id", "string", "nested")
+HUGE: tuple[Callable[[int], str], ...] = (
+    lambda size: "9" * size,
+    lambda size: f'"{"0" * size}7"',
+    lambda size: f'"{"é" * (size // 2)}"',
+    lambda size: "[" * size + "]" * size,
+    lambda size: '{"a":' * size,
+    lambda size: f"0.{'1' * size}e9",
+    lambda size: f"[{','.join(['1'] * size)}]",
+    lambda size: "{" + ",".join(f'"n{index}":0' for index in range(size)) + "}",
+)
+"""Values of so many digits, bytes, levels, items or members."""
 
 
-def _sized(
-    shapes: Sequence[str], sizes: Sequence[int], chunks: Sequence[int | None]
-) -> st.SearchStrategy[Message]:
-    """Each shape at each size, sometimes in chunks."""
-    parts = st.sampled_from(shapes), st.sampled_from(sizes)
-    bodies = st.builds(lambda shape, size: SHAPES[shape](size), *parts)
-    return st.builds(Message, bodies, chunk_bytes=st.sampled_from(chunks))
+@st.composite
+def huge_messages(
+    draw: st.DrawFn,
+    values: Sequence[Callable[[int], str]],
+    sizes: Sequence[int],
+    chunks: Sequence[int | None],
+) -> Message:
+    """A request with such a value in place of another, or where it is ignored; some in chunks."""
+    document = Members([*draw(documents(1)), ("x", 0)])
+    value = draw(st.sampled_from(values))(draw(st.sampled_from(sizes)))
+    put(draw(st.sampled_from(spots(document))), Raw(value))
+    return Message(write(document), chunk_bytes=draw(st.sampled_from(chunks)))
 
 
-def large_messages() -> st.SearchStrategy[Message]:
-    """Up to a few hundred kilobytes."""
-    return _sized(sorted(SHAPES), SIZES, [None, None, 1000, 65_536])
-
-
-def giant_messages() -> st.SearchStrategy[Message]:
-    """Megabytes below the limit, and far beyond it."""
-    return _sized(GIANTS, [MEGABYTE, 4 * MEGABYTE, 100 * MEGABYTE], [None, 1 << 20])
+large_messages = huge_messages(HUGE, SIZES, [None, None, 1000, 65_536])
+#: Below the limit, and far beyond it; of values that are quickly made.
+giant_messages = huge_messages(
+    HUGE[:4], [MEGABYTE, 4 * MEGABYTE, 40 * MEGABYTE], [None, None, 1 << 20]
+)
 
 
 @st.composite

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from hypothesis import strategies as st
 
 from restbench_robustness.wire import JSON_TYPE, Message
 
 from .documents import documents, write
+from .examples import examples
 from .faults import spoilt_documents
 
+EXAMPLES = [
+    it
+    for it in examples("/").values()
+    if not it.path.startswith(("/messages", "/logs", "/npb-")) and it.method != "TRACE"
+]
+"""Without TRACE: HTTP forbids it a body, which some would get here."""
 PATHS = (
     "/", "/matrix", "/matrix/", "/matrix/{strategy}/", "/Matrix/{strategy}", "/matrix/SERIAL",
     "/matrix/{strategy}/x", "/x/{strategy}", "/matrix/%7Bstrategy%7D", "/matrix/magic",
@@ -51,13 +57,13 @@ OTHER_HEADERS = (
     ("Access-Control-Request-Method", "POST"), ("Accept-Charset", "utf-7"), ("Date", "x"),
     ("Authorization", "Basic !"),
 )  # fmt: skip
-FORBIDDEN: tuple[tuple[tuple[str, str], ...], ...] = (
-    (("Content-Length", "5, 6"),), (("Content-Length", "-1"),), (("Content-Length", "x"),),
-    (("Content-Length", "1e2"),), (("Content-Length", "99999999999999999999"),),
-    (("Content-Length", "+5"),), (("Content-Length", ""),), (("Transfer-Encoding", "gzip, x"),),
-    (("Transfer-Encoding", "chunked, gzip"),), (("Transfer-Encoding", "xchunked"),),
-    (("Transfer-Encoding", "chunked"),), (("Host", "a b"),), (("Bad Name", "x"),), (("", "x"),),
-    (("X-Nul", "a\x00b"),),
+FORBIDDEN = (
+    ("Content-Length", "5, 6"), ("Content-Length", "-1"), ("Content-Length", "x"),
+    ("Content-Length", "1e2"), ("Content-Length", "99999999999999999999"), ("Content-Length", "+5"),
+    ("Content-Length", ""), ("Transfer-Encoding", "gzip, x"),
+    ("Transfer-Encoding", "chunked, gzip"), ("Transfer-Encoding", "xchunked"),
+    ("Transfer-Encoding", "chunked"), ("Host", "a b"), ("Bad Name", "x"), ("", "x"),
+    ("X-Nul", "a\x00b"),
 )  # fmt: skip
 BAD_CHUNKS = (
     b"zz\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n0\r\n\r\n", b"2\r\n{}x\r\n0\r\n\r\n",
@@ -70,6 +76,7 @@ BAD_HOSTS = ("a..b", "..", "x..:80")
 BAD_METHODS = ("post", "", "G T", "P\x00", "(", "\xe9")
 
 bodies = st.one_of(documents(2), spoilt_documents()).map(write)
+odd_queries = st.text(st.sampled_from("kernel=lopsativ&%6;+?/.-_~!$'()*:@,"), max_size=24)
 
 
 @st.composite
@@ -98,33 +105,30 @@ def headers(draw: st.DrawFn) -> tuple[tuple[str, str], ...]:
 
 @st.composite
 def http_messages(draw: st.DrawFn) -> Message:
-    """Anything around a body that may be right."""
-    usual = Message(draw(bodies))
-    path = draw(st.one_of(st.just(usual.path), st.just(usual.path), st.sampled_from(PATHS)))
-    method = draw(st.one_of(st.just("POST"), st.just("POST"), st.sampled_from(METHODS)))
-    query = draw(st.one_of(st.none(), st.sampled_from(QUERIES)))
-    changed = replace(usual, path=path, method=method, query=query, headers=draw(headers()))
-    return draw(framed(changed)) if draw(st.booleans()) else changed
+    """An example, or a body that may be right; each part of its surroundings mostly is."""
+    usual = draw(st.one_of(bodies.map(Message), bodies.map(Message), st.sampled_from(EXAMPLES)))
+    path, method = st.just(usual.path), st.just(usual.method)
+    message = replace(
+        usual,
+        path=draw(st.one_of(path, path, st.sampled_from(PATHS))),
+        method=draw(st.one_of(method, method, st.sampled_from(METHODS))),
+        query=draw(st.one_of(st.just(usual.query), st.sampled_from(QUERIES), odd_queries)),
+        headers=draw(st.one_of(st.just(usual.headers), headers(), headers())),
+    )
+    return draw(framed(message)) if draw(st.booleans()) else message
 
 
 @st.composite
-def query_messages(draw: st.DrawFn) -> Message:
-    """A query of any form before a body that may be right, framed in any way."""
-    letters = st.text(st.sampled_from("kernel=lopsativ&%6;+?/.-_~!$'()*:@,"), max_size=24)
-    query = draw(st.one_of(st.sampled_from(QUERIES), letters))
-    return draw(framed(Message(draw(bodies), query=query)))
-
-
-BROKEN: st.SearchStrategy[dict[str, Any]] = st.one_of(
-    st.fixed_dictionaries({"headers": st.sampled_from(FORBIDDEN).map(lambda it: JSON_TYPE + it)}),
-    st.fixed_dictionaries({"host": st.sampled_from(BAD_HOSTS)}),
-    st.fixed_dictionaries({"path": st.sampled_from(BAD_PATHS)}),
-    st.fixed_dictionaries({"method": st.sampled_from(BAD_METHODS)}),
-    st.fixed_dictionaries({"body": st.sampled_from(BAD_CHUNKS), "chunk_bytes": st.just(0)}),
-)
-
-
-def broken_messages() -> st.SearchStrategy[Message]:
+def broken_messages(draw: st.DrawFn) -> Message:
     """What is not HTTP, or what HTTP has refused."""
-    usual = st.fixed_dictionaries({"body": bodies, "is_http": st.just(False)})
-    return st.builds(lambda known, odd: Message(**{**known, **odd}), usual, BROKEN)
+    message = Message(draw(bodies), is_http=False)
+    match draw(st.sampled_from(["header", "host", "path", "method", "chunks"])):
+        case "header":
+            return replace(message, headers=(*JSON_TYPE, draw(st.sampled_from(FORBIDDEN))))
+        case "host":
+            return replace(message, host=draw(st.sampled_from(BAD_HOSTS)))
+        case "path":
+            return replace(message, path=draw(st.sampled_from(BAD_PATHS)))
+        case "method":
+            return replace(message, method=draw(st.sampled_from(BAD_METHODS)))
+    return replace(message, body=draw(st.sampled_from(BAD_CHUNKS)), chunk_bytes=0)

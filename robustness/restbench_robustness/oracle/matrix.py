@@ -86,20 +86,6 @@ class Oracle:
             raise Violation("011", f"operations: {elements * inner}, the limit is {limit}")
 
 
-class _Piece(NamedTuple):
-    """What stands between two commas of a value that is a string."""
-
-    text: str
-
-
-class _Matrix(NamedTuple):
-    """Members of the right types: the rows cut into elements that are not looked at yet."""
-
-    name: str
-    column_count: str
-    rows: list[list[Json | _Piece]]
-
-
 def _operands(request: dict[str, Json]) -> tuple[Rows, Rows]:
     """Two matrices that can be multiplied; Violation 003, 005, 004 or 001."""
     matrices = [_members(request, name) for name in ("matrixOne", "matrixTwo")]
@@ -109,6 +95,14 @@ def _operands(request: dict[str, Json]) -> tuple[Rows, Rows]:
     if len(one[0]) != len(two):
         raise Violation("001", "Invalid number of columns and rows for multiplication")
     return one, two
+
+
+class _Matrix(NamedTuple):
+    """Members of the right types; None stands for an element that is no 64-bit integer."""
+
+    name: str
+    column_count: str
+    rows: list[list[int | None]]
 
 
 def _members(request: dict[str, Json], name: str) -> _Matrix:
@@ -121,37 +115,28 @@ def _members(request: dict[str, Json], name: str) -> _Matrix:
     rows = matrix.get("rows")
     if not isinstance(rows, list) or not rows:
         raise Violation("003", f"{name}.rows: must be an array of at least one row")
-    pieces = [_pieces(row, f"{name}.rows[{index}]") for index, row in enumerate(rows)]
-    return _Matrix(name, column_count, pieces)
+    elements = [_elements(row, f"{name}.rows[{index}]") for index, row in enumerate(rows)]
+    return _Matrix(name, column_count, elements)
 
 
-def _pieces(row: Json, place: str) -> list[Json | _Piece]:
+def _elements(row: Json, place: str) -> list[int | None]:
     if not isinstance(row, dict):
         raise Violation("003", f"{place}: must be an object with value")
     value = row.get("value")
     if isinstance(value, list) and value:
-        return list(value)
-    if isinstance(value, str) and value:
-        return [_Piece(text) for text in value.split(",")]
+        return [int64(item) for item in value]
+    if isinstance(value, str) and value:  # digits and spaces around them, nothing else
+        found = map(_ELEMENT.fullmatch, value.split(","))
+        return [fitting(piece[1]) if piece else None for piece in found]
     raise Violation("003", f"{place}.value: must be a non-empty string or array of integers")
 
 
 def _values(matrix: _Matrix) -> Rows:
-    return [
-        [_value(piece, f"{matrix.name}.rows[{i}].value[{j}]") for j, piece in enumerate(row)]
-        for i, row in enumerate(matrix.rows)
-    ]
-
-
-def _value(piece: Json | _Piece, place: str) -> int:
-    if isinstance(piece, _Piece):  # digits and spaces around them, nothing else
-        found = _ELEMENT.fullmatch(piece.text)
-        value = fitting(found[1]) if found else None
-    else:
-        value = int64(piece)
-    if value is None:
-        raise Violation("005", f"{place}: must be an integer that fits 64 bits")
-    return value
+    for i, row in enumerate(matrix.rows):
+        if None in row:
+            place = f"{matrix.name}.rows[{i}].value[{row.index(None)}]"
+            raise Violation("005", f"{place}: must be an integer that fits 64 bits")
+    return [[value for value in row if value is not None] for row in matrix.rows]
 
 
 def _check_sizes(matrix: _Matrix) -> None:

@@ -36,114 +36,92 @@ Asked = dict[str, object]
 """The members, and what stands in path and query."""
 
 
-def _listed(member: str, row: str, most: object) -> str:
-    """An object with one member, an array of at most so many rows."""
-    return rf'{{"{member}":\[(?:{row}(?:,{row}){{0,{int(str(most)) - 1}}})?\]}}'
-
-
 class Answers:
-    """Of one request to one strategy."""
+    """Of one request to one strategy; each form is an expression that the whole body matches."""
 
     def __init__(self, strategy: str, request_id: str | int | None) -> None:
         """`request_id` is what the answer echoes."""
         self._id = request_id
-        self._begin = f'{{"requestId":{quoted(str(request_id))},'
+        self._begin = escape(f'{{"requestId":{quoted(str(request_id))},')
         one_process = ("003", f"technique: memory is not offered under {strategy}")
         self._elsewhere = [one_process] if strategy in IN_OTHER_PROCESSES else []
 
     def of(self, operation: str, asked: Asked) -> Verdict:
         """The right answer, with others that are right too."""
-        queue = str(asked.get("queue"))
-        used = [_USED] if "key" in asked else []
-        found: Verdict = getattr(self, f"_{operation}")(queue, asked, used)
-        return found
+        queue, is_empty = str(asked.get("queue")), asked.get("queue") == EMPTY
+        match operation:
+            case "create":
+                return self._created(queue, str(asked["technique"]))
+            case "broadcast":
+                return self._broadcast(asked)
+            case "list":
+                row = f'{{"queue":"{NAME}","technique":"{ANY_TECHNIQUE}"}}'
+                return self._right(_listed("queues", row, asked["limit"]))
+            case "delete_queue" if queue == MISSING:
+                return self._right(f'{{"queue":"{queue}","deleted":false}}')
+            case "delete_queue":
+                form = f'{{"queue":"{queue}","deleted":(true|false)}}'
+                return self._right(form, *self._elsewhere)
+            case "count":
+                technique = OF_THE_CAMPAIGN if queue in {EMPTY, FULL} else ANY_TECHNIQUE
+                number = "0" if is_empty else f"(0|{ID})"
+                form = f'{{"queue":"{queue}","technique":"{technique}","messages":{number}}}'
+            case "send":
+                form = f'{self._begin}"id":{ID}}}'
+            case "peek":
+                row = "{" + _message(asked)
+                form = _listed("messages", row, 0 if is_empty else asked["limit"])
+            case "pop":
+                taken = "" if is_empty else f"|{_message(asked)}"
+                form = f'{self._begin}("id":null}}{taken})'
+            case _:  # delete_message
+                deleted = "false" if is_empty else "(true|false)"
+                form = f'{{"id":{asked["id"]},"deleted":{deleted}}}'
+        return self._of_queue(queue, form, asked)
 
-    def _create(self, queue: str, asked: Asked, _used: list[Error]) -> Verdict:
-        technique = str(asked["technique"])
+    def _created(self, queue: str, technique: str) -> Verdict:
         if technique == "memory" and self._elsewhere:
             return self._refused(*self._elsewhere)
         made = f'{self._begin}"queue":"{queue}","technique":"{technique}","created":'
         if queue not in {EMPTY, FULL}:
             others = [it for it in TECHNIQUES if it != technique]
-            return self._one_of(escape(made) + "(true|false)}", *map(_exists_with, others))
+            return self._right(made + "(true|false)}", *map(_exists_with, others))
         if technique != OF_THE_CAMPAIGN:
             return self._refused(_exists_with(OF_THE_CAMPAIGN))
-        return self._exactly(made + "false}")
+        return self._right(made + "false}")
 
-    def _list(self, _queue: str, asked: Asked, _used: list[Error]) -> Verdict:
-        row = f'{{"queue":"{NAME}","technique":"{ANY_TECHNIQUE}"}}'
-        return self._one_of(_listed("queues", row, asked["limit"]))
-
-    def _count(self, queue: str, asked: Asked, _used: list[Error]) -> Verdict:
-        if queue == EMPTY:
-            counted = f'{{"queue":"{EMPTY}","technique":"{OF_THE_CAMPAIGN}","messages":0}}'
-            return self._exactly(counted)
-        technique = OF_THE_CAMPAIGN if queue == FULL else ANY_TECHNIQUE
-        pattern = f'{{"queue":"{queue}","technique":"{technique}","messages":(0|{ID})}}'
-        return self._of_queue(queue, pattern, asked)
-
-    def _delete_queue(self, queue: str, _asked: Asked, _used: list[Error]) -> Verdict:
-        if queue == MISSING:
-            return self._exactly(f'{{"queue":"{queue}","deleted":false}}')
-        return self._one_of(f'{{"queue":"{queue}","deleted":(true|false)}}', *self._elsewhere)
-
-    def _send(self, queue: str, asked: Asked, used: list[Error]) -> Verdict:
-        return self._of_queue(queue, f'{escape(self._begin)}"id":{ID}}}', asked, *used)
-
-    def _broadcast(self, _queue: str, asked: Asked, used: list[Error]) -> Verdict:
-        names = asked["queues"]
+    def _broadcast(self, asked: Asked) -> Verdict:
+        names, used = asked["queues"], [_USED] if "key" in asked else []
         assert isinstance(names, list)  # noqa: S101 - it was checked
-        pattern = rf'{escape(self._begin)}"ids":\[{",".join([ID] * len(names))}\]}}'
+        form = rf'{self._begin}"ids":\[{",".join([ID] * len(names))}\]}}'
         unknown = [place for place, it in enumerate(names) if it not in {EMPTY, FULL}]
         missing = [("012", f"queues[{place}]: does not exist") for place in unknown]
         if not unknown:
-            return self._one_of(pattern, *used)
+            return self._right(form, *used)
         if names[unknown[0]] == MISSING:
             return self._refused(missing[0], *used)
         mixed = ("013", "queues: must be of one technique")
-        return self._one_of(pattern, *missing, mixed, _NO_KEYS, *used, *self._elsewhere)
+        return self._right(form, *missing, mixed, _NO_KEYS, *used, *self._elsewhere)
 
-    def _peek(self, queue: str, asked: Asked, _used: list[Error]) -> Verdict:
-        if queue == EMPTY:
-            return self._exactly('{"messages":[]}')
-        return self._of_queue(queue, _listed("messages", _message(asked), asked["limit"]), asked)
-
-    def _pop(self, queue: str, asked: Asked, used: list[Error]) -> Verdict:
-        nothing = f'{self._begin}"id":null}}'
-        if queue == EMPTY:
-            return self._exactly(nothing, *used)
-        taken = escape(self._begin) + _message(asked).removeprefix("{")
-        return self._of_queue(queue, f"{taken}|{escape(nothing)}", asked, *used)
-
-    def _delete_message(self, queue: str, asked: Asked, _used: list[Error]) -> Verdict:
-        message = asked["id"]
-        if queue == EMPTY:
-            return self._exactly(f'{{"id":{message},"deleted":false}}')
-        return self._of_queue(queue, f'{{"id":{message},"deleted":(true|false)}}', asked)
-
-    def _of_queue(self, name: str, pattern: str, asked: Asked, *others: Error) -> Verdict:
+    def _of_queue(self, name: str, form: str, asked: Asked) -> Verdict:
         """What depends on whether the queue is there, and of which technique it is."""
+        found = [_USED] if "key" in asked else []
         if name == MISSING:
-            return self._refused(_NO_QUEUE, *others)
-        if name in {EMPTY, FULL}:
-            return self._one_of(pattern, *others)
-        found = [*others, _NO_QUEUE, *self._elsewhere]
-        found += [_NO_KEYS] if "key" in asked else []
-        found += [_NO_RECEIVERS] if asked.get("receiver") is not None else []
-        return self._one_of(pattern, *found)
+            return self._refused(_NO_QUEUE, *found)
+        if name not in {EMPTY, FULL}:
+            found += [_NO_QUEUE, *self._elsewhere]
+            found += [_NO_KEYS] if "key" in asked else []
+            found += [_NO_RECEIVERS] if asked.get("receiver") is not None else []
+        return self._right(form, *found)
 
     def _refused(self, error: Error, *others: Error) -> Verdict:
         code, text = error
         rest = tuple(map(self._refused, others))
         return Verdict(code, STATUSES[code], self._id, messages=frozenset({text}), or_else=rest)
 
-    def _exactly(self, text: str, *others: Error) -> Verdict:
+    def _right(self, form: str, *others: Error) -> Verdict:
         rest = tuple(map(self._refused, others))
-        return Verdict("ok", 200, self._id, product=text.encode(), or_else=rest)
-
-    def _one_of(self, pattern: str, *others: Error) -> Verdict:
-        rest = tuple(map(self._refused, others))
-        return Verdict("ok", 200, self._id, pattern=pattern, or_else=rest)
+        return Verdict("ok", 200, self._id, pattern=form, or_else=rest)
 
 
 def _exists_with(technique: str) -> Error:
@@ -151,6 +129,12 @@ def _exists_with(technique: str) -> Error:
 
 
 def _message(asked: Asked) -> str:
-    """As it is peeked and popped."""
+    """As it is peeked and popped, from its first member on."""
     receiver = asked.get("receiver") or "null"
-    return f'{{"id":{ID},"sender":{ID},"receiver":{receiver},"body":{BODY},"sentAt":{ID}}}'
+    return f'"id":{ID},"sender":{ID},"receiver":{receiver},"body":{BODY},"sentAt":{ID}}}'
+
+
+def _listed(member: str, row: str, most: object) -> str:
+    """An object with one member, an array of at most so many rows."""
+    rows = f"(?:{row}(?:,{row}){{0,{int(str(most)) - 1}}})?" if most else ""
+    return rf'{{"{member}":\[{rows}\]}}'

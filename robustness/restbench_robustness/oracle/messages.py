@@ -4,9 +4,8 @@ rules of members, path and query."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
 
 from .message_answers import NAME, OF_THE_CAMPAIGN, TECHNIQUES, Answers, Asked
 from .strict_json import INT64_MAX, Json, int64, object_of, right_id
@@ -24,19 +23,18 @@ from .verdict import (
 
 OPERATIONS = {
     "queues": {"GET": "list", "POST": "create"},
-    "queues/Q": {"GET": "count", "DELETE": "delete_queue"},
-    "queues/Q/messages": {"GET": "peek", "POST": "send"},
-    "queues/Q/messages/I": {"DELETE": "delete_message"},
-    "queues/Q/pop": {"POST": "pop"},
+    "queues/([^/]+)": {"GET": "count", "DELETE": "delete_queue"},
+    "queues/([^/]+)/messages": {"GET": "peek", "POST": "send"},
+    "queues/([^/]+)/messages/([^/]+)": {"DELETE": "delete_message"},
+    "queues/([^/]+)/pop": {"POST": "pop"},
     "broadcast": {"POST": "broadcast"},
 }
-"""By method, in the contract's order."""
+"""By path, of which the queue and the id are groups, and by method, in the contract's order."""
 MOST_QUEUES = 100
 MOST_KEY_CHARACTERS = 64
 _NAME = re.compile(NAME)
 _KEY = re.compile(f"[!-~]{{1,{MOST_KEY_CHARACTERS}}}")
 _DECIMAL = re.compile("[1-9][0-9]{0,18}")
-T = TypeVar("T")
 
 
 class MessagesOracle:
@@ -68,15 +66,12 @@ class MessagesOracle:
 
     def _operation(self, path: str) -> tuple[str, dict[str, str], list[str]]:
         """The strategy, the operations by method, and the names in a path; Violation 009."""
-        root, *parts = path.split("/")
-        if root or len(parts) < 3 or not all(parts) or parts[0] != "messages":
-            raise no_such_path()
-        strategy, parts = parts[1], parts[2:]
-        placeholders = {1: "Q", 3: "I"}
-        shape = "/".join(placeholders.get(place, it) for place, it in enumerate(parts))
-        if strategy not in self._strategies or shape not in OPERATIONS:
-            raise no_such_path()
-        return strategy, OPERATIONS[shape], parts[1::2]
+        for form, operations in OPERATIONS.items():
+            found = re.fullmatch(f"/messages/([^/]+)/{form}", path)
+            if found and found[1] in self._strategies:
+                strategy, *names = found.groups()
+                return strategy, operations, names
+        raise no_such_path()
 
     def _in_path_and_query(self, operation: str, names: list[str], query: str) -> Asked:
         """What is asked for outside of the body; Violation 003."""
@@ -87,13 +82,12 @@ class MessagesOracle:
             asked["id"] = _decimal("id", names[1])
         require_delay(query, self._limits)
         if operation == "list":
-            _at_most_once(query, "after", lambda text: _name("after", text))
-            asked["limit"] = _at_most_once(query, "limit", lambda it: _decimal("limit", it, 1000))
-            asked["limit"] = asked["limit"] or 100
+            if (after := _only(query, "after")) is not None:
+                _name("after", after)
+            asked["limit"] = _number(query, "limit", 1000) or 100
         if operation == "peek":
-            receiver = _at_most_once(query, "receiver", lambda it: _decimal("receiver", it))
-            limit = _at_most_once(query, "limit", lambda it: _decimal("limit", it, 100)) or 1
-            asked |= {"receiver": receiver, "limit": limit}
+            asked["receiver"] = _number(query, "receiver", INT64_MAX)
+            asked["limit"] = _number(query, "limit", 100) or 1
         return asked
 
     def _members(self, operation: str, members: dict[str, Json]) -> Asked:
@@ -149,12 +143,17 @@ def _decimal(place: str, text: str, most: int = INT64_MAX) -> int:
     return int(text)
 
 
-def _at_most_once(query: str, name: str, rule: Callable[[str], T]) -> T | None:
-    """One that is given twice breaks the rule, as an empty one does."""
+def _only(query: str, name: str) -> str | None:
+    """A parameter, if it is given; one given twice breaks the rule, as an empty one does."""
     values = parameters(query, name)
     if not values:
         return None
-    return rule(values[0] if len(values) == 1 else "")
+    return values[0] if len(values) == 1 else ""
+
+
+def _number(query: str, name: str, most: int) -> int | None:
+    text = _only(query, name)
+    return None if text is None else _decimal(name, text, most)
 
 
 def _queues(value: Json) -> list[str]:

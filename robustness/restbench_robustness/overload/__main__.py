@@ -17,37 +17,25 @@ from rich.console import Console
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import BadConfiguration, Failure
 
+from . import scenarios
 from .large import BODIES, weighed
-from .promises import Findings, Promise, broken, table
-from .scenarios import Force, besieged, endured, overloaded, pool_killed, stopped
+from .promises import Findings, broken, table
+from .scenarios import LEAST_CONNECTIONS, POOLS, Force
 from .subject import Subject, started
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-CAPACITY_S = 4.0
-USERS = 10
 BESIEGERS = (300, 600)
 SIEGE_S = 10.0
 #: So that a person need not wait for the defaults, which are made for slow but honest clients.
 SHORT_TIMEOUTS = {"RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "3"}
 #: Where the stages of a request run differently enough to free things differently.
 SLOW = {"java": ("serial", "pinned", "pipeline"), "python": ("serial", "process-per-request")}
-#: The names of a pool's processes in the kernel begin so.
-POOLS: dict[str, dict[str, str]] = {
-    "java": {},
-    "python": {
-        "process-per-request": "PR-",
-        "process-per-element": "PE-",
-        "executor-per-request": "ER-",
-        "executor-per-element": "EE-",
-    },
-}
 #: In Python the first has one place for all, the second a process a core.
 LARGE = {"java": ("serial",), "python": ("serial", "process-per-request")}
 #: An envelope needs eight times its bytes: at the usual budget it would be refused unread.
 LARGE_SETTINGS = {"java": {"RESTBENCH_MEMORY_BUDGET_BYTES": str(720 << 20)}, "python": {}}
 STOPPED = {"java": ("thread-pool", "pinned"), "python": ("serial", "process-per-request")}
-
 
 Task = Callable[[Subject], Coroutine[Any, Any, Findings]]
 Service = tuple[str, dict[str, str], list[Task]]
@@ -65,22 +53,21 @@ def services(
         return asked_for if scenario in (kind, "all") else []
 
     for each in wanted("flood", offered):
-        yield f"flood-{each}", {}, [partial(overloaded, strategy=each, force=force)]
+        yield f"flood-{each}", {}, [partial(scenarios.overloaded, strategy=each, force=force)]
     if scenario in ("slow", "all"):
-        tasks = [partial(endured, strategy=each) for each in wanted("slow", SLOW[name])]
-        for number in BESIEGERS:
-            tasks.append(partial(besieged, strategy="serial", number=number, seconds=SIEGE_S))
+        tasks = [partial(scenarios.endured, strategy=each) for each in wanted("slow", SLOW[name])]
+        siege = partial(scenarios.besieged, strategy="serial", seconds=SIEGE_S)
+        tasks += [partial(siege, number=number) for number in BESIEGERS]
         yield "slow", SHORT_TIMEOUTS, tasks
-    if pools := wanted("kill", POOLS[name]):
-        of_each = ((each, POOLS[name][each]) for each in pools)
-        tasks = [partial(pool_killed, strategy=it, prefix=of, force=force) for it, of in of_each]
+    if pools := wanted("kill", POOLS if name == "python" else ()):
+        tasks = [partial(scenarios.pool_killed, strategy=each, force=force) for each in pools]
         yield "kill", {}, tasks
     for each in wanted("large", LARGE[name]):
         bodies = [body for body in BODIES if name == "java" or not body.soap]
         tasks = [partial(weighed, strategy=each, large=body) for body in bodies]
         yield f"large-{each}", LARGE_SETTINGS[name], tasks
     for each in wanted("stop", STOPPED[name]):
-        yield f"stop-{each}", {}, [partial(stopped, strategy=each)]
+        yield f"stop-{each}", {}, [partial(scenarios.stopped, strategy=each)]
 
 
 def carried_out(  # noqa: PLR0913, PLR0917 - as the command has them
@@ -108,7 +95,7 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
         Literal["flood", "slow", "kill", "large", "stop", "all"], typer.Option()
     ] = "all",
     seconds: Annotated[float, typer.Option(min=1, help="of load, each strategy")] = 60.0,
-    connections: Annotated[int, typer.Option(min=1, help="at once")] = 1000,
+    connections: Annotated[int, typer.Option(min=LEAST_CONNECTIONS, help="at once")] = 1000,
     kills: Annotated[int, typer.Option(min=1, help="of each kind of process")] = 20,
     seed: Annotated[int, typer.Option(help="of bodies, victims and pauses")] = 1,
 ) -> None:
@@ -118,23 +105,21 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
     The ports are JAVA_PORT and PYTHON_PORT.
     """
     names: list[ServiceName] = ["java", "python"] if service == "both" else [service]
-    force = Force(seconds, connections, CAPACITY_S, kills, USERS, seed)
-    promises: list[Promise] = []
+    force = Force(seconds, connections, kills, seed)
+    number = 0
+    missed: list[str] = []
     with tempfile.TemporaryDirectory(prefix="restbench-overload-") as folder:
         for name in names:
-            for findings in carried_out(
-                name, front, strategy, scenario, force, Path(folder) / name
-            ):
-                promises += findings.promises
-                console.print(table(findings.promises))
-    missed = broken(promises, front)
+            of_it = carried_out(name, front, strategy, scenario, force, Path(folder) / name)
+            for findings in of_it:
+                console.print(table(findings))
+                number += len(findings.promises)
+                missed += [f"{findings.subject}: {it}" for it in broken(findings.promises, front)]
     if missed:
-        console.print(table(missed))
-        console.print(
-            f"{len(missed)} of {len(promises)} promises were NOT as expected", style="bold red"
-        )
+        console.print("\n".join(missed), style="bold red", markup=False)
+        console.print(f"{len(missed)} of {number} promises were NOT as expected", style="bold red")
         raise typer.Exit(1)
-    console.print(f"all {len(promises)} promises held", style="green")
+    console.print(f"all {number} promises held", style="green")
 
 
 def main() -> None:

@@ -33,9 +33,9 @@ def _around_rows(one: bytes) -> tuple[bytes, bytes]:
     return begin, end
 
 
-#: Where a product's rows go, of operands that make its answer as long as its rows are many.
+#: Where a product's further rows go, of operands that make its answer as long as its rows are many.
 JSON_ROWS = (
-    b'{"requestId":"1","matrixOne":{"columnCount":1,"rows":[',
+    b'{"requestId":"1","matrixOne":{"columnCount":1,"rows":[{"value":"1"}',
     b']},"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}',
 )
 SOAP_ROWS = _around_rows(envelope("1", [(1, ["\0"]), (1, ["1"])]))
@@ -51,7 +51,6 @@ class Large:
     piece: bytes
     begin: bytes = b""
     end: bytes = b""
-    separator: bytes = b""
     soap: bool = False
     codes: tuple[str, ...] = ("002",)
     """Any of them is right; 200 for a product."""
@@ -63,14 +62,13 @@ class Large:
 
     def body(self, size: int) -> bytes:
         """At most so many bytes, and within a piece of them."""
-        room = size - len(self.begin) - len(self.end) - len(self.piece)
-        more = self.separator + self.piece
-        return self.begin + self.piece + more * (room // len(more)) + self.end
+        room = size - len(self.begin) - len(self.end)
+        return self.begin + self.piece * (room // len(self.piece)) + self.end
 
 
 #: A body may also be more than a service can hold: 007, or 010 where its memory is small.
 BODIES = (
-    Large("rows of 1", b'{"value":"1"}', *JSON_ROWS, separator=b",", codes=("200", "007", "010")),
+    Large("rows of 1", b',{"value":"1"}', *JSON_ROWS, codes=("200", "007", "010")),
     Large("white space", b" "),
     Large("brackets", b"["),
     Large("rows of 1", b"<row>1</row>", *SOAP_ROWS, soap=True, codes=("200", "007", "010")),

@@ -17,11 +17,14 @@ from restbench.experiment.cell import Front
 class Promise:
     """One promise held against what was seen."""
 
-    subject: str
     what: str
     bound: str
     seen: str
     held: bool
+
+    def __str__(self) -> str:
+        """For a line."""
+        return f"{self.what}: {self.bound}, seen {self.seen}"
 
 
 @dataclass
@@ -33,7 +36,7 @@ class Findings:
 
     def judge(self, what: str, bound: str, seen: str, held: bool) -> None:
         """Note one promise."""
-        self.promises.append(Promise(self.subject, what, bound, seen, held))
+        self.promises.append(Promise(what, bound, seen, held))
 
     def within(self, what: str, seconds: float | None, bound_s: float) -> None:
         """Note a promise about time; `seconds` is None where it had not come to pass at the end."""
@@ -62,17 +65,12 @@ def broken(promises: Iterable[Promise], front: Front) -> list[Promise]:
     return [promise for promise in promises if not is_as_said(promise)]
 
 
-def table(promises: Iterable[Promise]) -> Table:
-    """For a person: one line a promise, a heading a subject."""
-    shown = Table(title="What was promised and what was seen", title_justify="left")
+def table(findings: Findings) -> Table:
+    """For a person: one line a promise."""
+    shown = Table(title=Text(findings.subject, style="bold"), title_justify="left")
     for heading in ("Promise", "Bound", "Seen", "Held"):
         shown.add_column(heading, overflow="fold")
-    subject = ""
-    for promise in promises:
-        if promise.subject != subject:
-            subject = promise.subject
-            shown.add_section()
-            shown.add_row(Text(subject, style="bold"), "", "", "")
-        held = Text("yes", style="green") if promise.held else Text("NO", style="bold red")
-        shown.add_row(Text(f"  {promise.what}"), Text(promise.bound), Text(promise.seen), held)
+    for it in findings.promises:
+        held = Text("yes", style="green") if it.held else Text("NO", style="bold red")
+        shown.add_row(Text(it.what), Text(it.bound), Text(it.seen), held)
     return shown

@@ -20,7 +20,7 @@ from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
-from restbench.machine.process import lives
+from restbench.machine.process import family, lives
 
 from ..services import in_flight
 from .load import LOW, Kind, Outcome, Verdict, valid
@@ -57,17 +57,11 @@ class Subject:
 
     def limit(self, setting: str) -> int:
         """A setting as /health shows it, in its unit."""
-        shown = self.health["settings"]
-        if setting not in shown:
-            raise EnvironmentProblem(f"the {self.name} service's /health shows no {setting}")
-        return int(shown[setting])
+        return int(self.health["settings"][setting])
 
     def everyone(self) -> list[psutil.Process]:
         """All processes of the service now, zombies too."""
-        with contextlib.suppress(psutil.NoSuchProcess):
-            root = psutil.Process(self.service.processes[0].pid)
-            return [root, *root.children(recursive=True)]
-        return []
+        return family(self.service.processes[0].pid)
 
     def names(self) -> dict[int, str]:
         """The kernel's name of each living process of the service, by its pid."""
@@ -103,22 +97,19 @@ class Subject:
         """What becomes of a request on a new connection, or on one that is `kept`."""
         began = time.monotonic()
         url = f"{self.service.base_url}/matrix/{strategy}{kind.query}"
-        client = kept or new_client(timeout_s)
-        try:
-            async with asyncio.timeout(timeout_s):
-                answer = await client.post(url, content=kind.body(number), headers=HEADERS)
-            verdict = kind.judge(number, answer)
-            shown = f"{answer.status_code} {answer.content[:100]!r}"
-        except (TimeoutError, httpx.TimeoutException):
-            verdict, shown = Verdict.HUNG, "no whole answer"
-        except httpx.RemoteProtocolError as error:
-            closed = "disconnected" in str(error) or "closed" in str(error)
-            verdict, shown = Verdict.LOST if closed else Verdict.WRONG, repr(error)
-        except httpx.HTTPError as error:
-            verdict, shown = Verdict.LOST, repr(error)
-        finally:
-            if client is not kept:
-                await client.aclose()
+        async with contextlib.nullcontext(kept) if kept else new_client(timeout_s) as client:
+            try:
+                async with asyncio.timeout(timeout_s):
+                    answer = await client.post(url, content=kind.body(number), headers=HEADERS)
+                verdict = kind.judge(number, answer)
+                shown = f"{answer.status_code} {answer.content[:100]!r}"
+            except (TimeoutError, httpx.TimeoutException):
+                verdict, shown = Verdict.HUNG, "no whole answer"
+            except httpx.RemoteProtocolError as error:
+                closed = "disconnected" in str(error) or "closed" in str(error)
+                verdict, shown = Verdict.LOST if closed else Verdict.WRONG, repr(error)
+            except httpx.HTTPError as error:
+                verdict, shown = Verdict.LOST, repr(error)
         return End(verdict, began, time.monotonic(), shown)
 
     async def normal(self, strategy: str, number: int = 1) -> End:
@@ -174,12 +165,8 @@ def started(
     name: ServiceName, front: Front, folder: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[Subject]:
     """A fresh service behind a front; `settings` are variables of its environment."""
-    folder.mkdir(parents=True, exist_ok=True)
-    running = service.start(name, front, None, folder, protected=True, settings=settings)
-    try:
+    with service.start(name, front, None, folder, protected=True, settings=settings) as running:
         yield Subject(running, running.health())
-    finally:
-        running.stop()
 
 
 async def seconds_until(condition: Callable[[], Any], timeout_s: float) -> float | None:

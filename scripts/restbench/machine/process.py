@@ -89,7 +89,7 @@ def stop(
     It is asked alone, or its whole group at once (`to_group`), as a terminal asks. Returns when all
     of them are gone: their ports are free then.
     """
-    family = _family(process.pid)
+    everyone = family(process.pid)
     if process.poll() is None:
         if to_group:
             os.killpg(process.pid, first)  # not reaped, so the number is still ours
@@ -100,11 +100,11 @@ def stop(
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    for each in family:
+    for each in everyone:
         with contextlib.suppress(psutil.NoSuchProcess):
             each.kill()
     deadline = time.monotonic() + STOP_TIMEOUT_S
-    while any(lives(each) for each in family) and time.monotonic() < deadline:
+    while any(lives(each) for each in everyone) and time.monotonic() < deadline:
         time.sleep(0.01)
 
 
@@ -146,10 +146,10 @@ def lives(each: psutil.Process) -> bool:
 
 def tree(pid: int) -> tuple[int, ...]:
     """The process and all its descendants, sorted; empty when it is gone."""
-    return tuple(sorted(each.pid for each in _family(pid)))
+    return tuple(sorted(each.pid for each in family(pid)))
 
 
-def _family(pid: int) -> list[psutil.Process]:
+def family(pid: int) -> list[psutil.Process]:
     """The process and all its descendants; children that end meanwhile are left out."""
     try:
         root = psutil.Process(pid)

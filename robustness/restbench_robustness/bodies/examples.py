@@ -1,0 +1,33 @@
+"""The requests of the contract's examples: what a campaign changes, and takes odd values from."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+from restbench_robustness.wire import Message
+
+FOLDER = Path(__file__).parents[3] / "contract" / "examples"
+
+
+def body_of(request: dict[str, Any]) -> bytes:
+    """Of an example's request."""
+    if "bodyBase64" in request:
+        return base64.b64decode(request["bodyBase64"])
+    if "bodyText" in request:
+        return str(request["bodyText"]).encode()
+    return json.dumps(request["body"]).encode() if "body" in request else b""
+
+
+def examples(*roots: str) -> dict[str, Message]:
+    """By name those whose path begins so, as they are sent; what stands in braces stays there."""
+    found = {}
+    for file in sorted(FOLDER.glob("*.json")):
+        request = json.loads(file.read_text())["request"]
+        path, _, query = request["path"].partition("?")
+        if path.startswith(roots):
+            headers = tuple(request["headers"].items())
+            found[file.stem] = Message(body_of(request), request["method"], path, query, headers)
+    return found
