@@ -117,7 +117,7 @@ def test_a_part_that_only_stands_beside_decides_nothing() -> None:
 
 
 def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -> None:
-    """Not the widest of all parts: J2's "falls" and "to no less than 0.8" (review B10)."""
+    """Not the widest of all parts: J2's "falls" and "to no less than 0.8"."""
     file = claim(part("less"), part("not less", more="margin = 0.25"))
     (found,) = claims.decide(file, rows(times(0.93, 0.08)), (), 12.0)
     undecided, held = found.parts
@@ -144,7 +144,7 @@ def test_what_settles_a_claim_is_said_before_what_is_unknown() -> None:
 
 
 def test_no_two_ratios_of_a_claim_have_one_name() -> None:
-    """F1-stuck had `F1 low in mix 1u / F1 low 1u` of Java and of Python (review B9)."""
+    """F1-stuck had `F1 low in mix 1u / F1 low 1u` of Java and of Python."""
     for name in ("adaptive", "thesis"):
         for entry in claim_file.load(store.experiment_file(f"claims/{name}")).claims:
             names: dict[tuple[str, str], object] = {}
