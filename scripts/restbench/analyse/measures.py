@@ -24,7 +24,7 @@ __all__ = ["COUNTS", "Measurement", "Row", "alike", "row", "rows"]
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
 
-#: With fewer blocks no ends of an interval are published (method, rule 6).
+#: With fewer blocks no number has an interval (method, rule 6).
 FEWEST_BLOCKS = 3
 
 
@@ -95,14 +95,14 @@ class Row:
         return sum(values) if metric in COUNTS else fmean(values)
 
     def interval(self, metric: str) -> Interval | None:
-        """The t interval of the mean over blocks; None for fewer than two."""
+        """The t interval of the mean over blocks; None below FEWEST_BLOCKS, where the t quantile
+        is more than the data."""
         values = self._values(metric)
-        return t_interval(values) if len(values) > 1 else None
+        return t_interval(values) if len(values) >= FEWEST_BLOCKS else None
 
     def ends(self, metric: str) -> tuple[float, float] | tuple[None, None]:
-        """The ends of that interval as they are published: none below FEWEST_BLOCKS, where the t
-        quantile is more than the data."""
-        known = self.interval(metric) if len(self.measured) >= FEWEST_BLOCKS else None
+        """The ends of that interval."""
+        known = self.interval(metric)
         return (known.low, known.high) if known else (None, None)
 
     def record(self) -> dict[str, str | int | float | None]:

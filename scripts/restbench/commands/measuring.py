@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import time
@@ -32,11 +33,9 @@ from restbench.commands.results import with_raw_data
 from restbench.deploy import programs
 from restbench.drive import dashboards
 from restbench.experiment import experiment, toml_file
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, STRATEGIES, ServiceName
+from restbench.experiment.cell import STRATEGIES, ServiceName
 from restbench.experiment.claim_file import Claims, check_complexities
 from restbench.experiment.order import Order, parse_filter, plan
-from restbench.experiment.records import PlannedCell
-from restbench.experiment.selection import Where
 from restbench.failures import (
     BadConfiguration,
     CellsFailed,
@@ -147,7 +146,8 @@ def order_for(
         chosen = chosen.lasting(minutes)
     planned = plan(loaded, chosen, selection)
     others = attached(attach)
-    _require_frameworks([each for each in planned if each.cell.service not in others], selection)
+    here = [each.cell for each in planned if each.cell.service not in others]
+    programs.require_frameworks(here, selection)
     return Order(
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),
@@ -158,23 +158,6 @@ def order_for(
         claims_text=claims_text,
         attached=others,
     )
-
-
-def _require_frameworks(planned: Sequence[PlannedCell], selection: Where) -> None:
-    """BadConfiguration where the environment chooses a framework, which is a factor in a run, or
-    one that was selected by its name cannot be had here."""
-    for name in dict.fromkeys(each.cell.service for each in planned):
-        variable = f"{name.upper()}_FRAMEWORK"
-        if (value := os.environ.get(variable)) not in (None, "", DEFAULT_FRAMEWORKS[name]):
-            raise BadConfiguration(
-                f"{variable}={value}: the framework is a factor of a run's cells: write "
-                f'framework = "{value}" into [[cells]] of an experiment\'s file, or take '
-                f"EXPERIMENT=frameworks with --cells 'framework={value}'"
-            )
-    for name, framework in {(each.cell.service, each.cell.framework) for each in planned}:
-        named = framework in (selection.framework or ())
-        if named and (lack := programs.lacking(name, framework)):
-            raise BadConfiguration(f"CELLS: framework: {lack}")
 
 
 def command_line() -> str:

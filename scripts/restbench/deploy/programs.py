@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
 from restbench import ROOT
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, ServiceName
-from restbench.failures import EnvironmentProblem
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell, Framework, ServiceName
+from restbench.experiment.selection import Where
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import jvm
 
 JAR = ROOT / "java-service" / "target" / "restbench-java.jar"
@@ -69,6 +71,24 @@ def lacking(name: ServiceName, framework: Framework) -> str:
         return f"{framework}: this checkout's Python service does not have it"
     named = ", ".join(packages)
     return f"{framework}: not installed ({named}): make frameworks" if packages else ""
+
+
+def require_frameworks(cells: Iterable[Cell], selection: Where) -> None:
+    """BadConfiguration where the environment chooses a framework, which is a factor in a run, or
+    one that was selected by its name cannot be had here."""
+    wanted = dict.fromkeys((each.service, each.framework) for each in cells)
+    for name in dict.fromkeys(name for name, _ in wanted):
+        variable = f"{name.upper()}_FRAMEWORK"
+        if (value := os.environ.get(variable)) not in (None, "", DEFAULT_FRAMEWORKS[name]):
+            raise BadConfiguration(
+                f"{variable}={value}: the framework is a factor of a run's cells: write "
+                f'framework = "{value}" into [[cells]] of an experiment\'s file, or take '
+                f"EXPERIMENT=frameworks with --cells 'framework={value}'"
+            )
+    for name, framework in wanted:
+        named = framework in (selection.framework or ())
+        if named and (lack := lacking(name, framework)):
+            raise BadConfiguration(f"CELLS: framework: {lack}")
 
 
 @functools.cache

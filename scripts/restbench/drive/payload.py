@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from restbench.drive import logs, messages
 from restbench.experiment import npb
-from restbench.experiment.cell import Kernel, Kind, Shape
+from restbench.experiment.cell import Kernel, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.level import Logs, Messages, ShapeEntry, Workload, mixed_order
 from restbench.store.writing import write_text
@@ -58,7 +58,6 @@ class Requests:
 
     payloads: Mapping[str, Payload]
     """By the level of one size that each is."""
-    mix: tuple[Kind, ...] = ()
 
     @property
     def workload(self) -> Workload:
@@ -77,9 +76,8 @@ def path_of(workload: Workload, strategy: str, kernel: Kernel = "loops") -> str:
 
 def requests_of(experiment: Experiment, complexity: str) -> Requests:
     """What one of the experiment's levels of complexity sends."""
-    kinds = experiment.mix(complexity)
-    names = [kind.name for kind in kinds] or [complexity]
-    return Requests({name: payload_of(experiment, name) for name in names}, kinds)
+    names = experiment.mixes.get(complexity, [complexity])
+    return Requests({name: payload_of(experiment, name) for name in names})
 
 
 def files_of(
@@ -93,8 +91,7 @@ def files_of(
         requests = requests_of(experiment, complexity)
         for name, payload in requests.payloads.items():
             found |= payload.files(folders(name))
-        if requests.mix:
-            shares = {kind.name: kind.share for kind in requests.mix}
+        if shares := experiment.mixes.get(complexity):
             order = mixed_order(shares, f"{experiment.seed} {complexity}")
             found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
     elif experiment.sends_load and isinstance(level, Messages):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.measures import COUNTS, Row
+from restbench.analyse.measures import COUNTS, FEWEST_BLOCKS, Row
 from restbench.analyse.warnings import explain
 from restbench.experiment import columns
 from restbench.experiment.cell import Cell
@@ -128,7 +128,7 @@ def blocks_line(planned: int, rows: Sequence[Row]) -> str:
     """How many blocks there are, and what that means for intervals."""
     measured = max((len(row.measured) for row in rows), default=0)
     of_planned = f" of {planned} planned" if measured < planned else ""
-    if measured > 1:
+    if measured >= FEWEST_BLOCKS:
         return (
             f"{measured}{of_planned}; ± is the 95 % t interval over them. They are of one run: "
             "other hours may differ by more"
@@ -136,8 +136,8 @@ def blocks_line(planned: int, rows: Sequence[Row]) -> str:
     if measured == 0:
         return f"none{of_planned}: nothing was measured"
     return (
-        f"one{of_planned}: every cell was measured once, so no number has an interval over runs, "
-        "and a difference between two cells is what one run showed"
+        f"{'one' if measured == 1 else 'two'}{of_planned}: an interval over blocks takes three, so "
+        "a difference between two cells is only what this run showed"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the load generator's share and missing users let be said of a claim (review 2.2, B2)."""
+"""What the load generator's share and missing users let be said of a claim."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_verdict_stands_where_it_stands_without_the_generator(
 
 
 def test_a_gap_across_complexities_is_not_contradicted_by_dilution() -> None:
-    """J6 at 60 users: 1.085 as seen, known within 2 %, is 0.945 by the service (review 2.2)."""
+    """J6 at 60 users: 1.085 as seen, known within 2 %, is 0.945 by the service."""
     seen = {"serial low": 1.148, "pinned low": 1.0, "serial medium": 1.246, "pinned medium": 1.0}
     share = {"serial low": 0.552, "pinned low": 0.487, "serial medium": 0.30, "pinned medium": 0.30}
     measured = [

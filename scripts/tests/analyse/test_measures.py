@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
 
-from restbench.analyse import measures
+from restbench.analyse import estimates, measures
+from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
+from restbench.store.trials import Trial
 
 SERIAL = cell("java serial low 10")
 #: 9 users at 50 ms end 40 times each in 2 s, one at 100 ms ends 20 times: 380 in all.
@@ -96,13 +101,17 @@ def test_the_slowest_percent_is_in_mean_and_p99(tmp_path: Path) -> None:
 
 def test_several_blocks_are_averaged_and_have_an_interval(tmp_path: Path) -> None:
     faster = steady_load(users=10, elapsed_ms=40)  # 500 completions: 250/s
-    row = only_row(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, faster, block=2))
-    assert row.value("throughput_per_s") == pytest.approx((190 + 250) / 2)
-    assert row.value("samples") == 880, "counts are summed"
+    two = [Made(SERIAL, LOAD), Made(SERIAL, faster, block=2)]
+    row = only_row(tmp_path, *two, Made(SERIAL, LOAD, block=3))
+    assert row.value("throughput_per_s") == pytest.approx((190 + 250 + 190) / 3)
+    assert row.value("samples") == 380 + 500 + 380, "counts are summed"
     interval = row.interval("throughput_per_s")
     assert interval is not None
-    # s = 60/sqrt2, half-width = t[.975;1] s / sqrt2 = 12.7062 x 30
-    assert interval.half_width == pytest.approx(12.70620474 * 30, rel=1e-6)
+    # s = 60/sqrt3, half-width = t[.975;2] s / sqrt3 = 4.302653 x 20
+    assert interval.half_width == pytest.approx(4.30265273 * 20, rel=1e-6)
+    of_two = only_row(tmp_path / "two", *two)
+    assert of_two.value("throughput_per_s") == pytest.approx((190 + 250) / 2)
+    assert of_two.interval("throughput_per_s") is None, "the t quantile would be 12.7"
 
 
 def test_a_percentile_that_one_block_does_not_support_is_not_shown(tmp_path: Path) -> None:
@@ -156,6 +165,27 @@ def test_what_went_to_neither_side_is_foreign_and_the_rest_is_shared_out(tmp_pat
     assert block.foreign_pct == pytest.approx(19)
     assert block.steal_pct == 0
     assert block.generator_share == pytest.approx(100 / 1_300)
+
+
+def two_trials(**changes: tuple[Any, Any]) -> Measurement:
+    """Of 30 and 10 responses, a second each, on two cores."""
+    made = []
+    for number, completions in enumerate((30, 10)):
+        one = Trial(1, number + 1, SERIAL.id, 10, 0, 1.0, np.full(completions, 50_000))
+        own = {"service_cpu_ms": 600.0, "generator_cpu_ms": 100.0, "busy_ms": 900.0}
+        made.append(replace(one, **own, **{name: of[number] for name, of in changes.items()}))
+    return estimates.of_trials(1, made, 2)
+
+
+def test_what_a_database_did_for_the_service_is_not_foreign() -> None:
+    assert two_trials().foreign_pct == pytest.approx(100 * 400 / 4_000)
+    beside = two_trials(extras=({"database_busy_ms": 150.0}, {"database_busy_ms": 50.0}))
+    assert beside.foreign_pct == pytest.approx(100 * 200 / 4_000)
+
+
+def test_a_stage_is_the_mean_over_requests_not_over_trials() -> None:
+    found = two_trials(stages_ms=({"compute": 1.0}, {"compute": 5.0}))
+    assert found.compute_ms == pytest.approx((30 * 1 + 10 * 5) / 40)
 
 
 def test_the_throughput_that_both_cpu_times_allow_stands_beside_the_measured_one(

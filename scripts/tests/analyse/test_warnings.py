@@ -87,7 +87,7 @@ def test_rule_10_users_in_flight_are_no_bias_at_a_rate_nor_while_something_is_do
 
 
 def test_rule_10_a_cells_warning_is_the_mean_over_its_blocks_not_any_of_them() -> None:
-    """10 % of steal in one block of five bias the mean by 2.2 %, in two by 4.4 % (review B5)."""
+    """10 % of steal in one block of five bias the mean by 2.2 %, in two by 4.4 %."""
     cell = row("java serial low 10", [100.0] * 5)
     assert with_facts(cell, steal_pct=[10.0, 0.0, 0.0, 0.0, 0.0]).warnings == ()
     (found,) = with_facts(cell, steal_pct=[10.0, 10.0, 0.0, 0.0, None]).warnings
@@ -129,7 +129,7 @@ def test_rule_10_noise_without_a_defect_raises_warnings_on_fewer_than_five_perce
 ) -> None:
     """Closed loads of 10 users, 200/s with noise of 10 % (AR, time constant 1 s), blocks of 10 s,
     every completion counted; by the flags of old 67 % of such cells were marked after 5 blocks and
-    99 % after 20 (review 2.1)."""
+    99 % after 20."""
     draw = np.random.default_rng(2019)
     cells = 100
     warned = sum(

@@ -308,6 +308,16 @@ def test_the_newest_calibration_of_this_machine_holds(tmp_path: Path) -> None:
     assert machine_findings.newest_for(Calibration, made.machine, tmp_path, unheard) == made
 
 
+def test_a_calibration_that_cannot_be_read_is_named_and_stops_nobody(tmp_path: Path) -> None:
+    made = record([a_check("one", passed=True)])
+    machine_findings.keep(made, tmp_path)
+    (tmp_path / "9999.json").write_text('{"made": ')
+    told: list[str] = []
+    assert machine_findings.newest_for(Calibration, made.machine, tmp_path, told.append) == made
+    (note,) = told
+    assert note.startswith("left out: ") and "9999.json" in note
+
+
 def test_a_calibration_of_another_machine_is_refused_in_words(tmp_path: Path) -> None:
     made = record([a_check("one", passed=True)])
     machine_findings.keep(made, tmp_path)

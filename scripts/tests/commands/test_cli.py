@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 from pathlib import Path
 
 import pytest
 from command_line import restbench, started
 from fixture_run import FIXTURES
+
+from restbench.failures import BadConfiguration
+from restbench.store import exported, store
 
 
 def test_help_shows_examples_and_exit_codes() -> None:
@@ -117,6 +121,23 @@ def test_a_run_of_an_earlier_form_is_refused_with_the_commit_that_reads_it(
     assert done.returncode == 2
     assert "of an earlier form, without trials.sqlite and run.json; the last" in done.stderr
     assert f"that reads it is {commit}" in done.stderr
+
+
+def test_a_run_of_an_earlier_form_is_listed_as_one(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "old-run", tmp_path / "old")
+    with pytest.raises(BadConfiguration, match=r"there are: old \(of an earlier form\)$"):
+        store.open_run("yesterday", tmp_path)
+
+
+def test_what_a_kept_run_has_decided_is_told_of_its_run_json() -> None:
+    told = exported.read(store.Run(store.RESULTS / "reference").exported_file)
+    done = restbench("plan", "--run", "reference")
+    assert done.returncode == 0
+    *lines, last = done.stdout.splitlines()
+    assert [each.split()[0] for each in lines[: len(told.claims)]] == [
+        each.id for each in told.claims
+    ]
+    assert last == "more of it: restbench extend reference --minutes N"
 
 
 def test_a_port_in_use_is_one_line_and_exit_code_3() -> None:

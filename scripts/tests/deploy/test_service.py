@@ -12,10 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 from ports import free_port
+from waiting import await_true
 
 from restbench.deploy import programs, service
 from restbench.failures import EnvironmentProblem
-from restbench.machine import ports, watch
+from restbench.machine import ports, process, watch
 
 
 @pytest.fixture
@@ -105,6 +106,20 @@ def test_a_service_that_was_stopped_is_not_said_to_have_died(
     found = service.Service("java", "http://127.0.0.1:1", [ended], log=log).ending()
     assert found.startswith(f"the java service {told}")
     assert ("log ends" in found) == ("died" in found)
+
+
+def test_what_a_services_process_has_started_is_of_the_service() -> None:
+    """gunicorn's workers and their pools serve: their CPU time is the service's."""
+    child = "import time; time.sleep(600)"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    started = subprocess.Popen([sys.executable, "-c", parent], start_new_session=True)
+    running = service.Service("python", "http://127.0.0.1:1", [started])
+    try:
+        assert await_true(lambda: len(running.pids()) == 2)
+        assert started.pid in running.pids()
+    finally:
+        process.stop(started)
+    assert running.pids() == ()
 
 
 def test_a_service_of_others_that_is_gone_is_named_by_its_address() -> None:

@@ -117,7 +117,7 @@ def test_a_part_that_only_stands_beside_decides_nothing() -> None:
 
 
 def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -> None:
-    """Not the widest of all parts: J2's "falls" and "to no less than 0.8" (review B10)."""
+    """Not the widest of all parts: J2's "falls" and "to no less than 0.8"."""
     file = claim(part("less"), part("not less", more="margin = 0.25"))
     (found,) = claims.decide(file, rows(times(0.93, 0.08)), (), 12.0)
     undecided, held = found.parts

@@ -35,7 +35,7 @@ def known(estimate: float, high: float, margin: float = 0.05) -> Comparison:
 @pytest.mark.parametrize(
     ("estimate", "high", "expect", "told"),
     [
-        # The table of review/harness.md 1.2: all five were "not detected" before.
+        # The first four, and what is not measurable, were once one verdict: "not detected".
         (1.000, 1.001, "greater", "no-effect"),
         (1.030, 1.031, "greater", "smaller-than-margin"),
         (0.961, 0.962, "greater", "smaller-than-margin"),

@@ -1,4 +1,4 @@
-"""The threads of a JVM's compilers are found by their names."""
+"""The threads of a JVM's compilers and collectors are found by their names."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ def burn(name: str, cpu_s: float, burnt: threading.Event, done: threading.Event)
 
 def test_threads_are_told_by_how_their_names_begin() -> None:
     done = threading.Event()
-    for name, cpu_s in {"C2 CompilerThre": 0.2, ") C2 Compiler": 0.1, "http-nio": 0.1}.items():
+    used_s = {"C2 CompilerThre": 0.2, ") C2 Compiler": 0.1, "http-nio": 0.1}
+    used_s |= {"GC Thread#0": 0.1, "G1 Conc#0": 0.1}
+    for name, cpu_s in used_s.items():
         burnt = threading.Event()
         threading.Thread(target=burn, args=(name, cpu_s, burnt, done)).start()
         assert burnt.wait(60)
     try:
         assert jvm.compilers_cpu_ms((os.getpid(),)) == pytest.approx(200, abs=30)
+        assert jvm.collectors_cpu_ms((os.getpid(),)) == pytest.approx(200, abs=30)
     finally:
         done.set()
 

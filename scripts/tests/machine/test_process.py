@@ -66,6 +66,20 @@ def test_a_bound_child_runs_on_its_cores_only(tmp_path: Path) -> None:
         process.stop(started)
 
 
+def test_cpu_time_on_other_cores_than_those_given_is_a_share_of_it(tmp_path: Path) -> None:
+    core = min(os.sched_getaffinity(0))
+    burner = "import time\nwhile time.process_time() < 0.2: pass\nprint('done', flush=True)"
+    command = [sys.executable, "-c", f"{burner}; time.sleep(600)"]
+    log = tmp_path / "log"
+    started = process.start(process.bound_to_us(command, str(core)), log)
+    try:
+        assert await_true(lambda: "done" in log.read_text())
+        found = [process.off_cores_share((started.pid,), each) for each in ((core,), (core + 1,))]
+        assert found == [0.0, 1.0]
+    finally:
+        process.stop(started)
+
+
 def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
     burner = (
         "import threading, time\n"
@@ -81,6 +95,25 @@ def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
         assert await_true(lambda: "done" in log.read_text())
         # Far more than a start takes, and clear of what a guest's clocks leave out of stolen time.
         assert process.cpu_ms((started.pid,)) >= 400
+    finally:
+        process.stop(started)
+
+
+def test_cpu_time_is_what_the_kernel_did_for_a_process_as_well(tmp_path: Path) -> None:
+    reader = (
+        "import time\n"
+        "zeros = open('/dev/zero', 'rb', buffering=0)\n"
+        "while time.process_time() < 0.6: zeros.read(1 << 20)\n"
+        "print('done', flush=True); time.sleep(600)"
+    )
+    log = tmp_path / "log"
+    started = process.start([sys.executable, "-c", reader], log)
+    try:
+        assert await_true(lambda: "done" in log.read_text())
+        used = psutil.Process(started.pid).cpu_times()
+        assert used.system >= 0.2, "mostly the kernel's"
+        whole_ms = 1000 * (used.user + used.system)
+        assert process.cpu_ms((started.pid,)) == pytest.approx(whole_ms, abs=20)
     finally:
         process.stop(started)
 

@@ -4,6 +4,7 @@ what stands here is the one thing that must not change about it (rule 7: `test_v
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
 from shown_run import page_of, part_of
 
+from restbench import ROOT
 from restbench.analyse import estimates, measures
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
@@ -91,7 +93,7 @@ def of_60_users(completions: int, seconds: float) -> Measurement:
 
 
 def test_rule_4_response_times_are_told_where_what_is_kept_holds_two_of_a_user() -> None:
-    """Review B3: a mean of 4 692 ms was published where users over throughput were 9 305."""
+    """A mean of 4 692 ms was once published where users over throughput were 9 305."""
     whole, short = of_60_users(120, 2.0), of_60_users(119, 2.0)
     assert (whole.mean_ms, whole.p50_ms) == (1_000, 1_000)
     assert (short.mean_ms, short.p50_ms) == (None, None)
@@ -228,6 +230,14 @@ def test_rule_14_a_run_says_that_other_hours_may_differ_by_more(tmp_path: Path) 
     run = build(tmp_path / "run", made)
     told = study.blocks_line(3, measures.rows(run))
     assert told.startswith("3; ±") and "other hours may differ by more" in told
+
+
+def test_each_rule_of_the_method_has_a_test_of_its_name() -> None:
+    rules = re.findall(r"^### (\d+)\. ", (ROOT / "docs" / "method.md").read_text(), re.MULTILINE)
+    tests = (path.read_text() for path in (ROOT / "scripts" / "tests").glob("*/test_*.py"))
+    named = re.findall(r"^def test_rule_(\d+)_", "\n".join(tests), re.MULTILINE)
+    assert len(rules) == 14
+    assert {*named} == {*rules}
 
 
 def test_every_column_of_the_table_is_a_number_of_a_measurement() -> None:

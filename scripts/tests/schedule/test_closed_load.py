@@ -232,7 +232,7 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
 def test_a_trial_counts_the_processes_that_the_service_has_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Review B19: one that a pool replaced meanwhile was missing from the CPU time."""
+    """One that a pool replaced meanwhile was once missing from the CPU time."""
     here, driver = piloted(tmp_path, claimed=[FAST])
     processes = iter([(1, 2), (1, 3)])
     counted: list[tuple[int, ...]] = []
@@ -355,3 +355,21 @@ def test_a_trial_that_had_to_wait_for_ports_says_so(
     for each in (FAST, anew):
         driver.trial(Planned("claims", 1, each, ""))
     assert noted == [("ports-awaited", "over 20000 ports waited", anew)]
+
+
+def test_a_trial_is_as_long_as_its_pace_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    sent, asked = answers([0.1] * 10), list[tuple[Any, ...]]()
+    finds(monkeypatch, here, sent, Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1)))
+
+    def trial(*given: Any) -> Any:
+        asked.append(given)
+        return sent
+
+    monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial))
+    driver.trial(Planned("claims", 1, FAST, ""))
+    pace = driver.paces[FAST]
+    assert asked[0][:4] == (FAST.id, FAST.users, pace.drop_s, pace.keep_s)
+    assert pace.drop_s < pace.keep_s

@@ -19,6 +19,7 @@ REQUESTS = (
     (1_000, ERROR),
     (2_350, CORRECT),
     (2_450, CORRECT),
+    (2_460, CORRECT),
 )
 
 

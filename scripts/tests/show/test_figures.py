@@ -70,7 +70,7 @@ def test_a_figure_shows_the_runs_numbers(run: Run) -> None:
     titles = [each["layer"][0]["encoding"]["y"]["title"] for each in theme.spec(chart)["concat"]]
     assert titles == ["Correct responses per second", "Mean latency (closed loop), ms"]
     assert "Hollow points have warnings: errors." in chart.caption
-    assert "One block: no interval." in chart.caption
+    assert "No interval: that takes three blocks." in chart.caption
 
 
 def test_a_figure_without_any_measured_cell_is_skipped(run: Run) -> None:
@@ -123,16 +123,20 @@ def test_a_reader_can_change_the_scale_of_either_figure(run: Run) -> None:
 
 def test_several_blocks_have_bars(tmp_path: Path) -> None:
     serial = cell("java serial low 10")
-    blocks = [Made(serial, steady_load(10, 50)), Made(serial, steady_load(10, 40), block=2)]
+    # 200, 250 and 25 a second: s = 118.2; t of two degrees of freedom is 4.302653.
+    loads = (steady_load(10, 50), steady_load(10, 40), steady_load(10, 400))
+    blocks = [Made(serial, load, block=number) for number, load in enumerate(loads, start=1)]
     chart = chart_of(build(tmp_path / "run", blocks), 15)
     point, missing = data_of(chart)
-    assert point["y"] == 225
-    half_width = 12.70620474 * 25  # t of one degree of freedom
-    assert point["high"] == pytest.approx(225 + half_width, rel=1e-6)
-    assert point["low"] == pytest.approx(225e-6), "below 0: out of sight on a logarithmic axis"
-    assert point["ends"] == "-92.7 to 543"
+    assert point["y"] == pytest.approx(475 / 3)
+    half_width = 4.30265273 * 118.1454 / 3**0.5
+    assert point["high"] == pytest.approx(475 / 3 + half_width, rel=1e-5)
+    assert point["low"] == pytest.approx(475e-6 / 3), "below 0: out of sight on a logarithmic axis"
+    assert point["ends"] == "-135 to 452"
     assert (missing["y"], missing["cell"]) == (None, "java-serial-unbound-low-30u")
-    assert "Bars: 95 % t interval over 2 blocks." in chart.caption
+    assert "Bars: 95 % t interval over 3 blocks." in chart.caption
+    two = chart_of(build(tmp_path / "two", blocks[:2]), 15)
+    assert "low" not in data_of(two)[0] and "No interval" in two.caption
 
 
 def test_a_technique_keeps_its_colour_when_others_are_missing(tmp_path: Path) -> None:

@@ -46,6 +46,21 @@ def test_every_kept_run_is_looked_at_and_none_of_them_is_large() -> None:
     library = sizes[store.RESULTS / "assets" / "charts.js"]
     pages = {each.parent.name: size for each, size in sizes.items() if each.name == "report.html"}
     assert max(pages.values()) + library < SELF_CONTAINED_MOST_BYTES, pages
+    assert max(size for each, size in sizes.items() if each.name == "run.json") <= 2**20
+
+
+def test_the_kept_run_of_the_study_is_what_an_hour_of_it_promises() -> None:
+    """At most four undecided claims, warnings on fewer than a tenth of the cells, and a load
+    generator that takes two fifths of the CPU time at most, next to the cheapest request."""
+    told = exported.read(Run(store.RESULTS / "reference").exported_file)
+    assert len(told.claims) == 19
+    assert sum(each.verdict == "too-imprecise" for each in told.claims) <= 4
+    assert sum(bool(each.warnings) for each in told.cells) < 0.1 * len(told.cells)
+    tables = [each for each in told.cells if each.test_ids]
+    assert len(tables) == 27
+    assert all(each.throughput_per_s and each.throughput_per_s.low for each in tables)
+    cheapest = [each for each in told.blocks if each.cell == "java-serial-unbound-low-10u"]
+    assert max(each.generator_share or 1.0 for each in cheapest) <= 0.4
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -99,7 +99,7 @@ def found_in(run: Run) -> dict[str, limits.Limit]:
     return {each.cell.id: each for each in shown.of(told_of(run))}
 
 
-def test_latency_counts_from_the_intended_moment_and_only_the_windows_arrivals_count() -> None:
+def test_rule_9_latency_counts_from_the_intended_moment_of_the_windows_arrivals() -> None:
     sent = records((50, 0, 9, CORRECT), (100, 0, 5, CORRECT), (150, 300, 307, CORRECT))
     offsets = np.array([50, 100, 150, 199, 200])
     elapsed_us, found = of_arrivals(sent, offsets, Phases(0.1, 0.1, 0.1), late_ms=10)

@@ -66,19 +66,24 @@ def test_a_cell_with_two_test_ids_stands_in_both_tables(run: Run) -> None:
 
 def test_several_blocks_show_their_half_width(tmp_path: Path) -> None:
     serial = cell("java serial low 10")
-    blocks = [Made(serial, LOAD), Made(serial, steady_load(10, 40), block=2)]
-    run = build(tmp_path / "run", blocks)
-    report.write_markdown(findings(run))
-    # 200/s and 250/s: 225 with 12.7062 x 25 = 317.7.
-    assert "| 225 ± 318 |" in run.report_markdown.read_text()
-    assert "2; ± is the 95 % t interval over them" in run.report_markdown.read_text()
+    # 200/s, 250/s and 200/s: 216.7 with 4.30265 x 28.868 / sqrt(3) = 71.7; none of two blocks.
+    loads = (LOAD, steady_load(10, 40), LOAD)
+    blocks = [Made(serial, load, block=number) for number, load in enumerate(loads, start=1)]
+    told = []
+    for some in (blocks, blocks[:2]):
+        run = build(tmp_path / f"run-{len(some)}", some)
+        report.write_markdown(findings(run))
+        told.append(run.report_markdown.read_text())
+    assert "| 217 ± 72 |" in told[0] and "| 225 |" in told[1]
+    assert "3; ± is the 95 % t interval over them" in told[0]
+    assert "two: an interval over blocks takes three" in told[1]
 
 
 def test_a_half_width_is_never_rounded_to_nothing(tmp_path: Path) -> None:
     serial = cell("java serial low 10")
     slower = sorted([*LOAD[:-1], replace(LOAD[-1], elapsed_ms=99)], key=lambda each: each.end_ms)
-    run = build(tmp_path / "run", [Made(serial, LOAD), Made(serial, slower, block=2)])
-    (row,) = measures.rows(run)
+    blocks = [Made(serial, LOAD), Made(serial, slower, block=2), Made(serial, LOAD, block=3)]
+    (row,) = measures.rows(build(tmp_path / "run", blocks))
     for metric in ("throughput_per_s", "mean_ms", "cpu_ms_per_request"):
         value, _, half_width = study.shown(row, metric).partition(" ± ")
         assert float(value) > 0

@@ -83,6 +83,17 @@ def test_a_block_that_begins_again_forgets_what_was_interrupted(tmp_path: Path) 
     assert [each.block for each in file.events()] == [1]
 
 
+def test_a_block_in_flight_tells_no_rates_yet(tmp_path: Path) -> None:
+    file = TrialFile(tmp_path / "trials.sqlite")
+    for block in (1, 2):
+        file.begin(block, "then", {})
+        file.add([trial(block), trial(block, arm=AGAIN, seconds=1.0)])
+    file.finish(1, "later")
+    cell = trial().cell
+    assert file.rates() == {(1, cell, ""): 6.0, (1, cell, AGAIN): 3.0}
+    assert file.course() == [(1, 1, cell, 6.0), (1, 1, cell, 3.0)]
+
+
 def test_who_is_killed_loses_the_round_in_flight_and_no_more(tmp_path: Path) -> None:
     path = tmp_path / "trials.sqlite"
     program = f"""

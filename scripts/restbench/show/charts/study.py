@@ -169,7 +169,9 @@ def _sentences(plot: Plot, *, is_log: bool) -> list[str]:
         plot.choice,
         *_operand_notes(plot),
         "The vertical axis is logarithmic." if is_log else "",
-        f"Bars: 95 % t interval over {blocks} blocks." if blocks > 1 else "One block: no interval.",
+        f"Bars: 95 % t interval over {blocks} blocks."
+        if blocks >= measures.FEWEST_BLOCKS
+        else "No interval: that takes three blocks.",
         *_warnings(plot),
         *_missing(plot),
     ]
