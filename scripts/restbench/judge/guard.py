@@ -102,4 +102,5 @@ def _mean(row: Row, name: str) -> float | None:
 def _freed(each: Measurement) -> Measurement:
     if each.throughput_per_s is None or not each.generator_share:
         return each
-    return replace(each, throughput_per_s=each.throughput_per_s / (1 - each.generator_share))
+    alone_per_s = each.throughput_per_s / (1 - each.generator_share)
+    return each.model_copy(update={"throughput_per_s": alone_per_s})

@@ -52,6 +52,10 @@ class WarningEntry(Record):
     kind: str
     bias_percent: float
 
+    def __str__(self) -> str:
+        """Such as `steal ≤ 3.2 %`."""
+        return f"{self.kind} ≤ {self.bias_percent:.1f} %"
+
 
 class NoteEntry(Record):
     """What else to know before believing a number; it has no size."""
@@ -122,6 +126,7 @@ class BlockEntry(Record):
     generator_share: float | None = None
     """Of the CPU time of service and load generator, what the generator took; 0 to 1."""
     users_in_flight: float | None = None
+    """X R of all completions: how many users were waiting for an answer, on average."""
     mean_ms: float | None = None
     p50_ms: float | None = None
     p90_ms: float | None = None
@@ -134,22 +139,29 @@ class BlockEntry(Record):
     machine_cpu_pct: float | None = None
     """Everything, percent of all cores; so are the next two."""
     steal_pct: float | None = None
+    """What the hypervisor took away."""
     foreign_pct: float | None = None
+    """What went to neither service nor load generator."""
     compile_share: float | None = None
     """Of the service's CPU time, what its compilers took; 0 to 1."""
     gc_share: float | None = None
+    """The same of garbage collection."""
     count_gap: float | None = None
+    """By how much the service's count of a strategy's requests differs from the load generator's,
+    over the service's."""
     start_gap: float | None = None
-    """What the first trials of the block make of the throughput of the rest, as a part of it."""
+    """By how much the start of its trials makes the throughput another than that of the rest, as a
+    part of that (method, rule 3); 0 where chance would do."""
     off_cores_share: float | None = None
+    """Of the service's CPU time, what it took on cores that it was not given; 0 to 1."""
     memory_mib: float | None = None
     queue_ms: float | None = None
     parse_ms: float | None = None
     compute_ms: float | None = None
     serialize_ms: float | None = None
-    kinds: dict[str, KindEntry] = Field(default_factory=dict)
+    kinds: Mapping[str, KindEntry] = Field(default_factory=dict)
     """Of a mix: each kind of its requests."""
-    extras: dict[str, float] = Field(default_factory=dict)
+    extras: Mapping[str, float] = Field(default_factory=dict)
     """What only its driver measures, by name."""
     flags: tuple[str, ...] = ()
     reason: str | None = None
