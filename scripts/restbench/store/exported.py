@@ -28,7 +28,7 @@ from restbench.store.quoted import (
     PredecessorEntry,
     WindowEntry,
 )
-from restbench.store.traces import MOST_POINTS, TraceEntry
+from restbench.store.traces import JoinedCourse, TraceEntry
 from restbench.store.writing import write_text
 
 #: Of a file of this form. Another number is another form, which is refused.
@@ -207,15 +207,10 @@ class StepEntry(Record):
     """Why it did not."""
 
 
-class SeriesEntry(Record):
-    """A column of a cell's long window over time: equal steps, the first begins with the window."""
+class SeriesEntry(JoinedCourse):
+    """A column of a cell's long window."""
 
     cell: str
-    column: str
-    """With its unit, as columns are named."""
-    step_s: float
-    values: Annotated[tuple[float | None, ...], Field(max_length=MOST_POINTS)]
-    """None where nothing ended in a step that could tell it."""
 
 
 class SpeedEntry(Record):
