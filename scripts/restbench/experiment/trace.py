@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from restbench.experiment.arrivals import ArrivalProcess
+from restbench.experiment.open_load import ArrivalProcess
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Strict, Where
 

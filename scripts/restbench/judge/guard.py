@@ -30,7 +30,7 @@ from restbench.analyse.comparison import Comparison
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
-from restbench.experiment.claim import Expectation
+from restbench.experiment.claim_file import Expectation
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text, said
 

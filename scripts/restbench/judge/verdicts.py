@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from restbench.analyse.comparison import Comparison
-from restbench.experiment.claim import Expectation
+from restbench.experiment.claim_file import Expectation
 from restbench.experiment.columns import readable
 from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels, t_quantile
 

@@ -18,10 +18,9 @@ import httpx
 import numpy as np
 
 from restbench.deploy.service import Service
-from restbench.drive import npb_call, npb_clients, npb_direct
-from restbench.drive.npb_call import Refused, ServedRun
+from restbench.drive import npb_clients, npb_runs
 from restbench.drive.npb_clients import NpbClients
-from restbench.drive.npb_direct import KernelRun, Program
+from restbench.drive.npb_runs import KernelRun, Program, Refused, ServedRun
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.experiment.order import Order
@@ -100,7 +99,7 @@ class NpbDriver:
         watched = ClockWatch()
         try:
             served = self._served(cell, work, wanted) if is_service_first else Served()
-            direct = npb_direct.run(
+            direct = npb_runs.run(
                 self._program(cell, work, wanted.runs),
                 here.run.program_log(here.block, cell.id),
                 self.table.run_max_s,
@@ -128,7 +127,7 @@ class NpbDriver:
             if why := deployments.lacks(cell):
                 raise (NotOffered if deployments.of(cell) else EnvironmentProblem)(why)
             service = self.here.running(cell).service
-            calls = npb_call.calls(service, cell, work, wanted.runs, self.table.run_max_s)
+            calls = npb_runs.calls(service, cell, work, wanted.runs, self.table.run_max_s)
             first = tuple(islice(calls, wanted.runs - wanted.kept))
             cold_ms = process.cpu_ms(service.pids())
             kept = tuple(calls)

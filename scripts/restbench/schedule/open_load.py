@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from restbench.analyse import limits
 from restbench.drive.generator import CORRECT, WRONG
-from restbench.experiment import arrivals, walk
+from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import OpenLoad
-from restbench.experiment.walk import Search, Tried
+from restbench.experiment.open_load import OpenLoad, Search, Tried
 from restbench.failures import EnvironmentProblem
 from restbench.machine import process
 from restbench.schedule.block_run import LoadRun
@@ -39,7 +38,7 @@ class _Walk:
     @property
     def rate_per_s(self) -> float | None:
         """Of the next step; None when the walk is over."""
-        return walk.next_rate(self.tried, self.start_per_s, self.search)
+        return open_load.next_rate(self.tried, self.start_per_s, self.search)
 
 
 class OpenDriver:
@@ -91,9 +90,9 @@ class OpenDriver:
             raise EnvironmentProblem(f"{cell.id}: its walk is over")
         phases = self._load.phases(rate)
         seed = (here.order.experiment.seed, here.block, planned.round, round(1000 * rate))
-        offsets = arrivals.schedule(self._load.arrivals, rate, phases, seed)
+        offsets = open_load.schedule(self._load.arrivals, rate, phases, seed)
         file = here.load.folder / "arrivals.txt"
-        write_text(file, arrivals.as_text(offsets))
+        write_text(file, open_load.as_text(offsets))
         pids = running.service.pids()
         before = helpers_ms(pids)
         sent = here.load.trial(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from restbench.analyse.estimates import percentile_ms
 from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
-from restbench.experiment.arrivals import Offsets, Phases
+from restbench.experiment.open_load import Offsets, Phases
 from restbench.machine import jvm, process
 from restbench.schedule.pace import Planned
 from restbench.store.trials import Microseconds, Trial

@@ -18,8 +18,8 @@ from restbench.analyse import trace as analysis
 from restbench.analyse.limits import LATE_MS
 from restbench.deploy.database import Database
 from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
-from restbench.experiment import arrivals
-from restbench.experiment.arrivals import Phases
+from restbench.experiment import open_load
+from restbench.experiment.open_load import Phases
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.trace import Trace, TraceRun
@@ -121,8 +121,8 @@ class TraceDriver:
             seed = (here.order.experiment.seed, here.block)
             phases = Phases(asked.warm_s, seconds, TAIL_S)
             schedule = folder / "arrivals.txt"
-            offsets = arrivals.schedule(asked.arrivals, asked.rate_per_s, phases, seed)
-            write_text(schedule, arrivals.as_text(offsets))
+            offsets = open_load.schedule(asked.arrivals, asked.rate_per_s, phases, seed)
+            write_text(schedule, open_load.as_text(offsets))
         database, fault = self._database(cell), asked.fault
         with ExitStack() as meanwhile:
             if database is not None:

@@ -12,7 +12,7 @@ from synthetic_rows import row
 
 from restbench.analyse.measurement import KindMeasurement
 from restbench.analyse.measures import Row
-from restbench.experiment.claim import Metric
+from restbench.experiment.claim_file import Metric
 from restbench.judge.claims import WORDS
 
 

@@ -9,7 +9,7 @@ import pytest
 from fixture_run import cell
 
 from restbench.experiment import claim_file, experiment
-from restbench.experiment.claim import Part
+from restbench.experiment.claim_file import Part
 from restbench.failures import BadConfiguration
 from restbench.store import store
 
