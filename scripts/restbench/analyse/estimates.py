@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 
 import numpy as np
 
-from restbench.analyse import predecessor
+from restbench.analyse import predecessor, warnings
 from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.experiment.statistics import (
     COMPLETIONS_FOR_A_MEAN,
@@ -25,34 +25,19 @@ from restbench.store.trials import Block, Event, Microseconds, Trial
 #: long a response time; else they are users over throughput (method, rules 3 and 4).
 RESPONSES_FOR_A_MEAN = 2.0
 LONGEST_FOR_A_MEAN_S = 5.0
-#: What an event says of its cell in its block, as a flag of the measurement.
-FLAGS = {
+#: What an event says of its cell in its block, as flags of the measurement, where that is not just
+#: its own kind.
+_FLAGS = {
     "wrong": ("wrong-answers", "failed"),
-    "failed": ("failed",),
     "not-offered": ("not-offered", "failed"),
     "too-slow": ("not-measured",),
-    "not-measured": ("not-measured",),
     "restarted": ("service-restarted",),
-    "retried": ("retried",),
-    "ports-awaited": ("ports-awaited",),
-    "relayed": ("relayed",),
-    "refused": ("refused",),
-    "limit-mismeasured": ("limit-mismeasured",),
-    "misbehaved": ("misbehaved",),
-    "not-durable": ("not-durable",),
 }
-#: What of these says nothing against what was measured.
+#: The kinds of event that say nothing against what was measured.
 _NO_REASON = (
-    "restarted",
-    "retried",
-    "ports-awaited",
-    "relayed",
-    "limit-mismeasured",
-    "misbehaved",
-    "not-durable",
+    *("restarted", "retried", "ports-awaited", "relayed"),
+    *("limit-mismeasured", "misbehaved", "not-durable"),
 )
-
-
 #: From a cell's trials in a block to what only their driver measures, by name.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
@@ -112,7 +97,9 @@ def measurements(
 def _measurement(
     block: int, trials: Sequence[Trial], events: Sequence[Event], cores: int
 ) -> Measurement | None:
-    flags = tuple(dict.fromkeys(flag for each in events for flag in FLAGS.get(each.kind, ())))
+    kinds = [each.kind for each in events]
+    told = (flag for kind in kinds for flag in _FLAGS.get(kind, (kind,)) if flag in warnings.FLAGS)
+    flags = tuple(dict.fromkeys(told))
     reason = next((each.text for each in events if each.kind not in _NO_REASON), None)
     if not trials:
         return Measurement(block=block, flags=flags, reason=reason) if flags else None

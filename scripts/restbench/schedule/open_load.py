@@ -19,7 +19,7 @@ from restbench.machine import process
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
 from restbench.schedule.preparation import short_load
-from restbench.schedule.reduction import helpers_ms, of_arrivals, reduced
+from restbench.schedule.reduction import loaded, of_arrivals
 from restbench.store.trials import Trial
 from restbench.store.writing import write_text
 
@@ -93,13 +93,7 @@ class OpenDriver:
         offsets = open_load.schedule(self._load.arrivals, rate, phases, seed)
         file = here.load.folder / "arrivals.txt"
         write_text(file, open_load.as_text(offsets))
-        pids = running.service.pids()
-        before = helpers_ms(pids)
-        sent = here.load.trial(
-            cell.id, cell.users, phases.warmup_s, phases.window_s, pids, arrivals=file
-        )
-        here.count(cell, sent.records.size)
-        helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
+        sent, ended = loaded(here, planned, phases.warmup_s, phases.window_s, file)
         wrong = bool((sent.records["outcome"] == WRONG).any())
         if not wrong and not running.service.alive():
             log = running.service.log
@@ -107,7 +101,6 @@ class OpenDriver:
             raise EnvironmentProblem(f"the service died under load{log_end}")
         if not wrong and not (sent.records["outcome"] == CORRECT).any():
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
-        ended = reduced(here.block, planned, cell.users, sent, pids, helpers)
         elapsed_us, found = of_arrivals(sent.records, offsets, phases, limits.LATE_MS)
         errors = int(found.pop("errors"))
         extras = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,24 @@ from restbench.analyse.estimates import percentile_ms
 from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
 from restbench.experiment.open_load import Offsets, Phases
 from restbench.machine import jvm, process
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
 from restbench.store.trials import Microseconds, Trial
 
 
-def helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
+def loaded(
+    here: LoadRun, planned: Planned, drop_s: float, keep_s: float, arrivals: Path | None = None
+) -> tuple[Sent, Trial]:
+    """Let a cell's users send: what came of it, and the trial that is made of that."""
+    cell, pids = planned.cell, here.running(planned.cell).service.pids()
+    before = _helpers_ms(pids)
+    sent = here.load.trial(cell.id, cell.users, drop_s, keep_s, pids, arrivals)
+    here.count(cell, sent.records.size)
+    helpers = [b - a for a, b in zip(before, _helpers_ms(pids), strict=True)]
+    return sent, reduced(here.block, planned, cell.users, sent, pids, helpers)
+
+
+def _helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
     """CPU time so far of compilers and garbage collectors, in milliseconds."""
     return jvm.compilers_cpu_ms(pids), jvm.collectors_cpu_ms(pids)
 

@@ -15,7 +15,7 @@ from restbench.drive.generator import CORRECT, RECORD, WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
-from restbench.schedule import closed_load
+from restbench.schedule import closed_load, reduction
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
@@ -237,13 +237,13 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     processes = iter([(1, 2), (1, 3)])
     counted: list[tuple[int, ...]] = []
 
-    def trial(_name: str, _users: int, _drop_s: float, _keep_s: float, pids: Any) -> Any:
-        counted.append(pids)
+    def trial(*given: Any) -> Any:
+        counted.append(given[4])
         return answers([0.1] * 10)
 
-    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    monkeypatch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
     monkeypatch.setattr(
-        closed_load, "reduced", lambda *_given: Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
+        reduction, "reduced", lambda *_given: Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
     )
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
@@ -284,8 +284,8 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
 
 def finds(patch: pytest.MonkeyPatch, here: Block, sent: Any, found: Trial, **service: Any) -> None:
     """Let the next trials of a block find this, on a service like that."""
-    patch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
-    patch.setattr(closed_load, "reduced", lambda *_given: found)
+    patch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
+    patch.setattr(reduction, "reduced", lambda *_given: found)
     patch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: sent), raising=False)
     patch.setattr(here, "count", lambda *_given: None, raising=False)
     patch.setattr(here, "running", lambda _cell: served(**service), raising=False)
