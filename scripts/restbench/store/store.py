@@ -127,8 +127,11 @@ class Run(RunFolder):
 
     @property
     def is_of_old_form(self) -> bool:
-        """Whether an earlier version made it. One that has just begun has its payloads."""
-        return not (self.trials.exists() or self.exported_file.exists() or self.can_go_on)
+        """Whether an earlier version made it: its measurements are folders with a record each, or,
+        of a kept copy, nowhere. One that has just begun has its payloads."""
+        if self.trials.exists() or self.exported_file.exists():
+            return False
+        return not self.can_go_on or any(self.path.glob("raw/*/*/*.json"))
 
     def require_read(self) -> None:
         """BadConfiguration, with the version that reads it, where it is of the old form."""
