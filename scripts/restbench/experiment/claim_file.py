@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from restbench.experiment import toml_file
 from restbench.experiment.cell import FACTORS, STRATEGIES, Cell, ServiceName, require_framework
-from restbench.experiment.selection import Strict, Where
+from restbench.experiment.selection import Above0, Strict, Where
 from restbench.failures import BadConfiguration
 
 Expectation = Literal["greater", "less", "same", "not greater", "not less"]
@@ -128,9 +128,9 @@ class Part(Strict):
     """`per` of one side alone."""
     margin: Margin | None = None
     """The claim's own, where it says more than a difference."""
-    study_value: Annotated[float, Field(gt=0)] | None = None
+    study_value: Above0 | None = None
     """The ratio in the study, where it is published as a number."""
-    study_values: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    study_values: dict[str, Above0] = Field(default_factory=dict)
     """The same by the level of complexity, of a part that has several."""
     pooled: bool = False
     """Whether it is asked of any cell like these: of the geometric mean over all questions of the

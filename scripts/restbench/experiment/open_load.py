@@ -16,10 +16,10 @@ from typing import Annotated, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.selection import Positive, Strict
+from restbench.experiment.selection import Above0, Positive, Strict
 from restbench.experiment.statistics import COMPLETIONS_NEEDED
 
 ArrivalProcess = Literal["poisson", "constant"]
@@ -156,15 +156,13 @@ def _rounded(rate: float) -> float:
 WINDOW_STEP_S = 0.1
 #: Of JMeter's own start on the controller of engines, and its end.
 CONTROL_S = 8.0
-Above0 = Annotated[float, Field(gt=0)]
 
 
-class Objective(BaseModel):
+class Objective(Strict):
     """So much latency, counted from the intended moment, for so many of all arrivals."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     percentile: Literal[50, 90, 95, 99]
-    limit_ms: Annotated[float, Field(gt=0)]
+    limit_ms: Above0
     unsent_max_share: Annotated[float, Field(ge=0, lt=1)] = 0.001
 
     def __str__(self) -> str:

@@ -41,6 +41,7 @@ def _counted(value: Any) -> Any:
 Many = BeforeValidator(_as_list)
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
+Above0 = Annotated[float, Field(gt=0)]
 #: Settings of the database, as a cell has them.
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
 #: A number, or a text with `cores`: the number of those that a service may use on this machine.

@@ -9,11 +9,10 @@ from pydantic import Field, model_validator
 
 from restbench.experiment.open_load import ArrivalProcess
 from restbench.experiment.cell import Cell
-from restbench.experiment.selection import Strict, Where
+from restbench.experiment.selection import Above0, Strict, Where
 
 FaultKind = Literal["hold-snapshot"]
 Steadiness = Literal["steady", "drifting", "oscillating"]
-Above0 = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
