@@ -122,25 +122,19 @@ BOUNDS: dict[str, Bound] = {
 }
 
 
-def of_block(block: Measurement, users: int) -> tuple[WarningEntry, ...]:
-    """Every known bound above 0 of one block, of whatever size."""
-    found = {kind: bound(block, users) or 0.0 for kind, bound in BOUNDS.items()}
-    return tuple(
-        WarningEntry(kind=kind, bias_percent=100 * each)
-        for kind, each in found.items()
-        if each > 0
-    )
+def of_block(block: Measurement, users: int) -> dict[str, float]:
+    """Every known bound above 0 of one block, of whatever size, in percent by its kind."""
+    found = {kind: 100 * (bound(block, users) or 0.0) for kind, bound in BOUNDS.items()}
+    return {kind: percent for kind, percent in found.items() if percent > 0}
 
 
 def of_cell(blocks: Sequence[Measurement], users: int) -> tuple[WarningEntry, ...]:
     """The warnings of a cell that are shown: mean bounds over its blocks, the largest first."""
-    sizes: dict[str, list[float]] = {}
+    means: dict[str, float] = {}
     for block in blocks:
-        for each in of_block(block, users):
-            sizes.setdefault(each.kind, []).append(each.bias_percent)
-    found = [
-        WarningEntry(kind=kind, bias_percent=sum(of) / len(blocks)) for kind, of in sizes.items()
-    ]
+        for kind, percent in of_block(block, users).items():
+            means[kind] = means.get(kind, 0.0) + percent / len(blocks)
+    found = [WarningEntry(kind=kind, bias_percent=mean) for kind, mean in means.items()]
     shown = [each for each in found if each.bias_percent > SHOWN_ABOVE_PCT]
     return tuple(sorted(shown, key=lambda each: -each.bias_percent))
 
@@ -150,7 +144,7 @@ def without_warned(blocks: Sequence[Measurement], users: int) -> tuple[Measureme
     left = [
         block
         for block in blocks
-        if all(each.bias_percent <= SHOWN_ABOVE_PCT for each in of_block(block, users))
+        if max(of_block(block, users).values(), default=0.0) <= SHOWN_ABOVE_PCT
     ]
     measured = sum(bool(block.seconds) for block in left)
     return tuple(left) if measured >= FEWEST_LEFT else tuple(blocks)

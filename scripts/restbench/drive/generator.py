@@ -97,6 +97,13 @@ class Sent:
         return kept
 
 
+def stages_ms(records: npt.NDArray[Any]) -> dict[str, float]:
+    """The mean of each stage over the requests that have it."""
+    columns = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
+    known = {name: values[~np.isnan(values)] for name, values in columns.items()}
+    return {name: float(values.mean()) for name, values in known.items() if values.size}
+
+
 @dataclass
 class Generator:
     """A running JMeter whose users wait for trials; to drivers `engines.Engines` are one too."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from restbench.analyse.estimates import percentile_ms
-from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
+from restbench.drive.generator import CORRECT, ERROR, WRONG, Sent, stages_ms
 from restbench.experiment.open_load import Offsets, Phases
 from restbench.machine import jvm, process
 from restbench.schedule.block_run import LoadRun
@@ -65,7 +65,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
         elapsed_us=_elapsed_us(correct),
         errors=int((kept["outcome"] == ERROR).sum()),
         wrong=int((sent.records["outcome"] == WRONG).sum()),
-        stages_ms=_stages_ms(correct),
+        stages_ms={name: round(mean_ms, 6) for name, mean_ms in stages_ms(correct).items()},
         arm=planned.arm,
         service_cpu_ms=service_ms if pids else None,
         generator_cpu_ms=float(sent.closed.generator_ms - sent.opened.generator_ms),
@@ -114,10 +114,3 @@ def of_arrivals(
 
 def _elapsed_us(records: npt.NDArray[Any]) -> Microseconds:
     return np.sort(records["elapsed_us"]).astype(np.int64)
-
-
-def _stages_ms(correct: npt.NDArray[Any]) -> dict[str, float]:
-    """The mean of each stage over the responses that have it."""
-    stages = {name: correct["stages_ms"][:, place] for place, name in enumerate(STAGES)}
-    known = {name: values[~np.isnan(values)] for name, values in stages.items()}
-    return {name: round(float(v.mean()), 6) for name, v in known.items() if v.size}
