@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Build, Kind, Shape
+from restbench.experiment.cell import Kind, Shape
 from restbench.experiment.level import Logs
-from restbench.experiment.records import BuiltCommit, Interruption, Proof, Record
+from restbench.experiment.records import Interruption, Proof, Record, RunRecord
 from restbench.failures import Unreadable
 from restbench.store import store
 from restbench.store.quoted import (
@@ -248,17 +248,9 @@ class VersionsEntry(Described):
     """Fingerprints of the builds of services and load generator."""
 
 
-class ManifestEntry(Record):
+class ManifestEntry(RunRecord):
     """Which run it is."""
 
-    command: str
-    git_commit: str
-    git_dirty: bool | None
-    """None where the commit is not known."""
-    seed: int
-    status: str
-    started: str
-    finished: str | None = None
     minutes: float
     """What its finished blocks took."""
     interruptions: Count = 0
@@ -267,10 +259,6 @@ class ManifestEntry(Record):
     planned_blocks: Count | None = None
     spent_s: dict[str, float] = Field(default_factory=dict)
     """What its time went to, by phase."""
-    attached: dict[str, str] = Field(default_factory=dict)
-    """Services that others ran, with their addresses."""
-    builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
-    """The commits that are compared, if any."""
 
 
 class ExperimentEntry(Record):
