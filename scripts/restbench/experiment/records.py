@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Build, Cell
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Build, Cell, Record
 
 #: The form of every record (`store.OLDEST` is the oldest that is read).
 SCHEMA_VERSION = 9
-
-
-class Record(BaseModel):
-    """A strict, immutable model that is stored as one JSON file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Window(Record):

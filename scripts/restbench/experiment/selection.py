@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from restbench.experiment.cell import (
     FACTORS,
@@ -18,6 +18,7 @@ from restbench.experiment.cell import (
     Handoff,
     Kernel,
     Link,
+    Record,
     ServiceName,
     Technique,
 )
@@ -48,10 +49,8 @@ Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*
 Counted = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
 
 
-class Strict(BaseModel):
+class Strict(Record):
     """A part of an experiment file: unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
 class OptionalLevels(Strict):

@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Kind, Shape
+from restbench.experiment.cell import Kind, Record, Shape
 from restbench.experiment.level import Logs
-from restbench.experiment.records import Interruption, Proof, Record, RunRecord
+from restbench.experiment.records import Interruption, Proof, RunRecord
 from restbench.failures import Unreadable
 from restbench.store import store
 from restbench.store.quoted import (

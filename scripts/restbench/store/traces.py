@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from restbench.experiment.records import Record
+from restbench.experiment.cell import Record
 
 #: A series of `run.json` has no more points than that.
 MOST_POINTS = 600
