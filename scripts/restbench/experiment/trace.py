@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from restbench.experiment.open_load import ArrivalProcess
 from restbench.experiment.cell import Cell
+from restbench.experiment.open_load import ArrivalProcess
 from restbench.experiment.selection import Above0, Strict, Where
 
 FaultKind = Literal["hold-snapshot"]

@@ -19,8 +19,8 @@ from restbench.analyse.limits import LATE_MS
 from restbench.deploy.database import Database
 from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
 from restbench.experiment import open_load
-from restbench.experiment.open_load import Phases
 from restbench.experiment.cell import Cell
+from restbench.experiment.open_load import Phases
 from restbench.experiment.order import Order
 from restbench.experiment.trace import Trace, TraceRun
 from restbench.failures import EnvironmentProblem

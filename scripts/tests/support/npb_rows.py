@@ -7,12 +7,10 @@ from pathlib import Path
 
 from restbench.analyse import estimates
 from restbench.analyse.measures import Row
-from restbench.drive.npb_runs import ServedRun
-from restbench.drive.npb_runs import KernelRun
+from restbench.drive.npb_runs import KernelRun, ServedRun
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
-from restbench.experiment.claim_file import Part
-from restbench.experiment.claim_file import Claims
+from restbench.experiment.claim_file import Claims, Part
 from restbench.experiment.npb import ClientName, Published, work_of
 from restbench.schedule.npb import Served, reduced
 from restbench.schedule.pace import Planned
