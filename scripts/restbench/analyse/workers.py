@@ -1,6 +1,6 @@
 """Throughput by numbers of workers and users: grids of cells that differ in nothing else, and how
-it grows: Gunther's Universal Scalability Law and Amdahl's, fitted block by block; and when a fit may
-be published.
+it grows: Gunther's Universal Scalability Law and Amdahl's, fitted block by block; and when a fit
+may be published.
 
 X(N) = rate N / (1 + contention (N - 1) + coherency N (N - 1)); Amdahl's law has no coherency.
 Source: Gunther, Guerrilla Capacity Planning, chapters 4 to 6.
