@@ -5,7 +5,6 @@ What it sends, how it counts and what it answers stands in `jmeter-plans/README.
 
 from __future__ import annotations
 
-import shlex
 import signal
 import socket
 import subprocess
@@ -113,7 +112,6 @@ class Generator:
     folder: Path
     users: int
     """As many as it has: no trial can have more."""
-    command: str
 
     @property
     def pid(self) -> int:
@@ -200,7 +198,7 @@ def started(users: int, folder: Path, cores: str | None) -> Iterator[Generator]:
                 log = process.tail(folder / "jmeter.out")
                 raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{log}") from error
             with closing(connection):
-                yield Generator(running, connection, folder, users, shlex.join(line))
+                yield Generator(running, connection, folder, users)
         finally:
             process.stop(running, signal.SIGKILL)
             path.unlink(missing_ok=True)

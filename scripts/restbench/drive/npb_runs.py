@@ -55,16 +55,13 @@ class Program:
     runs: int
     cores: str | None = None
     """As `taskset -c` takes them."""
-    generate: bool = True
-    """Whether each run builds its own input, as a request does by default."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Variables of its environment, as the service has them."""
 
     @property
     def arguments(self) -> list[str]:
         """What both programs take."""
-        cached = [] if self.generate else ["--cached-input"]
-        asked = ["--strategy", self.strategy, "--repetitions", str(self.runs), *cached]
+        asked = ["--strategy", self.strategy, "--repetitions", str(self.runs)]
         return [self.work.kernel, self.work.npb_class, *asked]
 
 

@@ -120,7 +120,7 @@ class ClosedDriver:
             shuffler,
         )
         if by_wrk:
-            loads = [Planned(WRK, 1, cell, WRK) for cell in by_wrk]
+            loads = [Planned(1, cell, WRK) for cell in by_wrk]
             plan.insert(shuffler.randrange(len(plan) + 1), shuffler.sample(loads, len(loads)))
         here.progress.planned = sum(map(len, plan))
         yield from plan

@@ -26,7 +26,6 @@ from restbench.schedule.reduction import loaded
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
-GROUP = "windows"
 SERVICE, CONTROLLER = "service", "control"
 
 
@@ -65,7 +64,7 @@ class EnginesDriver:
             if time.monotonic() + self.load.seconds > ends and number > 1:
                 self.here.view.note(f"      {cell.id}  no time in this block")
                 continue
-            yield [Planned(GROUP, number, cell, "")]
+            yield [Planned(number, cell)]
 
     def trial(self, planned: Planned) -> Trial:
         """One window. Of a cell that the profile names a long window for its requests are kept,

@@ -40,9 +40,6 @@ from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
-#: How a round's trial is called in the plan.
-GROUP = "kernels"
-
 
 @dataclass(frozen=True)
 class Served:
@@ -86,7 +83,7 @@ class NpbDriver:
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """As `once_each.rounds`."""
         here = self.here
-        yield from once_each.rounds(here, seconds, GROUP)
+        yield from once_each.rounds(here, seconds)
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
         here.file.fact(here.block, "steal_pct", self.steal_pct)
 

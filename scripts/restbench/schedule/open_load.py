@@ -23,9 +23,6 @@ from restbench.schedule.reduction import loaded, of_arrivals
 from restbench.store.trials import Trial
 from restbench.store.writing import write_text
 
-#: How a round's steps are called in the plan.
-GROUP = "walk"
-
 
 @dataclass
 class _Walk:
@@ -79,7 +76,7 @@ class OpenDriver:
                     del self._walks[cell]
                     self.here.view.note(f"      {cell.id}  no time for {rate:g}/s")
                     continue
-                yield [Planned(GROUP, number, cell, "")]
+                yield [Planned(number, cell)]
 
     def trial(self, planned: Planned) -> Trial:
         """Offer the next rate of a cell's walk once. EnvironmentProblem where the service died of

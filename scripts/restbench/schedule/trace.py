@@ -36,7 +36,6 @@ from restbench.store.traces import Course, Traced
 from restbench.store.trials import Trial
 from restbench.store.writing import write_model, write_text
 
-GROUP = "trace"
 #: An open load goes on after it, so that its last requests meet what the others met.
 TAIL_S = 1.0
 TRACE, SAMPLES = "trace.json", "database.jsonl"
@@ -67,7 +66,7 @@ class TraceDriver:
         cells = self.here.cells
         self.here.progress.planned = len(cells)
         for number, cell in enumerate(cells, start=1):
-            yield [Planned(GROUP, number, cell, "")]
+            yield [Planned(number, cell)]
 
     def trial(self, planned: Planned) -> Trial:
         """One trace; its file is written before the trial is."""

@@ -71,9 +71,7 @@ def trial(  # noqa: PLR0917 - what a trial has
     answers = [kernel_run(cell.complexity, each) for each in served]
     calls = tuple(ServedRun(each, each.total_seconds + CALL_S) for each in answers)
     runs = [kernel_run(cell.complexity, each) for each in direct]
-    return reduced(
-        Planned("kernels", 1, cell, ""), block, runs, Served(calls, by_client=by_client or {}), kept
-    )
+    return reduced(Planned(1, cell), block, runs, Served(calls, by_client=by_client or {}), kept)
 
 
 def cell(level: str = "CG-A", service: str = "java", strategy: str = "serial") -> Cell:
