@@ -7,7 +7,7 @@ import math
 import random
 import string
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -224,13 +224,12 @@ def right_since(sent: Sent, epoch_ms: float) -> int:
     return int((is_after & (sent.records["outcome"] == CORRECT)).sum())
 
 
-def means(records: Records, kinds: Mapping[str, int] | None = None) -> dict[str, float]:
+def means(records: Records) -> dict[str, float]:
     """Milliseconds of correct answers that were measured: the stages in the database and, of each
     kind of request (`send_ms`), the latency and where it went, by the service's own clock."""
-    kinds = {"send": SEND, "pop": POP} if kinds is None else kinds
     right = records[records["outcome"] == CORRECT]
     found = {f"{name}_ms": value for name, value in stages_ms(right).items() if name in _OWN}
-    for name, number in kinds.items():
+    for name, number in (("send", SEND), ("pop", POP)):
         those = right[right["kind"] == number]
         if not those.size:
             continue
