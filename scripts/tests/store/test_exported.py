@@ -20,6 +20,7 @@ from restbench.judge.compare import compare
 from restbench.show import export, files
 from restbench.store import exported
 from restbench.store.store import Run
+from restbench.store.traces import MOST_POINTS
 
 MIX = "java serial mix 10"
 SCHEMA = Path(exported.__file__).with_name("run.schema.json")
@@ -155,7 +156,7 @@ def test_a_long_window_is_told_over_time_from_its_samples(run: Run) -> None:
     assert (throughput["column"], mean["column"]) == ("throughput_per_s", "mean_ms")
     assert sum(throughput["values"]) * throughput["step_s"] == pytest.approx(36, abs=0.1)
     assert {each for each in mean["values"] if each is not None} == {20.0}
-    assert len(throughput["values"]) <= exported.MOST_POINTS
+    assert len(throughput["values"]) <= MOST_POINTS
     folder.samples.write_text("no samples\n1\n")
     told: list[str] = []
     assert long_windows.courses(run, told.append) == []
