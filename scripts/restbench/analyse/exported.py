@@ -27,7 +27,8 @@ _ESTIMATED = (
 
 def rows(run: Run) -> list[Row]:
     """The rows of a run: of its trials where they lie here, else of its `run.json`; none of a run
-    that has neither."""
+    that has neither. BadConfiguration where it is of an earlier form."""
+    run.require_read()
     if not run.trials.exists() and run.exported_file.exists():
         return rows_of(exported.read(run.exported_file))
     return measures.rows(run)

@@ -125,6 +125,22 @@ class Run(RunFolder):
         """Whether it is a copy without its measurements."""
         return self.manifest_file.exists() and not self.has_raw_data
 
+    @property
+    def is_of_old_form(self) -> bool:
+        """Whether an earlier version made it: its measurements are folders with a record each, or,
+        of a kept copy, nowhere. One that has just begun has its payloads."""
+        if self.trials.exists() or self.exported_file.exists():
+            return False
+        return not self.can_go_on or any(self.path.glob("raw/*/*/*.json"))
+
+    def require_read(self) -> None:
+        """BadConfiguration, with the version that reads it, where it is of the old form."""
+        if self.is_of_old_form:
+            raise BadConfiguration(
+                f"{self.path}: of an earlier form, without trials.sqlite and run.json; the last "
+                "commit that reads it is 311baf3"
+            )
+
     def manifest(self) -> Manifest:
         """The run's identity and plan."""
         return read_model(self.manifest_file, Manifest)
@@ -232,13 +248,18 @@ def point_latest_to(run: Run) -> None:
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:
-    """An existing run by its name, its path or `latest`; BadConfiguration where there is none."""
+    """An existing run by its name, its path or `latest`; BadConfiguration where there is none, or
+    it is of an earlier form."""
     for candidate in (results / name, Path(name)):
         run = Run(candidate.resolve())
         if run.manifest_file.exists():
+            run.require_read()
             return run
-    known = ", ".join(each.name for each in runs(results))
-    raise BadConfiguration(f"no run '{name}' in {results}; there are: {known or 'none'}")
+    known = [
+        f"{each.name} (of an earlier form)" if each.is_of_old_form else each.name
+        for each in runs(results)
+    ]
+    raise BadConfiguration(f"no run '{name}' in {results}; there are: {', '.join(known) or 'none'}")
 
 
 def runs(results: Path = RESULTS) -> list[Run]:

@@ -78,7 +78,7 @@ def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
         (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
         (
             ("report", str(FIXTURES / "old-run")),
-            "old-run/run.json: cannot be read: No such file or directory",
+            "of an earlier form, without trials.sqlite and run.json; the last",
         ),
         (
             ("run", "thesis", "--profile", "full"),
@@ -103,6 +103,18 @@ def test_an_experiment_file_with_a_wrong_key_names_file_key_and_allowed_values(
     assert done.returncode == 2
     assert str(path) in done.stderr
     assert "nme: unknown key; allowed here are name, title" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["report", "keep", "compare", "dashboard", "extend"])
+def test_a_run_of_an_earlier_form_is_refused_with_the_commit_that_reads_it(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    more = {"keep": ["mine"], "compare": [str(tmp_path)], "dashboard": ["a-cell"]}
+    done = restbench(command, str(tmp_path), *more.get(command, []))
+    assert done.returncode == 2
+    assert "of an earlier form, without trials.sqlite and run.json; the last" in done.stderr
+    assert "that reads it is 311baf3" in done.stderr
 
 
 def test_a_port_in_use_is_one_line_and_exit_code_3() -> None:
