@@ -45,16 +45,6 @@ class Station:
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """What no scheduling can better."""
-
-    throughput: float
-    """At most."""
-    response: float
-    """At least."""
-
-
-@dataclass(frozen=True)
 class Solution:
     """A network with so many users: mean values."""
 
@@ -62,8 +52,6 @@ class Solution:
     throughput: float
     response: float
     """Without the users' own thinking."""
-    residence: tuple[float, ...]
-    """At each station, in their order: waiting and service of an operation."""
 
 
 def bottleneck(stations: Sequence[Station]) -> Station:
@@ -71,14 +59,12 @@ def bottleneck(stations: Sequence[Station]) -> Station:
     return max(stations, key=lambda each: each.per_server)
 
 
-def bounds(stations: Sequence[Station], users: float, think: float = 0.0) -> Bounds:
-    """The asymptotic bounds of so many users, who think between two operations."""
+def bound(stations: Sequence[Station], users: float, think: float = 0.0) -> float:
+    """The throughput that no scheduling can better, of so many users who think between two
+    operations."""
     whole, highest = _sums(stations)
     most = users / (whole + think)
-    return Bounds(
-        throughput=min(most, 1 / highest) if highest else most,
-        response=max(whole, users * highest - think),
-    )
+    return min(most, 1 / highest) if highest else most
 
 
 def knee(stations: Sequence[Station], think: float = 0.0) -> float:
@@ -97,22 +83,10 @@ def solve(stations: Sequence[Station], users: int, think: float = 0.0) -> list[S
     demand."""
     if not stations or users < 1 or sum(each.demand for each in stations) <= 0:
         raise ValueError("need a station with a demand, and a user")
-    weights = [_weights(each, users) for each in stations]
-    thinking = _weights(Station("users", think, None), users)
-    whole = reduce(_convolved, weights, thinking)
-    without = [
-        reduce(_convolved, [*weights[:at], *weights[at + 1 :]], thinking)
-        for at in range(len(stations))
-    ]
-    found = []
-    for n in range(1, users + 1):
-        throughput = math.exp(whole[n - 1] - whole[n])
-        residence = tuple(
-            _mean(own, others, n, whole[n]) / throughput
-            for own, others in zip(weights, without, strict=True)
-        )
-        found.append(Solution(n, throughput, sum(residence), residence))
-    return found
+    thinking = Station("users", think, None)
+    whole = reduce(_convolved, [_weights(each, users) for each in (thinking, *stations)])
+    throughputs = np.exp(whole[:-1] - whole[1:]).tolist()
+    return [Solution(n, each, n / each - think) for n, each in enumerate(throughputs, start=1)]
 
 
 def _weights(station: Station, users: int) -> _Logs:
@@ -129,9 +103,3 @@ def _convolved(one: _Logs, other: _Logs) -> _Logs:
         [np.logaddexp.reduce(one[: n + 1] + other[n::-1]) for n in range(one.size)],
         dtype=np.float64,
     )
-
-
-def _mean(own: _Logs, others: _Logs, users: int, whole: float) -> float:
-    """How many are at a station on average."""
-    here = np.exp(own[: users + 1] + others[users::-1] - whole)
-    return float(np.arange(users + 1) @ here)

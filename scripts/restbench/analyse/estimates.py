@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean, stdev
 
 import numpy as np
 
-from restbench.analyse import predecessor
+from restbench.analyse import predecessor, warnings
 from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.experiment.statistics import (
     COMPLETIONS_FOR_A_MEAN,
@@ -26,24 +25,15 @@ from restbench.store.trials import Block, Event, Microseconds, Trial
 #: long a response time; else they are users over throughput (method, rules 3 and 4).
 RESPONSES_FOR_A_MEAN = 2.0
 LONGEST_FOR_A_MEAN_S = 5.0
-#: What an event says of its cell in its block, as a flag of the measurement.
-FLAGS = {
+#: What an event says of its cell in its block, as flags of the measurement, where that is not just
+#: its own kind.
+_FLAGS = {
     "wrong": ("wrong-answers", "failed"),
-    "failed": ("failed",),
     "not-offered": ("not-offered", "failed"),
     "too-slow": ("not-measured",),
-    "not-measured": ("not-measured",),
     "restarted": ("service-restarted",),
-    "retried": ("retried",),
-    "ports-awaited": ("ports-awaited",),
-    "relayed": ("relayed",),
-    "refused": ("refused",),
-    "limit-mismeasured": ("limit-mismeasured",),
-    "scaled": ("scaled",),
-    "misbehaved": ("misbehaved",),
-    "not-durable": ("not-durable",),
 }
-#: What of these says nothing against what was measured.
+#: The kinds of event that say nothing against what was measured.
 _NO_REASON = (
     "restarted",
     "retried",
@@ -54,8 +44,6 @@ _NO_REASON = (
     "misbehaved",
     "not-durable",
 )
-
-
 #: From a cell's trials in a block to what only their driver measures, by name.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
@@ -107,18 +95,20 @@ def measurements(
             cell_facts = {name: known[name].get(cell) for name in CELL_FACTS if name in known}
             cell_facts["start_gap"] = starts.get((block, cell))
             more = extras(found.get(key, [])) if block in finished else {}
-            more = {**more, **known.get("extras", {}).get(cell, {})}
-            by_cell.setdefault(cell, []).append(replace(measured, **cell_facts, extras=more))
+            cell_facts["extras"] = {**more, **known.get("extras", {}).get(cell, {})}
+            by_cell.setdefault(cell, []).append(measured.model_copy(update=cell_facts))
     return by_cell
 
 
 def _measurement(
     block: int, trials: Sequence[Trial], events: Sequence[Event], cores: int
 ) -> Measurement | None:
-    flags = tuple(dict.fromkeys(flag for each in events for flag in FLAGS.get(each.kind, ())))
+    kinds = [each.kind for each in events]
+    told = (flag for kind in kinds for flag in _FLAGS.get(kind, (kind,)) if flag in warnings.FLAGS)
+    flags = tuple(dict.fromkeys(told))
     reason = next((each.text for each in events if each.kind not in _NO_REASON), None)
     if not trials:
-        return Measurement(block, flags, reason) if flags else None
+        return Measurement(block=block, flags=flags, reason=reason) if flags else None
     return of_trials(block, trials, cores, flags, reason)
 
 
@@ -159,7 +149,7 @@ def of_trials(
         p90_ms=percentile_ms(told_us, 90),
         p95_ms=percentile_ms(told_us, 95),
         p99_ms=percentile_ms(told_us, 99),
-        samples=completions,
+        completions=completions,
         errors=errors,
         wrong_answers=wrong,
         cpu_ms_per_request=_share(service_ms, completions),
@@ -193,9 +183,8 @@ def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
 
 
 def completed(found: Measurement, users: int) -> Measurement:
-    """The measurement with what follows from its own numbers. A run's file (`exported`) does not
-    repeat these: made by one function from the same numbers, they are the same on both ways."""
-    seconds, completions = found.seconds, found.samples
+    """The measurement with what follows from its own numbers."""
+    seconds, completions = found.seconds, found.completions
     if not seconds or completions is None:
         return found
     service_ms = (
@@ -204,17 +193,18 @@ def completed(found: Measurement, users: int) -> Measurement:
     known = (found.queue_ms, found.parse_ms, found.compute_ms, found.serialize_ms)
     stages = [each for each in known if each is not None]
     has_network = found.mean_ms is not None and bool(stages)
-    return replace(
-        found,
-        throughput_per_s=completions / seconds,
-        service_cpu_pct=_percent(service_ms, 1000 * seconds),
-        littles_mean_ms=1000 * users * seconds / completions if completions else None,
-        batch_half_width_pct=_half_width_pct(found.within_block_se, found.trials or 0),
-        network_ms=(found.mean_ms or 0.0) - sum(stages) if has_network else None,
-        kinds={
-            name: replace(kind, throughput_per_s=kind.samples / seconds)
-            for name, kind in found.kinds.items()
-        },
+    return found.model_copy(
+        update={
+            "throughput_per_s": completions / seconds,
+            "service_cpu_pct": _percent(service_ms, 1000 * seconds),
+            "littles_mean_ms": 1000 * users * seconds / completions if completions else None,
+            "batch_half_width_pct": _half_width_pct(found.within_block_se, found.trials or 0),
+            "network_ms": (found.mean_ms or 0.0) - sum(stages) if has_network else None,
+            "kinds": {
+                name: kind.model_copy(update={"throughput_per_s": kind.completions / seconds})
+                for name, kind in found.kinds.items()
+            },
+        }
     )
 
 
@@ -257,8 +247,7 @@ def _kinds(trials: Sequence[Trial]) -> dict[str, KindMeasurement]:
         parts = [each.kinds_us[name] for each in trials if name in each.kinds_us]
         elapsed_us = np.sort(np.concatenate(parts))
         found[name] = KindMeasurement(
-            samples=int(elapsed_us.size),
-            throughput_per_s=0.0,
+            completions=int(elapsed_us.size),
             mean_ms=_mean_ms(elapsed_us),
             p50_ms=percentile_ms(elapsed_us, 50),
             p95_ms=percentile_ms(elapsed_us, 95),

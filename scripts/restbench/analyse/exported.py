@@ -1,7 +1,4 @@
-"""A run's rows as entries of `run.json`, and rows made of it again: the same on both ways.
-
-What an entry repeats of a measurement has the same name in both.
-"""
+"""A run's rows as entries of `run.json`, and rows made of it again: the same on both ways."""
 
 from __future__ import annotations
 
@@ -9,30 +6,14 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from restbench.analyse import estimates, measures, warnings
-from restbench.analyse.measurement import KindMeasurement, Measurement
+from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import FEWEST_BLOCKS, Row
-from restbench.analyse.warnings import Warning
 from restbench.experiment.cell import FACTORS, Cell
 from restbench.experiment.statistics import geometric_interval, geometric_mean, t_interval
 from restbench.store import exported
-from restbench.store.exported import (
-    BlockEntry,
-    CellEntry,
-    Estimate,
-    Exported,
-    KindEntry,
-    NoteEntry,
-    WarningEntry,
-)
+from restbench.store.exported import BlockEntry, CellEntry, Estimate, Exported, NoteEntry
 from restbench.store.store import Run
 
-#: Fields of a measurement that a block's entry has under the same name.
-_SAME = tuple(
-    name
-    for name in BlockEntry.model_fields
-    if name in Measurement.__dataclass_fields__
-    and name not in ("kinds", "extras", "errors", "wrong_answers")
-)
 #: Metrics that a cell's entry tells over its blocks.
 _ESTIMATED = (
     "throughput_per_s",
@@ -66,7 +47,7 @@ def cell_entry(row: Row) -> CellEntry:
         extras=_extras(row),
         blocks=len(row.measured),
         trials=sum(each.trials or 0 for each in row.measured),
-        warnings=tuple(map(_warning, row.warnings)),
+        warnings=row.warnings,
         notes=tuple(NoteEntry(kind=flag, text=warnings.explain(flag)) for flag in row.flags),
     )
 
@@ -98,32 +79,14 @@ def over_blocks(values: Sequence[float]) -> Estimate:
     return Estimate(value=found.mean, low=found.low, high=found.high)
 
 
-def _warning(found: Warning) -> WarningEntry:
-    return WarningEntry(kind=found.kind, bias_percent=found.bias_percent)
-
-
 def block_entries(rows: Iterable[Row]) -> list[BlockEntry]:
     """Every block of every cell."""
     return [_block_entry(row.cell, each) for row in rows for each in row.measurements]
 
 
 def _block_entry(cell: Cell, found: Measurement) -> BlockEntry:
-    return BlockEntry(
-        cell=cell.id,
-        **{name: getattr(found, name) for name in _SAME},
-        completions=found.samples,
-        errors=found.errors or 0,
-        wrong_answers=found.wrong_answers or 0,
-        kinds={name: _kind_entry(each) for name, each in found.kinds.items()},
-        extras=dict(found.extras),
-        warnings=tuple(map(_warning, warnings.of_cell([found], cell.users))),
-    )
-
-
-def _kind_entry(found: KindMeasurement) -> KindEntry:
-    return KindEntry(
-        completions=found.samples, mean_ms=found.mean_ms, p50_ms=found.p50_ms, p95_ms=found.p95_ms
-    )
+    told = {"cell": cell.id, "warnings": warnings.of_cell([found], cell.users)}
+    return found.model_copy(update=told)
 
 
 def rows_of(run: Exported) -> list[Row]:
@@ -136,24 +99,7 @@ def rows_of(run: Exported) -> list[Row]:
 
 def _row(entry: CellEntry, blocks: Sequence[BlockEntry]) -> Row:
     cell = Cell.model_validate(entry.factors)
-    measurements = tuple(_measurement(each, cell.users) for each in blocks)
+    known = [each.model_dump(exclude={"cell", "warnings"}) for each in blocks]
+    found = map(Measurement.model_validate, known)
+    measurements = tuple(estimates.completed(each, cell.users) for each in found)
     return Row(cell, entry.shape, entry.test_ids, measurements, entry.mix, entry.logs)
-
-
-def _measurement(entry: BlockEntry, users: int) -> Measurement:
-    fields = {name: getattr(entry, name) for name in _SAME}
-    if entry.completions is None or entry.seconds is None:
-        return Measurement(**fields)
-    kinds = {
-        name: KindMeasurement(each.completions, 0.0, each.mean_ms, each.p50_ms, each.p95_ms)
-        for name, each in entry.kinds.items()
-    }
-    found = Measurement(
-        **fields,
-        samples=entry.completions,
-        errors=entry.errors,
-        wrong_answers=entry.wrong_answers,
-        kinds=kinds,
-        extras=entry.extras,
-    )
-    return estimates.completed(found, users)

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import Objective, OpenLoad
+from restbench.experiment.open_load import Bracket, Objective, OpenLoad, Tried, bracket
 from restbench.experiment.statistics import (
     COMPLETIONS_NEEDED,
     Ratio,
     geometric_interval,
     geometric_mean,
 )
-from restbench.experiment.walk import Bracket, Tried, bracket
 from restbench.store.exported import StepEntry
 from restbench.store.trials import Trial
 

@@ -1,85 +1,43 @@
-"""One block of one cell as numbers."""
+"""One block of one cell as numbers: what `run.json` has of it, and what follows from that."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from pydantic import Field
+
+from restbench.store.exported import BlockEntry, KindEntry, WarningEntry
 
 
-@dataclass(frozen=True)
-class KindMeasurement:
-    """One kind of request of a mix, in the same window: correct responses alone."""
+class KindMeasurement(KindEntry):
+    """One kind of request of a mix, in the same window."""
 
-    samples: int
-    throughput_per_s: float
-    mean_ms: float | None
-    p50_ms: float | None
-    p95_ms: float | None
+    throughput_per_s: float = 0.0
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """One measurement of one cell as numbers, named as the table's columns are (`columns`).
+class Measurement(BlockEntry):
+    """Named as the table's columns are (`columns`). What a file does not repeat is made of the rest
+    by `estimates.completed`, so that it is the same on both ways.
 
     `None`: unknown, or more than the number of completions supports. Its numbers are there even if
     a wrong answer voids them; Row does not show them.
     """
 
-    block: int
-    flags: tuple[str, ...]
-    reason: str | None = None
-    trials: int | None = None
-    """Of how many it is made."""
-    seconds: float | None = None
-    """How long they were measured, all together; None where there are none."""
+    cell: str = ""
+    """Its row's, which is told in a file alone; so are the next."""
+    warnings: tuple[WarningEntry, ...] = ()
+    kinds: Mapping[str, KindMeasurement] = Field(default_factory=dict)
     throughput_per_s: float | None = None
-    mean_ms: float | None = None
-    p50_ms: float | None = None
-    p90_ms: float | None = None
-    p95_ms: float | None = None
-    p99_ms: float | None = None
-    samples: int | None = None
-    errors: int | None = None
-    wrong_answers: int | None = None
-    cpu_ms_per_request: float | None = None
     service_cpu_pct: float | None = None
-    load_cpu_pct: float | None = None
-    machine_cpu_pct: float | None = None
-    memory_mib: float | None = None
-    queue_ms: float | None = None
-    parse_ms: float | None = None
-    compute_ms: float | None = None
-    serialize_ms: float | None = None
-    network_ms: float | None = None
     littles_mean_ms: float | None = None
+    network_ms: float | None = None
     batch_half_width_pct: float | None = None
     """Of the throughput over the rounds of this block: how it went, no interval over blocks."""
-    generator_share: float | None = None
-    """The load generator's CPU time over its own and the service's (0 to 1)."""
-    users_in_flight: float | None = None
-    """X R of all completions: how many users were waiting for an answer, on average."""
-    steal_pct: float | None = None
-    """What the hypervisor took away, percent of the machine."""
-    foreign_pct: float | None = None
-    """What went to neither service nor load generator, percent of the machine."""
-    compile_share: float | None = None
-    """The compilers' CPU time over the service's (0 to 1)."""
-    gc_share: float | None = None
-    """The share of the service's time that went to garbage collection (0 to 1)."""
-    off_cores_share: float | None = None
-    """The share of the service's time on cores that it was not given (0 to 1)."""
-    within_block_se: float | None = None
-    """Standard error of the throughput over the rounds of this block, over its mean."""
-    count_gap: float | None = None
-    """By how much the service's count of a strategy's requests in the block differs from the load
-    generator's, over the service's."""
-    start_gap: float | None = None
-    """By how much the start of its trials in the block makes the throughput another than that of
-    the rest, as a part of that (method, rule 3); 0 where chance would do."""
-    kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
-    """Of a mix: each kind of its requests, by name."""
-    extras: Mapping[str, float] = field(default_factory=dict)
-    """What only its driver measures, by name."""
+
+    @property
+    def samples(self) -> int | None:
+        """As the table calls its completions."""
+        return self.completions
 
     @property
     def predicted_per_s(self) -> float | None:

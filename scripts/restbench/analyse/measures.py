@@ -11,12 +11,13 @@ from typing import Any
 
 from restbench.analyse import estimates, limits, warnings
 from restbench.analyse.measurement import Measurement, number
-from restbench.analyse.warnings import Note, Warning, explain
+from restbench.analyse.warnings import explain
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.level import Logs
 from restbench.experiment.statistics import Interval, t_interval
+from restbench.store.exported import NoteEntry, WarningEntry
 from restbench.store.store import Run
 
 __all__ = ["COUNTS", "Measurement", "Row", "alike", "row", "rows"]
@@ -56,18 +57,19 @@ class Row:
         return tuple(dict.fromkeys(flag for each in self.measurements for flag in each.flags))
 
     @property
-    def warnings(self) -> tuple[Warning, ...]:
+    def warnings(self) -> tuple[WarningEntry, ...]:
         """What may have biased the cell by more than half the margin, the largest first."""
         return warnings.of_cell(self.measured, self.cell.users)
 
     @property
-    def notes(self) -> tuple[Note, ...]:
+    def notes(self) -> tuple[NoteEntry, ...]:
         """What else to know before believing it, with the number of its blocks."""
         found = []
         for flag in self.flags:
             text, count = explain(flag), self.blocks_with(flag)
             some = f" (in {count} of {len(self.measurements)} blocks)"
-            found.append(Note(flag, text + some * (0 < count < len(self.measurements))))
+            text += some * (0 < count < len(self.measurements))
+            found.append(NoteEntry(kind=flag, text=text))
         return tuple(found)
 
     def blocks_with(self, flag: str) -> int:

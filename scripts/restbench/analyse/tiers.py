@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.bottleneck import Solution, Station, bottleneck, bounds, knee, solve
+from restbench.analyse.bottleneck import Solution, Station, bottleneck, bound, knee, solve
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 from restbench.machine.placement import place
@@ -147,8 +147,7 @@ class Family:
         limiting, users = self.limiting, self.best.row.cell.users
         wider = Station(limiting.name, limiting.demand, (limiting.servers or 1) + 1)
         stations = [wider if each is limiting else each for each in self.stations]
-        now = bounds(self.stations, users).throughput
-        return bounds(stations, users).throughput / now - 1
+        return bound(stations, users) / bound(self.stations, users) - 1
 
     def course(self) -> list[Solution]:
         """The network with 1, 2, 4, … users, and those of every level."""

@@ -33,6 +33,7 @@ from restbench.store.traces import (
     SteadyEntry,
     Traced,
     TraceEntry,
+    TraceRecord,
 )
 
 Numbers: TypeAlias = npt.NDArray[Any]
@@ -123,17 +124,12 @@ def entry(traced: Traced) -> TraceEntry:
     for each in traced.incidents:
         kinds.setdefault(each.kind, []).append(each)
     return TraceEntry(
-        cell=traced.cell,
-        block=traced.block,
-        began_ms=traced.began_ms,
-        seconds=traced.seconds,
-        rate_per_s=traced.rate_per_s,
+        **traced.model_dump(include={*TraceRecord.model_fields}),
         throughput=steadiness(per_s),
         response=steadiness(column["mean_ms"]),
         stalls=tuple(stalls(per_s, traced.incidents)),
         growth=_growth(traced, seen) if traced.keeps_population else None,
         rows=(seen[0]["live_rows"], seen[-1]["live_rows"]) if _have(seen, "live_rows") else None,
-        errors=traced.errors,
         fault=_fault(kinds["fault"][0], per_s, traced, seen) if "fault" in kinds else None,
         counts=tuple(_counts(kinds)),
         incidents=tuple(_bands(kinds, traced.seconds)),

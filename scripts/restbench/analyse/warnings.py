@@ -25,9 +25,10 @@ well where leaving out the blocks that exceed it changes a verdict. What has no 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from restbench.analyse.measurement import Measurement
+from restbench.store.exported import WarningEntry
 
 #: Half the margin of 5 % (method, rules 7 and 10).
 SHOWN_ABOVE_PCT = 2.5
@@ -44,26 +45,8 @@ _MOST = 0.99
 _NOT_CLOSED = ("rate_per_s", "met_per_s", "failed_per_s", "down_s")
 #: Without so many blocks left no verdict is compared with that of all.
 FEWEST_LEFT = 3
-
-
-@dataclass(frozen=True)
-class Warning:
-    """A cause that may have biased a cell's numbers, by at most so much."""
-
-    kind: str
-    bias_percent: float
-
-    def __str__(self) -> str:
-        """Such as `steal ≤ 3.2 %`."""
-        return f"{self.kind} ≤ {self.bias_percent:.1f} %"
-
-
-@dataclass(frozen=True)
-class Note:
-    """What to know before believing a cell's numbers, where nobody can say how much it matters."""
-
-    kind: str
-    text: str
+#: Of a block and its number of users: a part of the throughput, None where it is not known.
+Bound: TypeAlias = Callable[[Measurement, int], float | None]
 
 
 def _littles_law(block: Measurement, users: int) -> float | None:
@@ -84,7 +67,7 @@ def _users_in_flight(block: Measurement, users: int) -> float | None:
 
 def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
     """Users in flight over those there are, and what of it requests cut by the ends explain."""
-    completed = (block.samples or 0) + (block.errors or 0)
+    completed = (block.completions or 0) + block.errors
     is_closed = block.extras.keys().isdisjoint(_NOT_CLOSED)
     if block.users_in_flight is None or not completed or not is_closed:
         return None
@@ -98,24 +81,21 @@ def _late_arrivals(block: Measurement, _users: int) -> float | None:
     return None if late is None else late / (1 - min(late, _MOST))
 
 
-def _count_mismatch(block: Measurement, _users: int) -> float | None:
-    return block.count_gap
-
-
-def _warm_up(block: Measurement, _users: int) -> float | None:
-    return block.start_gap
-
-
-def _generator_share(block: Measurement, _users: int) -> float | None:
-    share = block.generator_share
-    return None if share is None else share * _MARGIN_PCT / 100
-
-
 def _errors(block: Measurement, _users: int) -> float | None:
-    return (block.errors or 0) / block.samples if block.samples else None
+    return block.errors / block.completions if block.completions else None
 
 
-def _over_the_rest(name: str, whole: float) -> Callable[[Measurement, int], float | None]:
+def _part(name: str, factor: float = 1.0) -> Bound:
+    """A fact of a block as it is, or times the factor."""
+
+    def bound(block: Measurement, _users: int) -> float | None:
+        part: float | None = getattr(block, name)
+        return None if part is None else factor * part
+
+    return bound
+
+
+def _over_the_rest(name: str, whole: float) -> Bound:
     """Of a share that was taken away: what the rest could have done with it, over what it did."""
 
     def bound(block: Measurement, _users: int) -> float | None:
@@ -125,16 +105,16 @@ def _over_the_rest(name: str, whole: float) -> Callable[[Measurement, int], floa
     return bound
 
 
-#: Kind → its bound as a part of the throughput, of a block and its number of users.
-BOUNDS: dict[str, Callable[[Measurement, int], float | None]] = {
+#: By kind.
+BOUNDS: dict[str, Bound] = {
     "littles-law": _littles_law,
     "users-in-flight": _users_in_flight,
     "late-arrivals": _late_arrivals,
-    "count-mismatch": _count_mismatch,
-    "generator-share": _generator_share,
+    "count-mismatch": _part("count_gap"),
+    "generator-share": _part("generator_share", _MARGIN_PCT / 100),
     "steal": _over_the_rest("steal_pct", 100),
     "foreign-load": _over_the_rest("foreign_pct", 100),
-    "warm-up": _warm_up,
+    "warm-up": _part("start_gap"),
     "compiling": _over_the_rest("compile_share", 1),
     "gc": _over_the_rest("gc_share", 1),
     "off-cores": _over_the_rest("off_cores_share", 1),
@@ -142,19 +122,19 @@ BOUNDS: dict[str, Callable[[Measurement, int], float | None]] = {
 }
 
 
-def of_block(block: Measurement, users: int) -> tuple[Warning, ...]:
-    """Every known bound above 0 of one block, of whatever size."""
-    found = {kind: bound(block, users) or 0.0 for kind, bound in BOUNDS.items()}
-    return tuple(Warning(kind, 100 * each) for kind, each in found.items() if each > 0)
+def of_block(block: Measurement, users: int) -> dict[str, float]:
+    """Every known bound above 0 of one block, of whatever size, in percent by its kind."""
+    found = {kind: 100 * (bound(block, users) or 0.0) for kind, bound in BOUNDS.items()}
+    return {kind: percent for kind, percent in found.items() if percent > 0}
 
 
-def of_cell(blocks: Sequence[Measurement], users: int) -> tuple[Warning, ...]:
+def of_cell(blocks: Sequence[Measurement], users: int) -> tuple[WarningEntry, ...]:
     """The warnings of a cell that are shown: mean bounds over its blocks, the largest first."""
-    sizes: dict[str, list[float]] = {}
+    means: dict[str, float] = {}
     for block in blocks:
-        for each in of_block(block, users):
-            sizes.setdefault(each.kind, []).append(each.bias_percent)
-    found = [Warning(kind, sum(of) / len(blocks)) for kind, of in sizes.items()]
+        for kind, percent in of_block(block, users).items():
+            means[kind] = means.get(kind, 0.0) + percent / len(blocks)
+    found = [WarningEntry(kind=kind, bias_percent=mean) for kind, mean in means.items()]
     shown = [each for each in found if each.bias_percent > SHOWN_ABOVE_PCT]
     return tuple(sorted(shown, key=lambda each: -each.bias_percent))
 
@@ -164,7 +144,7 @@ def without_warned(blocks: Sequence[Measurement], users: int) -> tuple[Measureme
     left = [
         block
         for block in blocks
-        if all(each.bias_percent <= SHOWN_ABOVE_PCT for each in of_block(block, users))
+        if max(of_block(block, users).values(), default=0.0) <= SHOWN_ABOVE_PCT
     ]
     measured = sum(bool(block.seconds) for block in left)
     return tuple(left) if measured >= FEWEST_LEFT else tuple(blocks)

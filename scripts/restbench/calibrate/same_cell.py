@@ -43,7 +43,7 @@ def measure(
         for arm in shuffler.sample(("", AGAIN), 2):
             times_s = (PACE.drop_s, PACE.keep_s)
             sent = bench.trial(load, CELL.strategy, USERS, times_s, pids)
-            planned = Planned("A/A", 1, CELL, arm)
+            planned = Planned(1, CELL, arm)
             found.append(reduced(batch, planned, USERS, sent, pids, (0.0, 0.0)))
     return found
 

@@ -20,8 +20,8 @@ import numpy as np
 from restbench.calibrate.bench import USERS, Bench
 from restbench.calibrate.stub import STRATEGY, Behaviour
 from restbench.drive.generator import CORRECT, Generator
-from restbench.experiment import arrivals
-from restbench.experiment.arrivals import Phases
+from restbench.experiment import open_load
+from restbench.experiment.open_load import Phases
 from restbench.experiment.records import CalibrationCheck
 from restbench.schedule.reduction import arrivals_of
 from restbench.store.writing import write_text
@@ -117,9 +117,9 @@ def opened(bench: Bench, load: Generator, stall: Stall = STALL) -> dict[float, f
     a request without a correct answer is slower than any."""
     bench.tell(f"a stub that stops for {stall.stall_s:g} s under an open load")
     phases = Phases(warmup_s=WARMUP_S, window_s=stall.window_s, tail_s=0.5)
-    planned = arrivals.schedule("constant", RATE_PER_S, phases, (0,))
+    planned = open_load.schedule("constant", RATE_PER_S, phases, (0,))
     file = bench.folder / "arrivals.txt"
-    write_text(file, arrivals.as_text(planned))
+    write_text(file, open_load.as_text(planned))
     with bench.stub(load, stall.behaviour) as stub:
         times_s = (WARMUP_S, stall.window_s + phases.tail_s)
         sent = bench.trial(load, STRATEGY, OPEN_USERS, times_s, stub.pids(), arrivals=file)

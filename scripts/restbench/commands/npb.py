@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 
 from restbench.commands.options import console, require_known
-from restbench.drive import npb_direct
-from restbench.drive.npb_direct import KernelRun, Program
+from restbench.drive import npb_runs
+from restbench.drive.npb_runs import KernelRun, Program
 from restbench.experiment.cell import STRATEGIES, ServiceName
 from restbench.experiment.npb import CLASSES, Work
 from restbench.machine import machine_lock, watch
@@ -41,7 +41,7 @@ def run_kernel(  # noqa: PLR0913, PLR0917 - an option each
     machine_lock.take()
     program = Program(name, strategy, Work(kernel, npb_class), repeat, cores or None)
     with tempfile.TemporaryDirectory(dir=watch.begin()) as folder:
-        answers = npb_direct.run(program, Path(folder) / "direct.log", RUN_MAX_S)
+        answers = npb_runs.run(program, Path(folder) / "direct.log", RUN_MAX_S)
     if as_json:
         for answer in answers:
             print(answer.model_dump_json(by_alias=True))  # for programs: whatever its length

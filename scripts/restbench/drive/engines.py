@@ -60,11 +60,6 @@ class Engines:
     _relays: dict[tuple[str, int], str] = field(default_factory=dict)
 
     @property
-    def pid(self) -> int | None:
-        """None: there are several."""
-        return None
-
-    @property
     def samples(self) -> Path:
         """The merged JTL of the last load: of all engines, in no order."""
         return self.folder / "samples.jtl"
@@ -87,7 +82,7 @@ class Engines:
         return all(each.poll() is None for each in self.processes)
 
     def cell(self, name: str, url: str, payload: Path) -> None:
-        """Kept for the controllers to come (LoadGenerator)."""
+        """Kept for the controllers to come (Generator)."""
         self._cells[name] = url, payload.resolve()
 
     def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
@@ -99,7 +94,7 @@ class Engines:
         pids: Sequence[int],
         arrivals: Path | None = None,
     ) -> Sent:
-        """By a controller of its own (LoadGenerator). `drop_s` begins with the last engine's first
+        """By a controller of its own (Generator). `drop_s` begins with the last engine's first
         request."""
         if arrivals is not None:
             raise BadConfiguration("driver 'engines': a load that arrives at a rate is not for it")

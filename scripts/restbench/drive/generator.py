@@ -5,7 +5,6 @@ What it sends, how it counts and what it answers stands in `jmeter-plans/README.
 
 from __future__ import annotations
 
-import shlex
 import signal
 import socket
 import subprocess
@@ -13,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -97,20 +96,32 @@ class Sent:
         return kept
 
 
-class LoadGenerator(Protocol):
-    """What drivers send load with."""
+def stages_ms(records: npt.NDArray[Any]) -> dict[str, float]:
+    """The mean of each stage over the requests that have it."""
+    columns = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
+    known = {name: values[~np.isnan(values)] for name, values in columns.items()}
+    return {name: float(values.mean()) for name, values in known.items() if values.size}
 
+
+@dataclass
+class Generator:
+    """A running JMeter whose users wait for trials; to drivers `engines.Engines` are one too."""
+
+    process: subprocess.Popen[bytes]
+    connection: socket.socket
+    folder: Path
     users: int
     """As many as it has: no trial can have more."""
-    folder: Path
 
     @property
-    def pid(self) -> int | None:
-        """Its process, where it is one of this machine."""
+    def pid(self) -> int:
+        """JMeter's JVM."""
+        return self.process.pid
 
     def cell(self, name: str, url: str, payload: Path) -> None:
         """What the trials of this name send: the bodies of a payload's folder, to an address; or to
         several with spaces between them, among which users are spread by their numbers."""
+        self._tell(["cell", name, url, str(payload.resolve())])
 
     def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
         self,
@@ -126,37 +137,6 @@ class LoadGenerator(Protocol):
         `pids` are the processes whose CPU time is the service's. EnvironmentProblem where the
         generator is gone or says that the trial failed.
         """
-
-
-@dataclass
-class Generator:
-    """A running JMeter whose users wait for trials."""
-
-    process: subprocess.Popen[bytes]
-    connection: socket.socket
-    folder: Path
-    users: int
-    command: str
-
-    @property
-    def pid(self) -> int:
-        """JMeter's JVM."""
-        return self.process.pid
-
-    def cell(self, name: str, url: str, payload: Path) -> None:
-        """By an order over the socket (LoadGenerator)."""
-        self._tell(["cell", name, url, str(payload.resolve())])
-
-    def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
-        self,
-        name: str,
-        users: int,
-        drop_s: float,
-        keep_s: float,
-        pids: Sequence[int],
-        arrivals: Path | None = None,
-    ) -> Sent:
-        """By an order over the socket (LoadGenerator)."""
         if users > self.users:
             raise EnvironmentProblem(f"{users} users, and the load generator has {self.users}")
         records = self.folder / "records.bin"
@@ -218,7 +198,7 @@ def started(users: int, folder: Path, cores: str | None) -> Iterator[Generator]:
                 log = process.tail(folder / "jmeter.out")
                 raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{log}") from error
             with closing(connection):
-                yield Generator(running, connection, folder, users, shlex.join(line))
+                yield Generator(running, connection, folder, users)
         finally:
             process.stop(running, signal.SIGKILL)
             path.unlink(missing_ok=True)

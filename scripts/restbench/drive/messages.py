@@ -7,7 +7,7 @@ import math
 import random
 import string
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +20,7 @@ import numpy.typing as npt
 import psycopg
 
 from restbench.analyse.queue_checker import count_gap
-from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
+from restbench.drive.generator import CORRECT, WRONG, Sent, stages_ms
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
@@ -224,17 +224,16 @@ def right_since(sent: Sent, epoch_ms: float) -> int:
     return int((is_after & (sent.records["outcome"] == CORRECT)).sum())
 
 
-def means(records: Records, kinds: Mapping[str, int] | None = None) -> dict[str, float]:
+def means(records: Records) -> dict[str, float]:
     """Milliseconds of correct answers that were measured: the stages in the database and, of each
     kind of request (`send_ms`), the latency and where it went, by the service's own clock."""
-    kinds = {"send": SEND, "pop": POP} if kinds is None else kinds
     right = records[records["outcome"] == CORRECT]
-    found = {f"{name}_ms": value for name, value in _stages(right).items() if name in _OWN}
-    for name, number in kinds.items():
+    found = {f"{name}_ms": value for name, value in stages_ms(right).items() if name in _OWN}
+    for name, number in (("send", SEND), ("pop", POP)):
         those = right[right["kind"] == number]
         if not those.size:
             continue
-        stages = _stages(those)
+        stages = stages_ms(those)
         whole = float(those["elapsed_us"].mean()) / 1000
         parts = {each: value for each, value in stages.items() if each != "compute"}
         if "compute" in stages:
@@ -255,9 +254,3 @@ _COMPARED = ("database", "network")
 #: The stages that only messages have; and those that add up to the time in the service.
 _OWN = ("connection", "database")
 _OUTER = ("queue", "parse", "compute", "serialize")
-
-
-def _stages(records: Records) -> dict[str, float]:
-    columns = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
-    known = {name: values[~np.isnan(values)] for name, values in columns.items()}
-    return {name: float(values.mean()) for name, values in known.items() if values.size}

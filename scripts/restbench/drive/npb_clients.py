@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from restbench.deploy.service import Service
-from restbench.drive import call_client, npb_direct
+from restbench.drive import call_client, npb_runs
 from restbench.drive.call_client import Batch, CallClient, CallLine
-from restbench.drive.npb_call import ServedRun, path_of
+from restbench.drive.npb_runs import ServedRun, path_of
 from restbench.experiment.calls import Client
 from restbench.experiment.cell import Cell
 from restbench.experiment.npb import ClientName, Work, request
@@ -109,7 +109,7 @@ def _served(line: CallLine, name: ClientName, work: Work) -> ServedRun:
     if line.outcome != "done" or line.result is None:
         raise EnvironmentProblem(f"{name} {work.level}: call {line.index} {line.failure}")
     value = _as_rest(line.result.get("value"), work)
-    answer = npb_direct.read_answer(
+    answer = npb_runs.read_answer(
         json.dumps({**line.result, "value": value, "reference": value}), work
     )
     seconds = sum(each or 0.0 for each in (line.s_ms, line.c_ms, line.d_ms)) / 1000

@@ -115,10 +115,15 @@ class ServiceGroup(NamedTuple):
         return "-".join([*self[:3], *_named(self, self._fields[3:])])
 
 
-class Shape(BaseModel):
-    """Operand sizes: matrixOne is rows x inner, matrixTwo is inner x columns."""
+class Record(BaseModel):
+    """A strict, immutable model: a part of a file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Shape(Record):
+    """Operand sizes: matrixOne is rows x inner, matrixTwo is inner x columns."""
+
     rows: int
     inner: int
     columns: int
@@ -129,19 +134,17 @@ class Shape(BaseModel):
         return self.rows * self.inner * self.columns
 
 
-class Kind(BaseModel):
+class Kind(Record):
     """One kind of request of a mix: a level of one size, and how many of all requests are of it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     share: float
     shape: Shape
 
 
-class Cell(BaseModel):
+class Cell(Record):
     """One combination of factor levels. Hashable; its `id` names its folders and its JTL label."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     service: ServiceName
     strategy: str
     placement: Placement = "unbound"

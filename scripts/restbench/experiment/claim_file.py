@@ -1,17 +1,266 @@
-"""The claims file (TOML): every claim with its tests, fixed before a run."""
+"""Claims as data, fixed before a run (TOML): the ratios that decide each, and what is expected of
+them."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from restbench.experiment import toml_file
-from restbench.experiment.claim import Claim, Margin
-from restbench.experiment.selection import Strict
+from restbench.experiment.cell import FACTORS, STRATEGIES, Cell, ServiceName, require_framework
+from restbench.experiment.selection import Above0, Strict, Where
 from restbench.failures import BadConfiguration
+
+Expectation = Literal["greater", "less", "same", "not greater", "not less"]
+Metric = Literal[
+    "throughput_per_s",
+    "mean_ms",
+    "p95_ms",
+    "cpu_ms_per_request",
+    "wrk_per_s",
+    # Of NAS kernels (schedule.npb):
+    "fresh_s",
+    "warm_s",
+    "warm_total_s",
+    "service_s",
+    "service_total_s",
+    "client_s",
+    "java_rest_s",
+    "java_soap_s",
+    "python_rest_s",
+    "python_soap_s",
+    "clients_same",
+    "clients_asked",
+    # Of batches of calls (schedule.calls):
+    "elapsed_s",
+    "cores_elapsed_s",
+    "decode_s",
+    # Of messages (drive.messages):
+    "littles_mean_ms",
+    "ten_mean_ms",
+    "database_ms",
+    "send_half_ms",
+    "pop_half_ms",
+    "send_database_ms",
+    "pop_database_ms",
+    "send_database_points",
+    "pop_database_points",
+    "send_network_points",
+    "pop_network_points",
+]
+Margin = Annotated[float, Field(gt=0, le=1)]
+
+
+def _one_each(where: Where) -> Where:
+    if any(len(levels) > 1 for levels in where.model_dump(exclude_none=True).values()):
+        raise ValueError("names one level of a factor; several belong to each, or to a best")
+    return where
+
+
+#: One level for some of the factors; those left out are given elsewhere.
+Levels = Annotated[Where, AfterValidator(_one_each)]
+
+
+@dataclass(frozen=True)
+class Term:
+    """One side of a ratio: a cell's metric, less another cell's (`minus`), or divided by it
+    (`per`). Of several candidates the best one stands for all; with `left_out` in each block the
+    one that is best in all others."""
+
+    candidates: tuple[Cell, ...]
+    minus: Cell | None = None
+    per: Cell | None = None
+    left_out: bool = False
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every cell that the term needs."""
+        return tuple(each for each in (*self.candidates, self.minus, self.per) if each)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One ratio that a part asks for."""
+
+    numerator: Term
+    denominator: Term
+
+
+class Part(Strict):
+    """One sentence of a claim: what is expected of the ratio numerator/denominator.
+
+    It asks one question for each combination of `each`, and for each of `steps` against the step
+    before. A cell's factors are those of `cells`, then of the combination, then of the side.
+    """
+
+    metric: Metric
+    over: Metric | None = None
+    """Of the denominator, where it is another."""
+    kind: str = ""
+    """Of a mix the kind of request whose metric is meant, on both sides; a level of this name has
+    no other. Empty: all requests."""
+    expect: Expectation
+    """`same`, `not greater` and `not less` hold only where the interval shows it, by the margin."""
+    cells: Levels = Where()
+    """What both sides have in common."""
+    numerator: Levels = Where()
+    denominator: Levels = Where()
+    each: Where = Where()
+    steps: Where = Where()
+    """One factor with its levels in order: the numerator is a level, the denominator the one
+    before it."""
+    numerator_best: Where = Where()
+    """The levels of which the best one is taken."""
+    denominator_best: Where = Where()
+    left_out: bool = False
+    """Whether the best is picked, for each block, by all other blocks (`analyse.comparison`)."""
+    minus: Levels | None = None
+    """What of a side's own cell to change for the cell whose metric is taken away from it."""
+    per: Levels | None = None
+    """The same for the cell whose metric it is divided by."""
+    numerator_per: Levels | None = None
+    denominator_per: Levels | None = None
+    """`per` of one side alone."""
+    margin: Margin | None = None
+    """The claim's own, where it says more than a difference."""
+    study_value: Above0 | None = None
+    """The ratio in the study, where it is published as a number."""
+    study_values: dict[str, Above0] = Field(default_factory=dict)
+    """The same by the level of complexity, of a part that has several."""
+    pooled: bool = False
+    """Whether it is asked of any cell like these: of the geometric mean over all questions of the
+    claim that are pooled, with an interval for another cell. A single one can only contradict."""
+    decides: bool = True
+    """False: shown next to the claim, which stands or falls without it."""
+
+    @model_validator(mode="after")
+    def _names_cells(self) -> Self:
+        if self.minus and self.per:
+            raise ValueError("minus and per exclude each other")
+        self.questions()
+        return self
+
+    def questions(self) -> list[Question]:
+        """The ratios to look at, each of two sides that name their cells fully."""
+        return [
+            Question(
+                self._term(
+                    self.numerator,
+                    self.numerator_best,
+                    combination | later,
+                    self.numerator_per or self.per,
+                ),
+                self._term(
+                    self.denominator,
+                    self.denominator_best,
+                    combination | earlier,
+                    self.denominator_per or self.per,
+                ),
+            )
+            for combination in _combinations(self.each)
+            for earlier, later in _steps(self.steps)
+        ]
+
+    def _term(self, side: Where, best: Where, levels: dict[str, Any], per: Where | None) -> Term:
+        known = _one(self.cells) | levels | _one(side)
+        candidates = tuple(_cell(known | each) for each in _combinations(best))
+        if len(candidates) > 1 and (self.minus or per):
+            raise ValueError("the best of several cannot go with minus or per")
+        return Term(
+            candidates,
+            minus=_cell(known | _one(self.minus)) if self.minus else None,
+            per=_cell(known | _one(per)) if per else None,
+            left_out=self.left_out,
+        )
+
+
+class Statement(Strict):
+    """What any claim is in words."""
+
+    id: str
+    text: str
+    """The study's words."""
+    reading: str
+    """How it is tested, in plain words, and what the words left open."""
+
+
+class Claim(Statement):
+    """A row of the claims table. Decided by its parts, by the proofs, by another experiment, or not
+    yet (`awaits`)."""
+
+    parts: tuple[Part, ...] = ()
+    proofs: dict[ServiceName, list[str]] = Field(default_factory=dict)
+    """Strategies a service whose proofs decide, instead of parts."""
+    experiment: str | None = None
+    """The experiment whose claims decide it, in this one's place."""
+    awaits: str | None = None
+    """What has to be built before it can be measured."""
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every cell that a part names, each once."""
+        sides = [
+            side
+            for part in self.parts
+            for question in part.questions()
+            for side in (question.numerator, question.denominator)
+        ]
+        return tuple(dict.fromkeys(cell for side in sides for cell in side.cells))
+
+    @model_validator(mode="after")
+    def _is_decided_one_way(self) -> Self:
+        if sum(map(bool, (self.parts, self.proofs, self.experiment, self.awaits))) != 1:
+            raise ValueError("needs exactly one of parts, proofs, experiment, awaits")
+        if self.parts and not any(part.decides for part in self.parts):
+            raise ValueError("needs a part that decides")
+        for service, strategies in self.proofs.items():
+            for strategy in strategies:
+                _check_strategy(service, strategy)
+        return self
+
+
+def _one(levels: Where) -> dict[str, Any]:
+    return _combinations(levels)[0]
+
+
+def _combinations(where: Where) -> list[dict[str, Any]]:
+    """Each once: on some machines two numbers of cores are one."""
+    given = where.model_dump(exclude_none=True)
+    levels = {name: dict.fromkeys(given[name]) for name in FACTORS if name in given}
+    return [
+        dict(zip(levels, chosen, strict=True)) for chosen in itertools.product(*levels.values())
+    ]
+
+
+def _steps(where: Where) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    if not where.model_dump(exclude_none=True):
+        return [({}, {})]
+    levels = _combinations(where)
+    if len(where.model_fields_set) != 1 or len(levels) < 2:
+        raise ValueError("steps: needs one factor with two or more levels")
+    return list(itertools.pairwise(levels))
+
+
+def _cell(levels: dict[str, Any]) -> Cell:
+    for factor in FACTORS:
+        field = Cell.model_fields[factor]
+        if field.is_required() and factor not in levels:
+            raise ValueError(f"a side names no {factor}: it must be one cell")
+    _check_strategy(levels["service"], levels["strategy"])
+    if "framework" in levels:
+        require_framework(levels["service"], levels["framework"])
+    return Cell(**levels)
+
+
+def _check_strategy(service: ServiceName, strategy: str) -> None:
+    if strategy not in STRATEGIES[service]:
+        known = ", ".join(STRATEGIES[service])
+        raise ValueError(f"strategy: '{strategy}' is not one of the {service} service's: {known}")
 
 
 class Claims(Strict):

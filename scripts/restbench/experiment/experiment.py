@@ -18,7 +18,7 @@ from restbench.experiment.level import Logs, Messages, Shares, Size, Workload, r
 from restbench.experiment.npb import Npb
 from restbench.experiment.open_load import EngineLoad, OpenLoad
 from restbench.experiment.profile import Profile
-from restbench.experiment.selection import Strict, Where, is_any
+from restbench.experiment.selection import Above0, Strict, Where, is_any
 from restbench.experiment.study import Figure, PublishedWorkers, TestId
 from restbench.experiment.thresholds import Thresholds
 from restbench.experiment.trace import Trace
@@ -68,7 +68,7 @@ class Group(Strict):
     in the first group that selects it."""
 
     name: str
-    share: Annotated[float, Field(gt=0)] = 1.0
+    share: Above0 = 1.0
     """Of the time, next to the other groups."""
     where: Where
 

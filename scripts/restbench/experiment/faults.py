@@ -11,7 +11,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from restbench.experiment.selection import Positive, Strict
+from restbench.experiment.selection import Above0, Positive, Strict
 
 Fault = Literal[
     "kill-backend",
@@ -25,7 +25,6 @@ Fault = Literal[
 ]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 WITHOUT_KEYS = "-without-keys"
-Above0 = Annotated[float, Field(gt=0)]
 
 
 @dataclass(frozen=True)

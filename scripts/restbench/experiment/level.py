@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from fractions import Fraction
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, Discriminator, Field, Tag
 
 from restbench.experiment.selection import Positive, Strict
 
@@ -33,10 +33,9 @@ class ShapeEntry(Strict):
     columns: Positive
 
 
-class Logs(BaseModel):
+class Logs(Strict):
     """A request of so many lines, each looked at by so many rules."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     rules: RuleSet
     lines: Positive
 
@@ -50,10 +49,9 @@ class Logs(BaseModel):
         return f"{self.lines} x {self.rules}"
 
 
-class Messages(BaseModel):
+class Messages(Strict):
     """Messages of so many characters, sent to queues at random and popped from them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     characters: Annotated[int, Field(ge=32, le=65536)]
     """Of each body: 31 tell whose it is and whether it is whole, the rest is random."""
     queues: Annotated[int, Field(ge=1, le=1000)] = 100

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.selection import Positive, Strict, Where
+from restbench.experiment.selection import Above0, Positive, Strict, Where
 from restbench.machine.placement import allowed_cores, place
 
 #: The classes of each kernel, from small to large. W30, of MG only, is class W of NPB 3.0 (64
@@ -27,7 +27,6 @@ CLASSES: dict[str, tuple[str, ...]] = {
 }
 #: Every number of cores up to here is looked at; from here on the powers of two, and all.
 EVERY_CORE_UP_TO = 8
-Above0 = Annotated[float, Field(gt=0)]
 #: What is printed is a count of operations divided by seconds that were rounded to three decimals.
 _ROUNDED_S, _ROUNDED_PART = 0.0005, 1e-4
 ClientName = Literal["java-rest", "java-soap", "python-rest", "python-soap"]

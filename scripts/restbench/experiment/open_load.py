@@ -1,33 +1,168 @@
-"""What the experiments of other loads than closed ones say beyond their cells: an open load's
-arrivals, objective and walk; the engines of a load from several hosts."""
+"""Open loads, whose requests are sent at the moments of a schedule that is fixed before anything
+starts, and the search for the highest rate that meets an objective; the tables of experiments of
+other loads than closed ones: [open] and, for a load from several hosts, [engines].
+
+The search: upward by a factor until a rate fails, or downward until one meets the objective; then
+bisection until the bracket is as narrow as asked for. Each rate is tried once: that a step was
+lucky or unlucky shows in the other blocks.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, model_validator
 
-from restbench.experiment.arrivals import ArrivalProcess, Phases
 from restbench.experiment.cell import Cell
-from restbench.experiment.selection import Positive, Strict
+from restbench.experiment.selection import Above0, Positive, Strict
 from restbench.experiment.statistics import COMPLETIONS_NEEDED
-from restbench.experiment.walk import Search
+
+ArrivalProcess = Literal["poisson", "constant"]
+Offsets = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Phases:
+    """The parts of a schedule, in seconds: only the window's arrivals are measured."""
+
+    warmup_s: float
+    window_s: float
+    tail_s: float
+    """The load goes on after the window, so that its last arrivals meet what the others met."""
+
+    @property
+    def seconds(self) -> float:
+        """The whole schedule's length."""
+        return self.warmup_s + self.window_s + self.tail_s
+
+    @property
+    def window_ms(self) -> tuple[int, int]:
+        """First and end of the window, milliseconds after the schedule's start; half open."""
+        return round(self.warmup_s * 1000), round((self.warmup_s + self.window_s) * 1000)
+
+
+def schedule(
+    process: ArrivalProcess, rate_per_s: float, phases: Phases, seed: tuple[int, ...]
+) -> Offsets:
+    """Moments in whole milliseconds after the start, in order; the same seed gives the same ones.
+
+    Each phase gets round(rate x seconds) arrivals. `poisson`: uniform over the phase, which is a
+    Poisson process given its number of arrivals, so that the offered rate is the stated one.
+    `constant`: evenly spaced.
+    """
+    generator = np.random.default_rng(seed)
+    start_s, parts = 0.0, []
+    for seconds in (phases.warmup_s, phases.window_s, phases.tail_s):
+        count = round(rate_per_s * seconds)
+        shares = (
+            np.sort(generator.random(count)) if process == "poisson" else np.arange(count) / count
+        )
+        parts.append((start_s + shares * seconds) * 1000)
+        start_s += seconds
+    # A moment that is a whole millisecond must not fall short of it by rounding.
+    return np.floor(np.concatenate(parts) + 1e-6).astype(np.int64)
+
+
+def as_text(offsets: Offsets) -> str:
+    """The schedule as the load generator reads it: a moment in microseconds a line."""
+    return "".join(f"{1000 * offset}\n" for offset in offsets.tolist())
+
+
+_SIGNIFICANT_DIGITS = 4
+#: What rounding to these digits does to a ratio of two rates.
+_ROUNDING = 1e-3
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a walk goes."""
+
+    factor: float
+    """From one rate to the next while none has failed (or, downward, none has met)."""
+    resolution: float
+    """The bracket's ends differ by this share at most, e.g. 0.05."""
+    lowest_per_s: float
+    highest_per_s: float
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One step: a rate, and whether it met the objective."""
+
+    rate_per_s: float
+    met: bool
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """What a walk has found: the objective is met at `met_per_s` and not at `failed_per_s`."""
+
+    met_per_s: float | None
+    """The highest that met it, of those below every one that failed; None where none did."""
+    failed_per_s: float | None
+    """The lowest that failed; None where none did."""
+
+    @property
+    def limit_per_s(self) -> float | None:
+        """Between the two, at equal ratios to both; None where one is not known."""
+        if self.met_per_s is None or self.failed_per_s is None:
+            return None
+        return math.sqrt(self.met_per_s * self.failed_per_s)
+
+    def is_narrow(self, resolution: float) -> bool:
+        """Whether both ends are known and differ by this share at most."""
+        if self.met_per_s is None or self.failed_per_s is None:
+            return False
+        return self.failed_per_s / self.met_per_s <= 1 + resolution + _ROUNDING
+
+
+def next_rate(tried: Sequence[Tried], start_per_s: float, search: Search) -> float | None:
+    """The rate of the next step, per second; None when the walk is over."""
+    if not tried:
+        return _rounded(min(max(start_per_s, search.lowest_per_s), search.highest_per_s))
+    found = bracket(tried)
+    if found.limit_per_s is not None:
+        return None if found.is_narrow(search.resolution) else _rounded(found.limit_per_s)
+    if found.met_per_s is not None:
+        return _beyond(found.met_per_s, search.factor, search.highest_per_s)
+    return _beyond(found.failed_per_s or 0.0, 1 / search.factor, search.lowest_per_s)
+
+
+def bracket(tried: Sequence[Tried]) -> Bracket:
+    """The highest rate that met the objective below the lowest that did not."""
+    failed = min((each.rate_per_s for each in tried if not each.met), default=None)
+    met = [each.rate_per_s for each in tried if each.met]
+    below = [rate for rate in met if failed is None or rate < failed]
+    return Bracket(max(below, default=None), failed)
+
+
+def _beyond(rate: float, factor: float, limit: float) -> float | None:
+    """The next rate in a direction, the limit itself before it is passed; None once it is tried."""
+    if rate == _rounded(limit):
+        return None
+    return _rounded(min(rate * factor, limit) if factor > 1 else max(rate * factor, limit))
+
+
+def _rounded(rate: float) -> float:
+    return float(f"{rate:.{_SIGNIFICANT_DIGITS}g}")
+
 
 #: A window is a tenth of a second longer than its count needs: no percentile fails by rounding.
 WINDOW_STEP_S = 0.1
 #: Of JMeter's own start on the controller of engines, and its end.
 CONTROL_S = 8.0
-Above0 = Annotated[float, Field(gt=0)]
 
 
-class Objective(BaseModel):
+class Objective(Strict):
     """So much latency, counted from the intended moment, for so many of all arrivals."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     percentile: Literal[50, 90, 95, 99]
-    limit_ms: Annotated[float, Field(gt=0)]
+    limit_ms: Above0
     unsent_max_share: Annotated[float, Field(ge=0, lt=1)] = 0.001
 
     def __str__(self) -> str:

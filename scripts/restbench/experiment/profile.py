@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from restbench.experiment.cell import Cell, ServiceName
-from restbench.experiment.selection import Positive, Strict, Where
+from restbench.experiment.selection import Above0, Positive, Strict, Where
 from restbench.failures import BadConfiguration
 
 #: From here on a run is long: at least so many blocks, and cells of slow rounds are measured too.
@@ -21,26 +21,26 @@ class Profile(Strict):
     """How long and how often cells are measured (method, rules 3, 6 and 13)."""
 
     description: str = ""
-    minutes: Annotated[float, Field(gt=0)]
+    minutes: Above0
     """What a run takes, all blocks together."""
     blocks: Positive
     """How many blocks it has at least; each has fresh services."""
     blocks_max: Positive | None = None
     """How many at most, as long as a claim is undecided and there is time; else `blocks`."""
-    block_minutes: Annotated[float, Field(gt=0)] | None = None
+    block_minutes: Above0 | None = None
     """How long one takes; the planned ones share the time, if not given. Many short ones say more
     than few long ones, as long as most of each is trials."""
     warm_max_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
     """How long a fresh service is warmed up at most; its compilers may be quiet before."""
-    slow_round_s: Annotated[float, Field(gt=0)] = 2.0
+    slow_round_s: Above0 = 2.0
     """A cell whose users take longer to be answered once each has a trial or two a run."""
-    longest_round_s: Annotated[float, Field(gt=0)] = 10.0
+    longest_round_s: Above0 = 10.0
     """One whose users take longer than this has none, unless it is in the study's tables."""
     only: list[Where] = Field(default_factory=list)
     """Where it is not empty: the profile measures the cells that any of these selects."""
     windows: list[Where] = Field(default_factory=list)
     """The cells that have a long window besides, with sar and JMeter's dashboard (rule 13)."""
-    window_s: Annotated[float, Field(gt=0)] = 10.0
+    window_s: Above0 = 10.0
 
     @model_validator(mode="after")
     def _blocks_can_grow(self) -> Self:

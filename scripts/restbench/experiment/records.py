@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Build, Cell
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Build, Cell, Record
 
 #: The form of every record (`store.OLDEST` is the oldest that is read).
 SCHEMA_VERSION = 9
-
-
-class Record(BaseModel):
-    """A strict, immutable model that is stored as one JSON file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Window(Record):
@@ -87,7 +81,24 @@ class BuiltCommit(Record):
         return f"{self.asked} ({self.git_commit[:7]}{changed})"
 
 
-class Manifest(Record):
+class RunRecord(Record):
+    """What `manifest.json` and `run.json` both say of a run."""
+
+    command: str
+    git_commit: str
+    git_dirty: bool | None
+    """None where the commit is not known."""
+    seed: int
+    status: Literal["running", "complete", "interrupted"]
+    started: str
+    finished: str | None = None
+    attached: dict[str, str] = Field(default_factory=dict)
+    """The services that others ran, with their addresses."""
+    builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
+    """The commits that are compared, where `restbench ab` made the run."""
+
+
+class Manifest(RunRecord):
     """The run's identity, `manifest.json`: written before the first cell, then only `status`."""
 
     schema_version: int = SCHEMA_VERSION
@@ -95,24 +106,12 @@ class Manifest(Record):
     experiment: str
     profile: str
     title: str
-    seed: int
-    started: str
-    finished: str | None = None
-    status: Literal["running", "complete", "interrupted"]
-    git_commit: str
-    git_dirty: bool | None
-    """None where the commit is not known."""
-    command: str
     plan: tuple[PlannedCell, ...]
     """What is to be measured; once complete, what was: the blocks that the stop rule asked for."""
     claims_sha256: str | None = None
     """Of the claims file as it was before the run (`claims.toml`); None where there is none."""
     stopped: str | None = None
     """Of forms up to 7: why no further block was measured."""
-    attached: dict[str, str] = Field(default_factory=dict)
-    """The services that others ran, with their addresses."""
-    builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
-    """The commits that are compared, where `restbench ab` made the run."""
 
     def identity(self) -> dict[str, Any]:
         """What is the same for every run of one order by one checkout, interrupted or not: all but

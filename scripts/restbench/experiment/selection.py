@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from restbench.experiment.cell import (
     FACTORS,
@@ -18,6 +18,7 @@ from restbench.experiment.cell import (
     Handoff,
     Kernel,
     Link,
+    Record,
     ServiceName,
     Technique,
 )
@@ -41,16 +42,15 @@ def _counted(value: Any) -> Any:
 Many = BeforeValidator(_as_list)
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
+Above0 = Annotated[float, Field(gt=0)]
 #: Settings of the database, as a cell has them.
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
 #: A number, or a text with `cores`: the number of those that a service may use on this machine.
 Counted = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
 
 
-class Strict(BaseModel):
+class Strict(Record):
     """A part of an experiment file: unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
 class OptionalLevels(Strict):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from restbench.experiment.selection import Many, Positive, Strict, Where
+from restbench.experiment.selection import Above0, Many, Positive, Strict, Where
 
 
 class TestId(Strict):
@@ -38,7 +38,7 @@ class PublishedWorkers(Strict):
     cores: Positive
     """Hardware threads of its machine."""
     clients: list[Positive]
-    mean_ms: dict[Positive, list[Annotated[float, Field(gt=0)]]]
+    mean_ms: dict[Positive, list[Above0]]
     """By number of workers: a value a number of clients."""
     shows: list[str] = Field(default_factory=list)
     """What follows from it alone, a sentence each."""

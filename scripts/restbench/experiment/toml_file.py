@@ -92,11 +92,3 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
         yield annotation
     for part in get_args(annotation):
         yield from _models(part)
-
-
-def is_old_npb(path: Path) -> bool:
-    """Whether a file says, as only earlier versions did, that it is an NPB experiment."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8")).get("kind") == "npb"
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return False

@@ -7,13 +7,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from restbench.experiment.arrivals import ArrivalProcess
 from restbench.experiment.cell import Cell
-from restbench.experiment.selection import Strict, Where
+from restbench.experiment.open_load import ArrivalProcess
+from restbench.experiment.selection import Above0, Strict, Where
 
 FaultKind = Literal["hold-snapshot"]
 Steadiness = Literal["steady", "drifting", "oscillating"]
-Above0 = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

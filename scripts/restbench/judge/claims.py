@@ -11,8 +11,7 @@ from restbench.analyse import warnings
 from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
 from restbench.experiment import claim_file
-from restbench.experiment.claim import Claim, Metric, Statement
-from restbench.experiment.claim_file import Claims
+from restbench.experiment.claim_file import Claim, Claims, Metric, Statement
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
 from restbench.judge.questions import Asked, asked

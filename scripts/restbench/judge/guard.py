@@ -30,7 +30,7 @@ from restbench.analyse.comparison import Comparison
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
-from restbench.experiment.claim import Expectation
+from restbench.experiment.claim_file import Expectation
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text, said
 
@@ -102,4 +102,5 @@ def _mean(row: Row, name: str) -> float | None:
 def _freed(each: Measurement) -> Measurement:
     if each.throughput_per_s is None or not each.generator_share:
         return each
-    return replace(each, throughput_per_s=each.throughput_per_s / (1 - each.generator_share))
+    alone_per_s = each.throughput_per_s / (1 - each.generator_share)
+    return each.model_copy(update={"throughput_per_s": alone_per_s})

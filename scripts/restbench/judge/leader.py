@@ -48,8 +48,6 @@ class Leader:
     """The cells of the group that have warnings, each with them."""
     missing: tuple[str, ...] = ()
     """The cells of the group without a number: one of them might be the best."""
-    absent: tuple[str, ...] = ()
-    """The techniques that other groups of the scope have and this one was not planned with."""
     cells: tuple[str, ...] = ()
     """The ids of all cells of the group."""
     is_order: bool = False
@@ -92,13 +90,8 @@ def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
 
 def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> list[Leader]:
     """The leader of each of these groups that has a number, judged together."""
-    every = dict.fromkeys(row.cell.key for group in groups for row in group)
-    found = []
-    for group in groups:
-        leader = _leader(_heads(group, metric) if scope == "both" else group, scope, metric)
-        if leader:
-            keys = {row.cell.key for row in group}
-            found.append(replace(leader, absent=tuple(key for key in every if key not in keys)))
+    heads = (_heads(group, metric) if scope == "both" else group for group in groups)
+    found = [leader for each in heads if (leader := _leader(each, scope, metric))]
     # A group with one technique asks nothing, so that it is none of the tests that Holm counts.
     levels = iter(holm_levels([each.p_value for each in found if each.others], LEVEL))
     is_order = all(ratio.blocks == 1 for each in found for _, ratio in each.others)

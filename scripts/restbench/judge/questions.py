@@ -22,7 +22,7 @@ from restbench.analyse.comparison import (
 from restbench.analyse.estimates import LONGEST_FOR_A_MEAN_S
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import STRATEGIES, Cell
-from restbench.experiment.claim import Expectation, Part, Question, Term
+from restbench.experiment.claim_file import Expectation, Part, Question, Term
 from restbench.experiment.statistics import COMPLETIONS_NEEDED
 from restbench.judge.guard import unmeasurable
 

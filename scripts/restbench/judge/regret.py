@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from restbench.analyse.comparison import Comparison, paired, series
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell, users_text
-from restbench.experiment.claim import Expectation
+from restbench.experiment.claim_file import Expectation
 from restbench.judge import verdicts
 from restbench.judge.claims import WORDS
 from restbench.judge.questions import best_of, is_usable

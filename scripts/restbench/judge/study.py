@@ -41,11 +41,6 @@ class Section:
     rows: tuple[tuple[str, Row], ...]
     in_study: bool
 
-    @property
-    def complexities(self) -> tuple[str, ...]:
-        """The levels that occur, in their order."""
-        return tuple(dict.fromkeys(row.cell.complexity for _, row in self.rows))
-
 
 def sections(rows: Sequence[Row]) -> list[Section]:
     """The rows as the study groups them (T-A, T-B, ...), then all cells outside its tables.

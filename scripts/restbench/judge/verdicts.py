@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from restbench.analyse.comparison import Comparison
-from restbench.experiment.claim import Expectation
+from restbench.experiment.claim_file import Expectation
 from restbench.experiment.columns import readable
 from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels, t_quantile
 
@@ -111,13 +111,11 @@ def _confirmed(now: Verdict, before: Verdict) -> Verdict:
 def p_against(found: Comparison, expect: Expectation) -> float:
     """Of the test whose rejection contradicts the expectation; 1 where nothing speaks against it,
     or without an interval."""
+    if expect in DIFFERENCES:
+        return p_holds(found, "less" if expect == "greater" else "greater")
     ratio, limit = found.ratio, 1 + found.margin
     if ratio is None:
         return 1.0
-    if expect == "greater":
-        return ratio.p_value if ratio.estimate < 1 / limit else 1.0
-    if expect == "less":
-        return ratio.p_value if ratio.estimate > limit else 1.0
     above, below = ratio.p_above(limit), 1 - ratio.p_above(1 / limit)
     sides = {"same": min(above, below), "not greater": above, "not less": below}
     return min(1.0, 2 * sides[expect])

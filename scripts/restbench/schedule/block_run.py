@@ -10,7 +10,8 @@ from typing import Protocol
 
 import httpx
 
-from restbench.drive.generator import LoadGenerator, Sent
+from restbench.drive.engines import Engines
+from restbench.drive.generator import Generator, Sent
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
@@ -146,7 +147,7 @@ class Driver(Protocol):
 class LoadRun(BlockRun):
     """A block whose services answer a load generator."""
 
-    load: LoadGenerator = field(kw_only=True)
+    load: Generator | Engines = field(kw_only=True)
     sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
     """How many requests each strategy of each service was sent, for the service's own count."""
 

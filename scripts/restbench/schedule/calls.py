@@ -31,7 +31,6 @@ from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
-GROUP = "batches"
 #: The kernel counts CPU time in steps of 10 ms: of less a batch says nothing.
 SURE_CPU_MS = 100.0
 #: A client has small messages, but for a few documents of 10 MB.
@@ -91,7 +90,7 @@ class CallsDriver:
                     self.alone[work.program] = self._warmed(cell, work)
             except (EnvironmentProblem, BadConfiguration, httpx.HTTPError) as error:
                 self.here.lose(cell, "failed", str(error))
-        yield from once_each.rounds(self.here, ends - time.monotonic(), GROUP)
+        yield from once_each.rounds(self.here, ends - time.monotonic())
 
     def trial(self, planned: Planned) -> Trial | None:
         """One batch, with its audit."""

@@ -31,7 +31,7 @@ from restbench.schedule.pace import (
     singles,
 )
 from restbench.schedule.preparation import WARMING_S, short_load
-from restbench.schedule.reduction import helpers_ms, reduced
+from restbench.schedule.reduction import loaded
 from restbench.store.trials import Trial
 
 #: The load of every cell that tells how long its trials are.
@@ -120,7 +120,7 @@ class ClosedDriver:
             shuffler,
         )
         if by_wrk:
-            loads = [Planned(WRK, 1, cell, WRK) for cell in by_wrk]
+            loads = [Planned(1, cell, WRK) for cell in by_wrk]
             plan.insert(shuffler.randrange(len(plan) + 1), shuffler.sample(loads, len(loads)))
         here.progress.planned = sum(map(len, plan))
         yield from plan
@@ -133,22 +133,19 @@ class ClosedDriver:
             return None
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
         service = here.running(cell).service
-        pids, front = service.pids(), service.front_pids()
+        front = service.front_pids()
         if cell.connection == "each" and connections.await_ports():
             here.note("ports-awaited", f"over {connections.MOST_WAITING} ports waited", cell)
         here.before(cell)
-        before, front_ms = helpers_ms(pids), process.cpu_ms(front)
-        sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
+        front_ms = process.cpu_ms(front)
+        sent, found = loaded(here, planned, pace.drop_s, pace.keep_s)
         front_ms = process.cpu_ms(front) - front_ms
-        here.count(cell, sent.records.size)
         # A front goes on without an instance that has ended, and sends its requests nowhere.
         if not service.alive() and not (sent.records["outcome"] == WRONG).any():
             raise EnvironmentProblem(service.ending())
-        helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
-        found = reduced(here.block, planned, cell.users, sent, pids, helpers)
         extras = {"front_cpu_ms_per_request": front_ms / max(1, sent.records.size)} if front else {}
         if cell.workers > 1 and cell.connection == "kept" and not front:
-            extras |= connections.spread(service.address[1], pids)
+            extras |= connections.spread(service.address[1], service.pids())
         found = replace(found, extras=extras)
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
         if not is_whole and not found.wrong:

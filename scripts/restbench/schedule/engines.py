@@ -22,11 +22,10 @@ from restbench.machine.phases import spent_on
 from restbench.schedule import preparation, under_load
 from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
 from restbench.schedule.pace import Planned
-from restbench.schedule.reduction import helpers_ms, reduced
+from restbench.schedule.reduction import loaded
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
-GROUP = "windows"
 SERVICE, CONTROLLER = "service", "control"
 
 
@@ -65,22 +64,16 @@ class EnginesDriver:
             if time.monotonic() + self.load.seconds > ends and number > 1:
                 self.here.view.note(f"      {cell.id}  no time in this block")
                 continue
-            yield [Planned(GROUP, number, cell, "")]
+            yield [Planned(number, cell)]
 
     def trial(self, planned: Planned) -> Trial:
         """One window. Of a cell that the profile names a long window for its requests are kept,
         those of the last block."""
         here, cell = self.here, planned.cell
-        pids = here.running(cell).service.pids()
-        before = helpers_ms(pids)
-        times_s = self.load.warmup_s, self.load.window_s
         if cell.delay_ms and not here.delaying:
             here.note("relayed", f"{cell.delay_ms} ms in each direction", cell)
         with namespaces.delayed(here.delaying if cell.delay_ms else (), cell.delay_ms):
-            sent = here.load.trial(cell.id, cell.users, *times_s, pids)
-        here.count(cell, sent.records.size)
-        helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
-        found = reduced(here.block, planned, cell.users, sent, pids, helpers)
+            sent, found = loaded(here, planned, self.load.warmup_s, self.load.window_s)
         if not found.completions and not found.wrong:
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
         if here.order.profile.has_window(cell):

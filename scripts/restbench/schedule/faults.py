@@ -32,7 +32,6 @@ from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
-GROUP = "faults"
 #: Of the small disk: a cluster has 40 MiB of files, and some WAL.
 DISK_MIB = 256
 ON_DISK = {"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "64MB"}
@@ -107,7 +106,7 @@ class FaultsDriver:
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """As `once_each.rounds`."""
-        yield from once_each.rounds(self.here, seconds, GROUP)
+        yield from once_each.rounds(self.here, seconds)
 
     def trial(self, planned: Planned) -> Trial:
         """One fault."""

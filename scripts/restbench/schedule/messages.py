@@ -158,7 +158,7 @@ class MessagesDriver(ClosedDriver):
         ):
             for cell in cells:
                 place = shuffler.randrange(first, len(plan) + 1)
-                plan.insert(place, [Planned(arm, 1, cell, arm)])
+                plan.insert(place, [Planned(1, cell, arm)])
         self.here.progress.planned = sum(map(len, plan))
         yield from plan
 

@@ -18,10 +18,9 @@ import httpx
 import numpy as np
 
 from restbench.deploy.service import Service
-from restbench.drive import npb_call, npb_clients, npb_direct
-from restbench.drive.npb_call import Refused, ServedRun
+from restbench.drive import npb_clients, npb_runs
 from restbench.drive.npb_clients import NpbClients
-from restbench.drive.npb_direct import KernelRun, Program
+from restbench.drive.npb_runs import KernelRun, Program, Refused, ServedRun
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.experiment.order import Order
@@ -40,9 +39,6 @@ from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
-
-#: How a round's trial is called in the plan.
-GROUP = "kernels"
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ class NpbDriver:
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """As `once_each.rounds`."""
         here = self.here
-        yield from once_each.rounds(here, seconds, GROUP)
+        yield from once_each.rounds(here, seconds)
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
         here.file.fact(here.block, "steal_pct", self.steal_pct)
 
@@ -100,7 +96,7 @@ class NpbDriver:
         watched = ClockWatch()
         try:
             served = self._served(cell, work, wanted) if is_service_first else Served()
-            direct = npb_direct.run(
+            direct = npb_runs.run(
                 self._program(cell, work, wanted.runs),
                 here.run.program_log(here.block, cell.id),
                 self.table.run_max_s,
@@ -128,7 +124,7 @@ class NpbDriver:
             if why := deployments.lacks(cell):
                 raise (NotOffered if deployments.of(cell) else EnvironmentProblem)(why)
             service = self.here.running(cell).service
-            calls = npb_call.calls(service, cell, work, wanted.runs, self.table.run_max_s)
+            calls = npb_runs.calls(service, cell, work, wanted.runs, self.table.run_max_s)
             first = tuple(islice(calls, wanted.runs - wanted.kept))
             cold_ms = process.cpu_ms(service.pids())
             kept = tuple(calls)

@@ -10,7 +10,7 @@ from restbench.schedule.block_run import BlockRun
 from restbench.schedule.pace import Planned
 
 
-def rounds(here: BlockRun, seconds: float, group: str) -> Iterator[Sequence[Planned]]:
+def rounds(here: BlockRun, seconds: float) -> Iterator[Sequence[Planned]]:
     """Every cell once, in random order: first those that undecided claims need, then those that had
     no time in the blocks before. What begins before the block's time is over ends; time that is
     left is for what claims need, once more."""
@@ -23,6 +23,6 @@ def rounds(here: BlockRun, seconds: float, group: str) -> Iterator[Sequence[Plan
     again = [(number, cell) for number in (2, 3) for cell in cells if cell.id in needed]
     for number, cell in (*((1, cell) for cell in cells), *again):
         if (number, cell) == (1, cells[0]) or time.monotonic() < ends:
-            yield [Planned(group, number, cell, "")]
+            yield [Planned(number, cell)]
         elif cell.id not in tried and number == 1:
             here.lose(cell, "not-measured", "the block had no time for it")

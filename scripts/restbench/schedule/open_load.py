@@ -11,21 +11,17 @@ from dataclasses import dataclass, field, replace
 
 from restbench.analyse import limits
 from restbench.drive.generator import CORRECT, WRONG
-from restbench.experiment import arrivals, walk
+from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import OpenLoad
-from restbench.experiment.walk import Search, Tried
+from restbench.experiment.open_load import OpenLoad, Search, Tried
 from restbench.failures import EnvironmentProblem
 from restbench.machine import process
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
 from restbench.schedule.preparation import short_load
-from restbench.schedule.reduction import helpers_ms, of_arrivals, reduced
+from restbench.schedule.reduction import loaded, of_arrivals
 from restbench.store.trials import Trial
 from restbench.store.writing import write_text
-
-#: How a round's steps are called in the plan.
-GROUP = "walk"
 
 
 @dataclass
@@ -39,7 +35,7 @@ class _Walk:
     @property
     def rate_per_s(self) -> float | None:
         """Of the next step; None when the walk is over."""
-        return walk.next_rate(self.tried, self.start_per_s, self.search)
+        return open_load.next_rate(self.tried, self.start_per_s, self.search)
 
 
 class OpenDriver:
@@ -80,7 +76,7 @@ class OpenDriver:
                     del self._walks[cell]
                     self.here.view.note(f"      {cell.id}  no time for {rate:g}/s")
                     continue
-                yield [Planned(GROUP, number, cell, "")]
+                yield [Planned(number, cell)]
 
     def trial(self, planned: Planned) -> Trial:
         """Offer the next rate of a cell's walk once. EnvironmentProblem where the service died of
@@ -91,16 +87,10 @@ class OpenDriver:
             raise EnvironmentProblem(f"{cell.id}: its walk is over")
         phases = self._load.phases(rate)
         seed = (here.order.experiment.seed, here.block, planned.round, round(1000 * rate))
-        offsets = arrivals.schedule(self._load.arrivals, rate, phases, seed)
+        offsets = open_load.schedule(self._load.arrivals, rate, phases, seed)
         file = here.load.folder / "arrivals.txt"
-        write_text(file, arrivals.as_text(offsets))
-        pids = running.service.pids()
-        before = helpers_ms(pids)
-        sent = here.load.trial(
-            cell.id, cell.users, phases.warmup_s, phases.window_s, pids, arrivals=file
-        )
-        here.count(cell, sent.records.size)
-        helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
+        write_text(file, open_load.as_text(offsets))
+        sent, ended = loaded(here, planned, phases.warmup_s, phases.window_s, file)
         wrong = bool((sent.records["outcome"] == WRONG).any())
         if not wrong and not running.service.alive():
             log = running.service.log
@@ -108,7 +98,6 @@ class OpenDriver:
             raise EnvironmentProblem(f"the service died under load{log_end}")
         if not wrong and not (sent.records["outcome"] == CORRECT).any():
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
-        ended = reduced(here.block, planned, cell.users, sent, pids, helpers)
         elapsed_us, found = of_arrivals(sent.records, offsets, phases, limits.LATE_MS)
         errors = int(found.pop("errors"))
         extras = {

@@ -100,10 +100,9 @@ class TrialGroup:
 class Planned:
     """One trial that is to come."""
 
-    group: str
     round: int
     cell: Cell
-    arm: str
+    arm: str = ""
 
 
 def bands(
@@ -218,7 +217,7 @@ def interleaved(
     for each in groups:
         count = rounds[each.name]
         for number in range(count):
-            turns = [Planned(each.name, number + 1, cell, arm) for cell, arm in each.turns]
+            turns = [Planned(number + 1, cell, arm) for cell, arm in each.turns]
             shuffler.shuffle(turns)
             placed.append(((number + shuffler.random()) / count, turns))
     return [turns for _, turns in sorted(placed, key=lambda one: one[0])]

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from restbench.analyse.estimates import percentile_ms
-from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
-from restbench.experiment.arrivals import Offsets, Phases
+from restbench.drive.generator import CORRECT, ERROR, WRONG, Sent, stages_ms
+from restbench.experiment.open_load import Offsets, Phases
 from restbench.machine import jvm, process
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
 from restbench.store.trials import Microseconds, Trial
 
 
-def helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
+def loaded(
+    here: LoadRun, planned: Planned, drop_s: float, keep_s: float, arrivals: Path | None = None
+) -> tuple[Sent, Trial]:
+    """Let a cell's users send: what came of it, and the trial that is made of that."""
+    cell, pids = planned.cell, here.running(planned.cell).service.pids()
+    before = _helpers_ms(pids)
+    sent = here.load.trial(cell.id, cell.users, drop_s, keep_s, pids, arrivals)
+    here.count(cell, sent.records.size)
+    helpers = [b - a for a, b in zip(before, _helpers_ms(pids), strict=True)]
+    return sent, reduced(here.block, planned, cell.users, sent, pids, helpers)
+
+
+def _helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
     """CPU time so far of compilers and garbage collectors, in milliseconds."""
     return jvm.compilers_cpu_ms(pids), jvm.collectors_cpu_ms(pids)
 
@@ -51,7 +65,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
         elapsed_us=_elapsed_us(correct),
         errors=int((kept["outcome"] == ERROR).sum()),
         wrong=int((sent.records["outcome"] == WRONG).sum()),
-        stages_ms=_stages_ms(correct),
+        stages_ms={name: round(mean_ms, 6) for name, mean_ms in stages_ms(correct).items()},
         arm=planned.arm,
         service_cpu_ms=service_ms if pids else None,
         generator_cpu_ms=float(sent.closed.generator_ms - sent.opened.generator_ms),
@@ -100,10 +114,3 @@ def of_arrivals(
 
 def _elapsed_us(records: npt.NDArray[Any]) -> Microseconds:
     return np.sort(records["elapsed_us"]).astype(np.int64)
-
-
-def _stages_ms(correct: npt.NDArray[Any]) -> dict[str, float]:
-    """The mean of each stage over the responses that have it."""
-    stages = {name: correct["stages_ms"][:, place] for place, name in enumerate(STAGES)}
-    known = {name: values[~np.isnan(values)] for name, values in stages.items()}
-    return {name: round(float(v.mean()), 6) for name, v in known.items() if v.size}

@@ -34,7 +34,6 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
         machine_findings.adopt(Calibration, run, run.calibration_file, known, view.note)
     store.point_latest_to(run)
     try:
-        windows_s = windows.seconds(order, run)
         finished = {each.block for each in run.trials.blocks() if each.finished}
         to_come = [each for each in range(1, order.profile.most_blocks + 1) if each not in finished]
         while True:
@@ -46,11 +45,11 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
                 break
             number = to_come[0]
             if number > order.profile.blocks:
-                if not (waiting and has_time(order, run, windows_s)):
+                if not (waiting and has_time(order, run)):
                     break
-            elif finished and not _is_begun(order, run, windows_s, view):
+            elif finished and not _is_begun(order, run, view):
                 break
-            seconds = block_seconds(order, run, number, windows_s)
+            seconds = block_seconds(order, run, number)
             has_intervals = len(finished) >= measures.FEWEST_BLOCKS
             needed = needed_cells(waiting) if has_intervals else frozenset()
             wanted = Wanted(number, groups_of(order), seconds, needed)
@@ -79,17 +78,17 @@ def undecided(decisions: Sequence[Decision]) -> list[Decision]:
     return [each for each in decisions if each.verdict == "too-imprecise"]
 
 
-def has_time(order: Order, run: Run, windows_s: float) -> bool:
+def has_time(order: Order, run: Run) -> bool:
     """Whether there is time for a block like the last beyond the planned ones."""
     last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
-    return max(order.profile.block_s, *last_s) <= _left_s(order, run, windows_s)
+    return max(order.profile.block_s, *last_s) <= _left_s(order, run)
 
 
-def _is_begun(order: Order, run: Run, windows_s: float, view: View) -> bool:
+def _is_begun(order: Order, run: Run, view: View) -> bool:
     """Whether one more planned block is measured. After the first, and where none is, how many
     still are is a note."""
-    coming, shortest_s = blocks_to_come(order, run, windows_s), _shortest_s(order, run)
-    left_s = max(0.0, _left_s(order, run, windows_s))
+    coming, shortest_s = blocks_to_come(order, run), _shortest_s(order, run)
+    left_s = max(0.0, _left_s(order, run))
     if len([each for each in run.trials.blocks() if each.finished]) == 1 or not coming:
         late_s = coming * shortest_s - left_s
         late = f", {late_s / 60:.1f} minutes too late, as an interval needs them" * (late_s > 0)
@@ -100,12 +99,12 @@ def _is_begun(order: Order, run: Run, windows_s: float, view: View) -> bool:
     return coming > 0
 
 
-def blocks_to_come(order: Order, run: Run, windows_s: float) -> int:
+def blocks_to_come(order: Order, run: Run) -> int:
     """How many of the planned blocks are still measured: those that end in time, and those that an
     interval needs."""
     planned = order.profile.blocks
     done = sum(each.finished is not None for each in run.trials.blocks())
-    left_s = max(0.0, _left_s(order, run, windows_s)) + 1.0  # who is a second late is in time
+    left_s = max(0.0, _left_s(order, run)) + 1.0  # who is a second late is in time
     in_time = int(left_s / _shortest_s(order, run))
     return min(planned - done, max(measures.FEWEST_BLOCKS - done, in_time))
 
@@ -116,21 +115,21 @@ def _shortest_s(order: Order, run: Run) -> float:
     return max([LEAST_BLOCK_PART * order.profile.block_s, *last_s])
 
 
-def block_seconds(order: Order, run: Run, number: int, windows_s: float) -> float:
+def block_seconds(order: Order, run: Run, number: int) -> float:
     """How long a block is: the planned ones that are still measured share the run's time, less its
     long windows' and what those before have taken, which can be more than they were given; later
     ones are all alike. None is said to be shorter than it can be."""
     profile, shortest_s = order.profile, _shortest_s(order, run)
     if number > profile.blocks:
         return max(profile.block_s, shortest_s)
-    share_s = _left_s(order, run, windows_s) / max(1, blocks_to_come(order, run, windows_s))
+    share_s = _left_s(order, run) / max(1, blocks_to_come(order, run))
     return max(shortest_s, min(profile.block_s, share_s))
 
 
-def _left_s(order: Order, run: Run, windows_s: float) -> float:
+def _left_s(order: Order, run: Run) -> float:
     """Of the run's time, without its finished blocks' and what its long windows still take."""
     taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks())
-    return 60 * order.profile.minutes - taken_s - windows_s
+    return 60 * order.profile.minutes - taken_s - windows.seconds(order, run)
 
 
 def needed_cells(decisions: Sequence[Decision]) -> frozenset[str]:

@@ -18,9 +18,9 @@ from restbench.analyse import trace as analysis
 from restbench.analyse.limits import LATE_MS
 from restbench.deploy.database import Database
 from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
-from restbench.experiment import arrivals
-from restbench.experiment.arrivals import Phases
+from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
+from restbench.experiment.open_load import Phases
 from restbench.experiment.order import Order
 from restbench.experiment.trace import Trace, TraceRun
 from restbench.failures import EnvironmentProblem
@@ -30,13 +30,12 @@ from restbench.observe.incidents import Incident
 from restbench.schedule import messages, under_load
 from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.pace import Planned
-from restbench.schedule.reduction import helpers_ms, reduced
+from restbench.schedule.reduction import loaded
 from restbench.store.store import Run
 from restbench.store.traces import Course, Traced
 from restbench.store.trials import Trial
 from restbench.store.writing import write_model, write_text
 
-GROUP = "trace"
 #: An open load goes on after it, so that its last requests meet what the others met.
 TAIL_S = 1.0
 TRACE, SAMPLES = "trace.json", "database.jsonl"
@@ -67,7 +66,7 @@ class TraceDriver:
         cells = self.here.cells
         self.here.progress.planned = len(cells)
         for number, cell in enumerate(cells, start=1):
-            yield [Planned(GROUP, number, cell, "")]
+            yield [Planned(number, cell)]
 
     def trial(self, planned: Planned) -> Trial:
         """One trace; its file is written before the trial is."""
@@ -77,11 +76,7 @@ class TraceDriver:
         folder = here.run.trace(here.block, cell.id)
         folder.mkdir(parents=True, exist_ok=True)
         here.before(cell)
-        pids = here.running(cell).service.pids()
-        before = helpers_ms(pids)
-        sent, faults = self._sent(cell, asked, seconds, folder)
-        here.count(cell, sent.records.size)
-        helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
+        sent, found, faults = self._loaded(planned, asked, seconds, folder)
         if not (sent.measured["outcome"] == CORRECT).any():
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trace")
         samples = _samples(folder)
@@ -100,7 +95,6 @@ class TraceDriver:
             incidents=tuple(analysis.entries_of(happened, began_ms, seconds)),
         )
         write_model(folder / TRACE, traced)
-        found = reduced(here.block, planned, cell.users, sent, pids, helpers)
         trial = here.after(cell, sent, found)
         if not asked.rate_per_s:
             return trial
@@ -112,18 +106,18 @@ class TraceDriver:
         """Never: what a second one would show is another trace (Driver)."""
         return why
 
-    def _sent(
-        self, cell: Cell, asked: TraceRun, seconds: int, folder: Path
-    ) -> tuple[Sent, list[Incident]]:
+    def _loaded(
+        self, planned: Planned, asked: TraceRun, seconds: int, folder: Path
+    ) -> tuple[Sent, Trial, list[Incident]]:
         here, held = self.here, list[tuple[float, float]]()
         schedule = None
         if asked.rate_per_s:
             seed = (here.order.experiment.seed, here.block)
             phases = Phases(asked.warm_s, seconds, TAIL_S)
             schedule = folder / "arrivals.txt"
-            offsets = arrivals.schedule(asked.arrivals, asked.rate_per_s, phases, seed)
-            write_text(schedule, arrivals.as_text(offsets))
-        database, fault = self._database(cell), asked.fault
+            offsets = open_load.schedule(asked.arrivals, asked.rate_per_s, phases, seed)
+            write_text(schedule, open_load.as_text(offsets))
+        database, fault = self._database(planned.cell), asked.fault
         with ExitStack() as meanwhile:
             if database is not None:
                 connect = partial(database.connect, "monitor")
@@ -134,11 +128,10 @@ class TraceDriver:
                     )
                     holding = monitor.holding_a_snapshot(connect, begin, end, held)
                     meanwhile.enter_context(holding)
-            pids = here.running(cell).service.pids()
-            sent = here.load.trial(cell.id, cell.users, asked.warm_s, seconds, pids, schedule)
+            sent, found = loaded(here, planned, asked.warm_s, seconds, schedule)
         if fault and not held:
             raise EnvironmentProblem(f"{fault.kind}: there was no database to do it to")
-        return sent, [Incident("fault", *span, fault.kind) for span in held if fault]
+        return sent, found, [Incident("fault", *span, fault.kind) for span in held if fault]
 
     def _database(self, cell: Cell) -> Database | None:
         here = self.here

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from restbench.analyse.measures import Row
-from restbench.analyse.scalability import Scaling
-from restbench.analyse.workers import Grid, grids
+from restbench.analyse.workers import Grid, Scaling, grids
 from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.study import PublishedWorkers

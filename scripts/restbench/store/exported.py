@@ -14,9 +14,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Build, Kind, Shape
+from restbench.experiment.cell import Kind, Record, Shape
 from restbench.experiment.level import Logs
-from restbench.experiment.records import BuiltCommit, Interruption, Proof, Record
+from restbench.experiment.records import Interruption, Proof, RunRecord
 from restbench.failures import Unreadable
 from restbench.store import store
 from restbench.store.quoted import (
@@ -28,7 +28,7 @@ from restbench.store.quoted import (
     PredecessorEntry,
     WindowEntry,
 )
-from restbench.store.traces import MOST_POINTS, TraceEntry
+from restbench.store.traces import JoinedCourse, TraceEntry
 from restbench.store.writing import write_text
 
 #: Of a file of this form. Another number is another form, which is refused.
@@ -51,6 +51,10 @@ class WarningEntry(Record):
 
     kind: str
     bias_percent: float
+
+    def __str__(self) -> str:
+        """Such as `steal ≤ 3.2 %`."""
+        return f"{self.kind} ≤ {self.bias_percent:.1f} %"
 
 
 class NoteEntry(Record):
@@ -122,6 +126,7 @@ class BlockEntry(Record):
     generator_share: float | None = None
     """Of the CPU time of service and load generator, what the generator took; 0 to 1."""
     users_in_flight: float | None = None
+    """X R of all completions: how many users were waiting for an answer, on average."""
     mean_ms: float | None = None
     p50_ms: float | None = None
     p90_ms: float | None = None
@@ -134,22 +139,29 @@ class BlockEntry(Record):
     machine_cpu_pct: float | None = None
     """Everything, percent of all cores; so are the next two."""
     steal_pct: float | None = None
+    """What the hypervisor took away."""
     foreign_pct: float | None = None
+    """What went to neither service nor load generator."""
     compile_share: float | None = None
     """Of the service's CPU time, what its compilers took; 0 to 1."""
     gc_share: float | None = None
+    """The same of garbage collection."""
     count_gap: float | None = None
+    """By how much the service's count of a strategy's requests differs from the load generator's,
+    over the service's."""
     start_gap: float | None = None
-    """What the first trials of the block make of the throughput of the rest, as a part of it."""
+    """By how much the start of its trials makes the throughput another than that of the rest, as a
+    part of that (method, rule 3); 0 where chance would do."""
     off_cores_share: float | None = None
+    """Of the service's CPU time, what it took on cores that it was not given; 0 to 1."""
     memory_mib: float | None = None
     queue_ms: float | None = None
     parse_ms: float | None = None
     compute_ms: float | None = None
     serialize_ms: float | None = None
-    kinds: dict[str, KindEntry] = Field(default_factory=dict)
+    kinds: Mapping[str, KindEntry] = Field(default_factory=dict)
     """Of a mix: each kind of its requests."""
-    extras: dict[str, float] = Field(default_factory=dict)
+    extras: Mapping[str, float] = Field(default_factory=dict)
     """What only its driver measures, by name."""
     flags: tuple[str, ...] = ()
     reason: str | None = None
@@ -195,15 +207,10 @@ class StepEntry(Record):
     """Why it did not."""
 
 
-class SeriesEntry(Record):
-    """A column of a cell's long window over time: equal steps, the first begins with the window."""
+class SeriesEntry(JoinedCourse):
+    """A column of a cell's long window."""
 
     cell: str
-    column: str
-    """With its unit, as columns are named."""
-    step_s: float
-    values: Annotated[tuple[float | None, ...], Field(max_length=MOST_POINTS)]
-    """None where nothing ended in a step that could tell it."""
 
 
 class SpeedEntry(Record):
@@ -253,17 +260,9 @@ class VersionsEntry(Described):
     """Of messages, by the settings that cells name."""
 
 
-class ManifestEntry(Record):
+class ManifestEntry(RunRecord):
     """Which run it is."""
 
-    command: str
-    git_commit: str
-    git_dirty: bool | None
-    """None where the commit is not known."""
-    seed: int
-    status: str
-    started: str
-    finished: str | None = None
     minutes: float
     """What its finished blocks took."""
     interruptions: Count = 0
@@ -272,10 +271,6 @@ class ManifestEntry(Record):
     planned_blocks: Count | None = None
     spent_s: dict[str, float] = Field(default_factory=dict)
     """What its time went to, by phase."""
-    attached: dict[str, str] = Field(default_factory=dict)
-    """Services that others ran, with their addresses."""
-    builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
-    """The commits that are compared, if any."""
 
 
 class ExperimentEntry(Record):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from restbench.experiment.cell import Kernel, ServiceName, Shape
-from restbench.experiment.records import SCHEMA_VERSION, Record
+from restbench.experiment.cell import Kernel, Record, ServiceName, Shape
+from restbench.experiment.records import SCHEMA_VERSION
 
 Part = Literal["parse", "compute", "serialize", "dispatch", "unmarshal", "soap"]
 """`unmarshal` is reading an envelope, `soap` all of a request in SOAP."""

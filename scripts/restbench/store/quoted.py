@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from restbench.experiment.records import CheckEntry, Record
+from restbench.experiment.cell import Record
+from restbench.experiment.records import CheckEntry
 from restbench.store.microbench_records import BreakEven
 
 

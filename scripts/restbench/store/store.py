@@ -19,7 +19,6 @@ from restbench.experiment.records import (
     Proof,
     Spent,
 )
-from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
 from restbench.machine.placement import Cores, Placement, allowed_cores, place
@@ -37,10 +36,6 @@ RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
 MICROBENCHES = RESULTS / "microbench"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
-
-
-#: Reads runs whose every measurement is a folder with a record; by whether it is one of NPB.
-LAST_OF_OLD_FORM = {False: "311baf3", True: "b24c7e3"}
 
 
 def serve_folder() -> Path:
@@ -136,15 +131,14 @@ class Run(RunFolder):
         of a kept copy, nowhere. One that has just begun has its payloads."""
         if self.trials.exists() or self.exported_file.exists():
             return False
-        records = [*self.path.glob("raw/block-*/*/cell.json"), *self.path.glob("raw/*/*/npb.json")]
-        return bool(records) or not self.can_go_on
+        return not self.can_go_on or any(self.path.glob("raw/*/*/*.json"))
 
     def require_read(self) -> None:
         """BadConfiguration, with the version that reads it, where it is of the old form."""
         if self.is_of_old_form:
             raise BadConfiguration(
                 f"{self.path}: of an earlier form, without trials.sqlite and run.json; the last "
-                f"commit that reads it is {LAST_OF_OLD_FORM[is_old_npb(self.experiment_file)]}"
+                "commit that reads it is 311baf3"
             )
 
     def manifest(self) -> Manifest:

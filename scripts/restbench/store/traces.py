@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from restbench.experiment.records import Record
+from restbench.experiment.cell import Record
 
 #: A series of `run.json` has no more points than that.
 MOST_POINTS = 600
@@ -45,8 +45,8 @@ class IncidentEntry(Record):
     text: str = ""
 
 
-class Traced(Record):
-    """`trace.json`: what was seen, in full; all that is said of a trace is made of it."""
+class TraceRecord(Record):
+    """What a trace is, in both of its files."""
 
     cell: str
     """Its id."""
@@ -56,10 +56,15 @@ class Traced(Record):
     seconds: int
     rate_per_s: float | None = None
     """What was offered; None: each user waited for its answer."""
-    keeps_population: bool = True
-    """Whether each user takes as many messages as it sends."""
     errors: dict[str, int] = Field(default_factory=dict)
     """By status; `none` where no answer came."""
+
+
+class Traced(TraceRecord):
+    """`trace.json`: what was seen, in full; all that is said of a trace is made of it."""
+
+    keeps_population: bool = True
+    """Whether each user takes as many messages as it sends."""
     courses: tuple[Course, ...]
     samples: tuple[dict[str, Any], ...] = ()
     """Of the database's monitor (`observe.database`)."""
@@ -114,14 +119,9 @@ class FaultEntry(Record):
     """The most that the database counted."""
 
 
-class TraceEntry(Record):
+class TraceEntry(TraceRecord):
     """A trace as `run.json` has it."""
 
-    cell: str
-    block: int
-    began_ms: int
-    seconds: int
-    rate_per_s: float | None = None
     throughput: SteadyEntry | None = None
     """None where a third of the trace had no answer; so is the next."""
     response: SteadyEntry | None = None
@@ -131,7 +131,6 @@ class TraceEntry(Record):
     leaves messages."""
     rows: tuple[float, float] | None = None
     """Live rows by the database's count: at the begin, at the end."""
-    errors: dict[str, int] = Field(default_factory=dict)
     fault: FaultEntry | None = None
     counts: tuple[CountEntry, ...] = ()
     incidents: tuple[IncidentEntry, ...] = ()

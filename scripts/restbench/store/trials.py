@@ -13,7 +13,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -31,44 +31,6 @@ SPARE_S = "spare_s"
 FORM = 2
 #: The arm that measures a group's first cell once more: what it differs by is what chance does.
 AGAIN = "again"
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS blocks (
-    block INTEGER PRIMARY KEY, began TEXT NOT NULL, finished TEXT, facts TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS trials (
-    id INTEGER PRIMARY KEY, block INTEGER NOT NULL, round INTEGER NOT NULL, cell TEXT NOT NULL,
-    arm TEXT NOT NULL, users INTEGER NOT NULL, began_ms INTEGER NOT NULL, seconds REAL NOT NULL,
-    completions INTEGER NOT NULL, errors INTEGER NOT NULL, wrong INTEGER NOT NULL,
-    elapsed BLOB NOT NULL, stages_ms TEXT NOT NULL, service_cpu_ms REAL, generator_cpu_ms REAL,
-    busy_ms REAL, steal_ms REAL, compilers_ms REAL, collector_ms REAL, memory_mib REAL,
-    kinds TEXT NOT NULL, elapsed_of_kinds BLOB NOT NULL,
-    extras TEXT NOT NULL DEFAULT '{}');
-CREATE TABLE IF NOT EXISTS events (
-    id INTEGER PRIMARY KEY, at TEXT NOT NULL, block INTEGER, cell TEXT, kind TEXT NOT NULL,
-    text TEXT NOT NULL);
-"""
-_TO_FORM_2 = "ALTER TABLE trials ADD COLUMN extras TEXT NOT NULL DEFAULT '{}'"
-#: Members of a trial that are columns as they are, and those that are packed.
-_PLAIN = (
-    "block",
-    "round",
-    "cell",
-    "arm",
-    "users",
-    "began_ms",
-    "seconds",
-    "errors",
-    "wrong",
-    "service_cpu_ms",
-    "generator_cpu_ms",
-    "busy_ms",
-    "steal_ms",
-    "compilers_ms",
-    "collector_ms",
-    "memory_mib",
-)
-_PACKED = ("elapsed", "stages_ms", "kinds", "elapsed_of_kinds", "extras")
-_COLUMNS = ", ".join((*_PLAIN, *_PACKED))
 
 
 @dataclass(frozen=True)
@@ -117,6 +79,35 @@ class Trial:
     def users_in_flight(self) -> float:
         """Little's law: the users that were really waiting for an answer, on average."""
         return float(self.elapsed_us.sum()) / 1e6 / self.seconds
+
+
+_TYPES = {
+    "int": "INTEGER NOT NULL",
+    "float": "REAL NOT NULL",
+    "float | None": "REAL",
+    "str": "TEXT NOT NULL",
+}
+#: Members of a trial that are columns as they are, and those that are packed, with their types.
+_PLAIN = {each.name: _TYPES[str(each.type)] for each in fields(Trial) if each.type in _TYPES}
+_PACKED = {
+    "elapsed": "BLOB NOT NULL",
+    "stages_ms": "TEXT NOT NULL",
+    "kinds": "TEXT NOT NULL",
+    "elapsed_of_kinds": "BLOB NOT NULL",
+    "extras": "TEXT NOT NULL",
+}
+_COLUMNS = ", ".join((*_PLAIN, *_PACKED))
+_MARKS = ", ".join("?" * (len(_PLAIN) + len(_PACKED)))
+_TABLES = f"""
+CREATE TABLE IF NOT EXISTS blocks (
+    block INTEGER PRIMARY KEY, began TEXT NOT NULL, finished TEXT, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS trials (
+    id INTEGER PRIMARY KEY, completions INTEGER NOT NULL,
+    {", ".join(f"{name} {kind}" for name, kind in (_PLAIN | _PACKED).items())});
+CREATE TABLE IF NOT EXISTS events (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, block INTEGER, cell TEXT, kind TEXT NOT NULL,
+    text TEXT NOT NULL);
+"""
 
 
 @dataclass(frozen=True)
@@ -189,7 +180,7 @@ class TrialFile:
         """Append trials, all or none."""
         with self._open() as file:
             file.executemany(
-                f"INSERT INTO trials (completions, {_COLUMNS}) VALUES (?{', ?' * 21})",  # noqa: S608
+                f"INSERT INTO trials (completions, {_COLUMNS}) VALUES (?, {_MARKS})",  # noqa: S608
                 [_row(each) for each in trials],
             )
 
@@ -262,9 +253,6 @@ class TrialFile:
                 (form,) = file.execute("PRAGMA user_version").fetchone()
                 if form == 0:
                     file.executescript(_TABLES)
-                    file.execute(f"PRAGMA user_version = {FORM}")
-                elif form == 1:
-                    file.execute(_TO_FORM_2)
                     file.execute(f"PRAGMA user_version = {FORM}")
                 elif form != FORM:
                     raise Unreadable(f"{self.path}: of form {form}, this version reads {FORM}")

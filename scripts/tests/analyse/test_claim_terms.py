@@ -12,7 +12,7 @@ from synthetic_rows import row
 
 from restbench.analyse.measurement import KindMeasurement
 from restbench.analyse.measures import Row
-from restbench.experiment.claim import Metric
+from restbench.experiment.claim_file import Metric
 from restbench.judge.claims import WORDS
 
 
@@ -89,7 +89,7 @@ def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None
 def _not_offered(strategy: str) -> Row:
     failed = row(f"java {strategy} low 10", [None], ["not-offered", "failed"])
     (only,) = failed.measurements
-    return replace(failed, measurements=(replace(only, seconds=None),))
+    return replace(failed, measurements=(only.model_copy(update={"seconds": None}),))
 
 
 def test_latency_is_compared_as_latency() -> None:
@@ -117,9 +117,9 @@ def test_a_kind_of_a_mix_is_compared_with_its_level_alone() -> None:
 def _mixed(p95_ms: Sequence[float]) -> Row:
     """A mix with this p95 of its low requests, by block; that of all requests is another."""
     mixed = row("java serial mix 10", BASE, p95_ms=times(50))
-    low = KindMeasurement(samples=1_000, throughput_per_s=9.0, mean_ms=1.0, p50_ms=1.0, p95_ms=None)
+    low = KindMeasurement(completions=1_000, throughput_per_s=9.0, mean_ms=1.0, p50_ms=1.0)
     blocks = [
-        replace(each, kinds={"low": replace(low, p95_ms=value)})
+        each.model_copy(update={"kinds": {"low": low.model_copy(update={"p95_ms": value})}})
         for each, value in zip(mixed.measurements, p95_ms, strict=True)
     ]
     return replace(mixed, shape=None, measurements=tuple(blocks))

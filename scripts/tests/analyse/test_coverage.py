@@ -7,7 +7,6 @@ Runs are told by their throughput in each of 60 seconds, so that thousands of th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,11 +66,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Measurement:
 def row_of(template: Measurement, runs: Numbers) -> Row:
     """One study: a block a run."""
     measured = tuple(
-        replace(
-            template,
-            block=block,
-            seconds=SECONDS,
-            throughput_per_s=float(seconds.mean()),
+        template.model_copy(
+            update={
+                "block": block,
+                "seconds": SECONDS,
+                "throughput_per_s": float(seconds.mean()),
+            }
         )
         for block, seconds in enumerate(runs, start=1)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from restbench.analyse.scalability import fit, published
+from restbench.analyse.workers import fit, published
 
 LEVELS = [1, 2, 4, 8, 16, 32, 64]
 

@@ -13,7 +13,7 @@ from synthetic_rows import row, with_facts
 from restbench import ROOT
 from restbench.analyse import warnings
 from restbench.analyse.measurement import Measurement
-from restbench.analyse.warnings import FLAGS, Warning, explain
+from restbench.analyse.warnings import FLAGS, explain
 
 USERS = 10
 #: 10 users, 50 ms each: 200 completions a second, whose ends cut 2.5 % of the users' time.
@@ -22,7 +22,7 @@ SOUND = Measurement(
     flags=(),
     seconds=2.0,
     throughput_per_s=200.0,
-    samples=400,
+    completions=400,
     errors=0,
     users_in_flight=10.0,
     generator_share=0.3,
@@ -33,7 +33,7 @@ SOUND = Measurement(
 
 
 def sizes(block: Measurement) -> dict[str, float]:
-    return {each.kind: each.bias_percent for each in warnings.of_block(block, USERS)}
+    return warnings.of_block(block, USERS)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,13 @@ def sizes(block: Measurement) -> dict[str, float]:
 def test_rule_10_each_cause_has_its_bound_in_percent(
     facts: dict[str, Any], kind: str, percent: float
 ) -> None:
-    assert sizes(replace(SOUND, **facts))[kind] == pytest.approx(percent)
+    assert sizes(SOUND.model_copy(update=facts))[kind] == pytest.approx(percent)
 
 
 def test_rule_10_a_sound_block_has_nothing_to_show_and_what_is_unknown_has_no_bound() -> None:
     assert sizes(SOUND) == pytest.approx({"generator-share": 1.5})
     assert sizes(Measurement(block=1, flags=())) == {}
-    full = replace(SOUND, users_in_flight=6.0, machine_cpu_pct=95.0)
+    full = SOUND.model_copy(update={"users_in_flight": 6.0, "machine_cpu_pct": 95.0})
     assert "users-in-flight" not in sizes(full), "no core was idle: more users get no more"
 
 
@@ -81,9 +81,9 @@ def test_rule_10_users_in_flight_are_no_bias_at_a_rate_nor_while_something_is_do
 ) -> None:
     """600 requests a second of 1 ms each keep 0.6 of 60 users busy, and should."""
     for users, kind in ((0.6, "users-in-flight"), (12.0, "littles-law")):
-        closed = replace(SOUND, users_in_flight=users, machine_cpu_pct=14.0)
+        closed = SOUND.model_copy(update={"users_in_flight": users, "machine_cpu_pct": 14.0})
         assert kind in sizes(closed)
-        assert kind not in sizes(replace(closed, extras={known: 600.0}))
+        assert kind not in sizes(closed.model_copy(update={"extras": {known: 600.0}}))
 
 
 def test_rule_10_a_cells_warning_is_the_mean_over_its_blocks_not_any_of_them() -> None:
@@ -91,13 +91,14 @@ def test_rule_10_a_cells_warning_is_the_mean_over_its_blocks_not_any_of_them() -
     cell = row("java serial low 10", [100.0] * 5)
     assert with_facts(cell, steal_pct=[10.0, 0.0, 0.0, 0.0, 0.0]).warnings == ()
     (found,) = with_facts(cell, steal_pct=[10.0, 10.0, 0.0, 0.0, None]).warnings
-    assert found == Warning("steal", pytest.approx(100 * 2 / 9 / 5 * 1))
+    assert (found.kind, found.bias_percent) == ("steal", pytest.approx(100 * 2 / 9 / 5 * 1))
     assert str(found) == "steal ≤ 4.4 %"
 
 
 def test_rule_10_what_has_no_size_is_a_note_with_its_number_of_blocks() -> None:
     cell = row("java serial low 10", [100.0] * 3, ["retried"])
-    first = replace(cell.measurements[0], flags=("retried", "service-restarted"))
+    flags = {"flags": ("retried", "service-restarted")}
+    first = cell.measurements[0].model_copy(update=flags)
     noted = replace(cell, measurements=(first, *cell.measurements[1:]))
     assert [(each.kind, each.text) for each in noted.notes] == [
         ("retried", FLAGS["retried"]),
@@ -159,7 +160,7 @@ def _noisy(draw: np.random.Generator, window_s: float = 10.0) -> Measurement:
         block=1,
         flags=(),
         seconds=window_s,
-        samples=completed,
+        completions=completed,
         errors=0,
         users_in_flight=float(waited_s[inside].sum()) / window_s,
         count_gap=0.0,

@@ -296,7 +296,7 @@ def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashbo
     driver = EnginesDriver(cast(Any, here), experiment.load(FILE).engines)  # type: ignore[arg-type]
     named, other = cell("java serial low 10"), cell("java serial low 30")
     for each in (named, other):
-        found = driver.trial(Planned("windows", 1, each, ""))
+        found = driver.trial(Planned(1, each))
         assert (found.completions, found.seconds) == (2 * 60, 6.0)
     assert counted == {named: len(sent), other: len(sent)}
     assert jtl_file.read(run.window(named.id).samples) == sent

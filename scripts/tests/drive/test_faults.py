@@ -179,7 +179,7 @@ def test_a_level_that_is_no_fault_is_refused_with_what_is_allowed(tmp_path: Path
 
 def rows(**changed: float) -> list[Row]:
     of = cell("java serial kill-all 10")
-    blocks = [Measurement(n, (), seconds=9.0, extras=FINE | changed) for n in (1, 2)]
+    blocks = [Measurement(block=n, seconds=9.0, extras=FINE | changed) for n in (1, 2)]
     return [Row(of, None, (), tuple(blocks))]
 
 

@@ -20,8 +20,8 @@ from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.deploy.service import Service
 from restbench.drive import call_client, npb_clients
-from restbench.drive.npb_call import ServedRun
 from restbench.drive.npb_clients import NpbClients
+from restbench.drive.npb_runs import ServedRun
 from restbench.experiment.npb import ClientName, work_of
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.judge import claims

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from restbench.experiment.arrivals import Phases, as_text, schedule
+from restbench.experiment.open_load import Phases, as_text, schedule
 
 PHASES = Phases(warmup_s=2.0, window_s=10.0, tail_s=1.0)
 

@@ -11,7 +11,7 @@ from fixture_run import cell
 
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import STRATEGIES
-from restbench.experiment.claim import Part
+from restbench.experiment.claim_file import Part
 from restbench.failures import BadConfiguration
 from restbench.store import store
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from restbench.experiment.walk import Bracket, Search, Tried, bracket, next_rate
+from restbench.experiment.open_load import Bracket, Search, Tried, bracket, next_rate
 
 SEARCH = Search(factor=2, resolution=0.05, lowest_per_s=1, highest_per_s=10_000)
 

@@ -141,7 +141,8 @@ def reasons(rows: Sequence[Row], *again: AgainEntry, passed: bool = True) -> tup
 
 def test_three_lines_say_why_to_believe_it() -> None:
     steady = AgainEntry(cell="a", ratio=1.01, low=0.98, high=1.04)
-    rows = [row("java serial low 10", [100.0], samples=[1_234_567], wrong_answers=[0], errors=[2])]
+    counts = {"completions": [1_234_567], "wrong_answers": [0], "errors": [2]}
+    rows = [row("java serial low 10", [100.0], **counts)]
     assert reasons(rows, steady) == (
         "Sure.",
         "Every answer was checked: 1,234,567 right, none wrong, 2 requests failed. The "
@@ -152,7 +153,7 @@ def test_three_lines_say_why_to_believe_it() -> None:
 
 
 def test_what_speaks_against_it_is_said_first_in_its_line() -> None:
-    wrong = row("java serial low 10", [None], ["wrong-answers"], samples=[9], wrong_answers=[1])
+    wrong = row("java serial low 10", [None], ["wrong-answers"], completions=[9], wrong_answers=[1])
     stolen = with_facts(row("java pinned low 10", [1.0]), steal_pct=5.0)
     unsteady = AgainEntry(cell="a", ratio=1.1, low=1.05, high=1.15)
     _, answers, chain = reasons([wrong, stolen], unsteady, unsteady, passed=False)

@@ -102,7 +102,7 @@ def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not()
 
 def _failed(flag: str) -> object:
     (failed,) = row("java serial low 10", [None], [flag, "failed"]).measurements
-    return replace(failed, seconds=None)
+    return failed.model_copy(update={"seconds": None})
 
 
 def test_a_group_that_nothing_chooses_in_has_no_regret() -> None:
@@ -122,13 +122,16 @@ def mixed(strategy: str, factor: float, low_ms: float, huge_ms: float) -> Row:
     kinds = [
         {
             name: KindMeasurement(
-                samples=1_000, throughput_per_s=1.0, mean_ms=1.0, p50_ms=1.0, p95_ms=p95 * turn
+                completions=1_000, throughput_per_s=1.0, mean_ms=1.0, p50_ms=1.0, p95_ms=p95 * turn
             )
             for name, p95 in (("low", low_ms), ("huge", huge_ms))
         }
         for turn in (1.0, 1.01, 0.99, 1.02, 0.98)
     ]
-    blocks = [replace(each, kinds=of) for each, of in zip(found.measurements, kinds, strict=True)]
+    blocks = [
+        each.model_copy(update={"kinds": of})
+        for each, of in zip(found.measurements, kinds, strict=True)
+    ]
     return replace(found, shape=None, mix=MIX, measurements=tuple(blocks))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from restbench.analyse.comparison import Comparison, Series, paired, pooled
-from restbench.experiment.claim import Expectation
+from restbench.experiment.claim_file import Expectation
 from restbench.experiment.statistics import Ratio, t_quantile
 from restbench.judge.verdicts import (
     DECIDED,

@@ -15,7 +15,7 @@ from restbench.drive.generator import CORRECT, RECORD, WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
-from restbench.schedule import closed_load
+from restbench.schedule import closed_load, reduction
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
@@ -237,20 +237,20 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     processes = iter([(1, 2), (1, 3)])
     counted: list[tuple[int, ...]] = []
 
-    def trial(_name: str, _users: int, _drop_s: float, _keep_s: float, pids: Any) -> Any:
-        counted.append(pids)
+    def trial(*given: Any) -> Any:
+        counted.append(given[4])
         return answers([0.1] * 10)
 
-    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    monkeypatch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
     monkeypatch.setattr(
-        closed_load, "reduced", lambda *_given: Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
+        reduction, "reduced", lambda *_given: Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
     )
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
     running = served(pids=lambda: next(processes))
     monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
     for _ in range(2):
-        driver.trial(Planned("claims", 1, FAST, ""))
+        driver.trial(Planned(1, FAST))
     assert counted == [(1, 2), (1, 3)]
 
 
@@ -284,8 +284,8 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
 
 def finds(patch: pytest.MonkeyPatch, here: Block, sent: Any, found: Trial, **service: Any) -> None:
     """Let the next trials of a block find this, on a service like that."""
-    patch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
-    patch.setattr(closed_load, "reduced", lambda *_given: found)
+    patch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
+    patch.setattr(reduction, "reduced", lambda *_given: found)
     patch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: sent), raising=False)
     patch.setattr(here, "count", lambda *_given: None, raising=False)
     patch.setattr(here, "running", lambda _cell: served(**service), raising=False)
@@ -303,7 +303,7 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer(
     late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
     finds(monkeypatch, here, late, found)
     with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
-        driver.trial(Planned("claims", 1, MIDDLE, ""))
+        driver.trial(Planned(1, MIDDLE))
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
 
 
@@ -318,10 +318,10 @@ def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
     found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1), wrong=int(outcome == WRONG))
     finds(monkeypatch, here, sent, found, alive=lambda: False)
     if outcome == WRONG:
-        assert driver.trial(Planned("claims", 1, FAST, "")) == found
+        assert driver.trial(Planned(1, FAST)) == found
         return
     with pytest.raises(EnvironmentProblem, match="it died"):
-        driver.trial(Planned("claims", 1, FAST, ""))
+        driver.trial(Planned(1, FAST))
 
 
 def test_what_a_front_took_stands_next_to_what_all_took(
@@ -336,7 +336,7 @@ def test_what_a_front_took_stands_next_to_what_all_took(
     finds(monkeypatch, here, answers([0.1] * 10), found, front_pids=lambda: (7, 8))
     monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
     monkeypatch.setattr(closed_load.connections, "spread", lambda *_of: {"busy_workers": 1.0})
-    trial = driver.trial(Planned("claims", 1, several, ""))
+    trial = driver.trial(Planned(1, several))
     assert trial is not None
     assert trial.extras == {"front_cpu_ms_per_request": 3.0}
 
@@ -353,7 +353,7 @@ def test_a_trial_that_had_to_wait_for_ports_says_so(
     noted: list[tuple[object, ...]] = []
     monkeypatch.setattr(here, "note", lambda *given: noted.append(given), raising=False)
     for each in (FAST, anew):
-        driver.trial(Planned("claims", 1, each, ""))
+        driver.trial(Planned(1, each))
     assert noted == [("ports-awaited", "over 20000 ports waited", anew)]
 
 

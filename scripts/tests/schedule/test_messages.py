@@ -116,7 +116,7 @@ def test_a_limit_that_is_not_found_costs_no_cell(
         load=SimpleNamespace(folder=tmp_path),
         note=lambda *said: notes.append(said),
     )
-    limit = Planned(PGBENCH, 1, cell, PGBENCH)
+    limit = Planned(1, cell, PGBENCH)
     assert MessagesDriver(cast(MessagesRun, here)).trial(limit) is None
     assert notes == [("no-limit", "pgbench, function: too many clients", cell)]
 
@@ -150,14 +150,14 @@ def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
     )
     driver = MessagesDriver(cast(MessagesRun, here))
     driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (cell, other)}
-    assert driver.trial(Planned(AT_RATE, 1, cell, AT_RATE)) is None
+    assert driver.trial(Planned(1, cell, AT_RATE)) is None
     assert (given["connections"], given["per_s"]) == (20, 500.0)
     tried[cell.id] = 1, 0.01
-    assert driver.trial(Planned(AT_RATE, 1, cell, AT_RATE)) is None
+    assert driver.trial(Planned(1, cell, AT_RATE)) is None
     assert given["per_s"] == 1000.0, "as its trials say"
     assert [*facts["extras"]] == [cell.id]
     assert facts["extras"][cell.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
-    assert driver.trial(Planned(PGBENCH, 1, cell, PGBENCH)) is None
+    assert driver.trial(Planned(1, cell, PGBENCH)) is None
     assert (given["connections"], given["per_s"]) == (10, None)
     assert [*facts["extras"]] == [cell.id, other.id]
 

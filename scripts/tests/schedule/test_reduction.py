@@ -10,7 +10,7 @@ from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG, Mark, Sent
 from restbench.schedule.pace import Planned
 from restbench.schedule.reduction import reduced
 
-PLANNED = Planned("group", 3, cell("java serial low 10"), "")
+PLANNED = Planned(3, cell("java serial low 10"))
 #: Requests of 100 ms each, by the millisecond in which each begins; 500 to 2 500 ms are kept.
 REQUESTS = (
     (0, WRONG),

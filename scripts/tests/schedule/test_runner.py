@@ -17,7 +17,7 @@ from restbench.commands import measuring
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.schedule import block, runner, windows
+from restbench.schedule import block, runner
 from restbench.schedule.block_run import Progress, Wanted
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
@@ -162,14 +162,14 @@ def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
 def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 4, 5, minutes=40)
     run.path.mkdir(parents=True)
-    assert runner.block_seconds(order, run, 1, 0.0) == 600
+    assert runner.block_seconds(order, run, 1) == 600
     run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
     run.trials.finish(1, "2026-11-24T01:16:00+00:00")
-    assert runner.block_seconds(order, run, 2, 0.0) == (2400 - 960) / 3
+    assert runner.block_seconds(order, run, 2) == (2400 - 960) / 3
     run.trials.begin(2, "2026-11-24T01:16:00+00:00", {})
     run.trials.finish(2, "2026-11-24T01:39:00+00:00")
-    assert runner.block_seconds(order, run, 3, 0.0) == 300, "half of what it was to have"
-    assert runner.block_seconds(order, run, 5, 0.0) == 600
+    assert runner.block_seconds(order, run, 3) == 300, "half of what it was to have"
+    assert runner.block_seconds(order, run, 5) == 600
 
 
 def lasting(minutes: int, spare_s: float | None) -> Callable[[Order, Run, Wanted, View], None]:
@@ -258,7 +258,7 @@ def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run)
     run.path.mkdir(parents=True)
     run.trials.begin(1, "2026-11-24T01:00:00+00:00", {SPARE_S: 60.0})
     run.trials.finish(1, "2026-11-24T01:23:00+00:00")
-    assert runner.block_seconds(order, run, 2, 0.0) == 22 * 60
+    assert runner.block_seconds(order, run, 2) == 22 * 60
 
 
 def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
@@ -266,8 +266,7 @@ def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> Non
     changed = {"windows": [Where()], "window_s": 10.0}
     order = replace(order, profile=order.profile.model_copy(update=changed))
     run.path.mkdir(parents=True)
-    windows_s = windows.seconds(order, run)
-    assert runner.block_seconds(order, run, 1, windows_s) == (2400 - 2 * 1.6 * 10) / 4
+    assert runner.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
 
 
 @pytest.mark.parametrize(("minutes", "wanted"), [(12.6, True), (12.5, False)])
@@ -281,4 +280,4 @@ def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_h
     run.path.mkdir(parents=True)
     run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
     run.trials.finish(1, "2026-11-24T01:06:00+00:00")
-    assert runner.has_time(order, run, windows.seconds(order, run)) == wanted
+    assert runner.has_time(order, run) == wanted

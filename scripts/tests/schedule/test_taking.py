@@ -69,7 +69,7 @@ class Answers:
 
 def take(here: Block, trials: Sequence[Trial | Exception], *cells: Cell) -> list[str]:
     """The cells of the trials that the block's file has then."""
-    planned = [Planned("claims", 1, each, "") for each in cells]
+    planned = [Planned(1, each) for each in cells]
     take_round(cast(Driver, Answers(here, *trials)), planned)
     return [each.cell for each in here.file.trials()]
 

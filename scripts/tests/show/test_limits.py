@@ -16,9 +16,8 @@ from restbench.analyse import limits, measures
 from restbench.commands import measuring
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
 from restbench.experiment import experiment
-from restbench.experiment.arrivals import Phases
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import Objective, OpenLoad
+from restbench.experiment.open_load import Objective, OpenLoad, Phases
 from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.schedule.reduction import of_arrivals

@@ -14,7 +14,7 @@ from rich.console import Console
 from shown_run import part_of
 
 from restbench.analyse.measures import Row
-from restbench.drive.npb_direct import read_answer
+from restbench.drive.npb_runs import read_answer
 from restbench.experiment.npb import Work
 from restbench.failures import WrongAnswers
 from restbench.judge import claims

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from restbench.judge.compare import compare
 from restbench.show import export, files
 from restbench.store import exported
 from restbench.store.store import Run
+from restbench.store.traces import MOST_POINTS
 
 MIX = "java serial mix 10"
 SCHEMA = Path(exported.__file__).with_name("run.schema.json")
@@ -78,9 +79,9 @@ def _same(one: Row, two: Row) -> None:
         two.flags,
     )
     for ours, theirs in zip(one.measurements, two.measurements, strict=True):
-        for field in fields(ours):
-            if field.name not in MOMENTS:
-                _alike(getattr(ours, field.name), getattr(theirs, field.name), field.name)
+        for name in type(ours).model_fields:
+            if name not in MOMENTS:
+                _alike(getattr(ours, name), getattr(theirs, name), name)
     assert [each.kind for each in one.warnings] == [each.kind for each in two.warnings]
 
 
@@ -89,8 +90,8 @@ def _alike(one: Any, two: Any, name: str) -> None:
         assert two == pytest.approx(one, rel=1e-5, abs=1e-6), name
     elif isinstance(one, dict):
         for kind in one:
-            for field in fields(one[kind]):
-                _alike(getattr(one[kind], field.name), getattr(two[kind], field.name), name)
+            for field in type(one[kind]).model_fields:
+                _alike(getattr(one[kind], field), getattr(two[kind], field), name)
     else:
         assert one == two, name
 
@@ -98,7 +99,7 @@ def _alike(one: Any, two: Any, name: str) -> None:
 def test_a_run_of_130_cells_and_eight_blocks_is_below_a_mebibyte(run: Run, tmp_path: Path) -> None:
     rows = measures.rows(run)
     mixed = next(row for row in rows if row.mix)
-    eight = [replace(mixed.measurements[0], block=block) for block in range(1, 9)]
+    eight = [mixed.measurements[0].model_copy(update={"block": block}) for block in range(1, 9)]
     cells = [mixed.cell.model_copy(update={"workers": number}) for number in range(1, 131)]
     many = [replace(mixed, cell=each, measurements=tuple(eight)) for each in cells]
     assert len(export.write(run, many, print).blocks) == 130 * 8
@@ -155,7 +156,7 @@ def test_a_long_window_is_told_over_time_from_its_samples(run: Run) -> None:
     assert (throughput["column"], mean["column"]) == ("throughput_per_s", "mean_ms")
     assert sum(throughput["values"]) * throughput["step_s"] == pytest.approx(36, abs=0.1)
     assert {each for each in mean["values"] if each is not None} == {20.0}
-    assert len(throughput["values"]) <= exported.MOST_POINTS
+    assert len(throughput["values"]) <= MOST_POINTS
     folder.samples.write_text("no samples\n1\n")
     told: list[str] = []
     assert long_windows.courses(run, told.append) == []

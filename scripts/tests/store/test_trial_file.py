@@ -126,17 +126,6 @@ def test_another_form_and_what_is_no_database_are_refused_with_the_file(tmp_path
         TrialFile(other).trials()
 
 
-def test_a_file_without_extras_is_of_the_form_before_and_is_read(tmp_path: Path) -> None:
-    file = TrialFile(tmp_path / "trials.sqlite")
-    file.add([trial()])
-    with sqlite3.connect(file.path) as older:
-        older.execute("ALTER TABLE trials DROP COLUMN extras")
-        older.execute("PRAGMA user_version = 1")
-    assert [each.extras for each in file.trials()] == [{}]
-    file.add([trial(number=2, extras={"rate_per_s": 100.0})])
-    assert file.trials()[1].extras == {"rate_per_s": 100.0}
-
-
 def test_users_in_flight_are_littles_law() -> None:
     elapsed = np.full(1_000, 5_000, dtype=np.int64)  # a thousand responses of 5 ms in half a second
     assert trial(elapsed_us=elapsed).users_in_flight == pytest.approx(10)

@@ -7,12 +7,10 @@ from pathlib import Path
 
 from restbench.analyse import estimates
 from restbench.analyse.measures import Row
-from restbench.drive.npb_call import ServedRun
-from restbench.drive.npb_direct import KernelRun
+from restbench.drive.npb_runs import KernelRun, ServedRun
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
-from restbench.experiment.claim import Part
-from restbench.experiment.claim_file import Claims
+from restbench.experiment.claim_file import Claims, Part
 from restbench.experiment.npb import ClientName, Published, work_of
 from restbench.schedule.npb import Served, reduced
 from restbench.schedule.pace import Planned
@@ -73,9 +71,7 @@ def trial(  # noqa: PLR0917 - what a trial has
     answers = [kernel_run(cell.complexity, each) for each in served]
     calls = tuple(ServedRun(each, each.total_seconds + CALL_S) for each in answers)
     runs = [kernel_run(cell.complexity, each) for each in direct]
-    return reduced(
-        Planned("kernels", 1, cell, ""), block, runs, Served(calls, by_client=by_client or {}), kept
-    )
+    return reduced(Planned(1, cell), block, runs, Served(calls, by_client=by_client or {}), kept)
 
 
 def cell(level: str = "CG-A", service: str = "java", strategy: str = "serial") -> Cell:

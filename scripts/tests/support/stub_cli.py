@@ -18,7 +18,7 @@ from typing import Any
 
 from restbench import cli
 from restbench.deploy import builds, programs
-from restbench.drive import call_client, generator, monitor, npb_direct
+from restbench.drive import call_client, generator, monitor, npb_runs
 from restbench.experiment.cell import Shape
 from restbench.machine import speed
 from restbench.prove import proof
@@ -49,7 +49,7 @@ def put_stubs(patch: Any) -> None:
     for name in os.environ.get("STUB_SERVICES", "java python").split():
         command = stub_command(name)
         patch.setitem(programs.COMMANDS, name, lambda _settings, command=command: command)
-        patch.setitem(npb_direct.PROGRAMS, name, lambda _settings: [sys.executable, str(KERNEL)])
+        patch.setitem(npb_runs.PROGRAMS, name, lambda _settings: [sys.executable, str(KERNEL)])
     if client := shlex.split(os.environ.get("STUB_CLIENT", f"{sys.executable} {CLIENT}")):
         for name in call_client._COMMANDS:
             patch.setitem(call_client._COMMANDS, name, lambda _settings: client)

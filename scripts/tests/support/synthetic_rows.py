@@ -34,7 +34,7 @@ def row(
 def with_facts(of: Row, **facts: Any) -> Row:
     """The row with these facts of its blocks: one value for all, or a list."""
     blocks = [
-        replace(each, **{k: v[n] if isinstance(v, list) else v for k, v in facts.items()})
+        each.model_copy(update={k: v[n] if isinstance(v, list) else v for k, v in facts.items()})
         for n, each in enumerate(of.measurements)
     ]
     return replace(of, measurements=tuple(blocks))

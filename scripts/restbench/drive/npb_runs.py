@@ -1,18 +1,22 @@
-"""A kernel without HTTP: the services' own programs, one process for a given number of runs."""
+"""Runs of a kernel: in a process without HTTP, which is one of the services' own programs, and by
+calls of a service, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from restbench.deploy import programs
-from restbench.experiment.cell import ServiceName
-from restbench.experiment.npb import Work
-from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
+from restbench.deploy.service import Service
+from restbench.experiment.cell import Cell, ServiceName
+from restbench.experiment.npb import Work, body
+from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
 from restbench.machine import process
 
 #: What both programs end with when they cannot do what was asked for.
@@ -51,16 +55,13 @@ class Program:
     runs: int
     cores: str | None = None
     """As `taskset -c` takes them."""
-    generate: bool = True
-    """Whether each run builds its own input, as a request does by default."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Variables of its environment, as the service has them."""
 
     @property
     def arguments(self) -> list[str]:
         """What both programs take."""
-        cached = [] if self.generate else ["--cached-input"]
-        asked = ["--strategy", self.strategy, "--repetitions", str(self.runs), *cached]
+        asked = ["--strategy", self.strategy, "--repetitions", str(self.runs)]
         return [self.work.kernel, self.work.npb_class, *asked]
 
 
@@ -135,3 +136,63 @@ def _lines(log: Path) -> list[str]:
 
 def _name(program: Program) -> str:
     return f"{program.service} {program.strategy} {program.work.level} without HTTP"
+
+
+_TOO_LARGE = httpx.codes.REQUEST_ENTITY_TOO_LARGE
+
+
+@dataclass(frozen=True)
+class ServedRun:
+    """One call of the service."""
+
+    answer: KernelRun
+    client_seconds: float
+    """From before the request is sent until the whole answer is there."""
+
+    @property
+    def overhead_seconds(self) -> float:
+        """What the call cost beyond the kernel and its input."""
+        return self.client_seconds - self.answer.total_seconds
+
+
+class Refused(EnvironmentProblem):
+    """The class needs more memory than the service may take (error 010); the message is its own."""
+
+
+def calls(
+    service: Service, cell: Cell, work: Work, runs: int, run_max_s: float
+) -> Iterator[ServedRun]:
+    """The answers to so many calls on one kept connection, none before the last one is there.
+
+    Refused, NotOffered, EnvironmentProblem or WrongAnswers where one has none that counts.
+    """
+    url = f"{service.base_url}{path_of(work, cell.strategy)}"
+    request = service.client.build_request(
+        "POST",
+        url,
+        content=body(work.level),
+        headers={"Content-Type": "application/json"},
+        timeout=run_max_s,
+    )
+    for _ in range(runs):
+        began = time.perf_counter()
+        answer = service.client.send(request)
+        seconds = time.perf_counter() - began
+        _require_success(answer, cell)
+        yield ServedRun(answer=read_answer(answer.content, work), client_seconds=seconds)
+
+
+def path_of(work: Work, strategy: str, *, is_soap: bool = False) -> str:
+    """Where calls go, on a service; of SOAP the message says which kernel."""
+    return f"/soap/npb/{strategy}" if is_soap else f"/npb-{work.kernel.lower()}/{strategy}"
+
+
+def _require_success(answer: httpx.Response, cell: Cell) -> None:
+    if answer.status_code == httpx.codes.OK:
+        return
+    refusal = f"{cell.id}: {answer.status_code} {answer.text[:300]}"
+    if answer.status_code == _TOO_LARGE:
+        raise Refused(refusal)
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        raise NotOffered(refusal)
+    raise EnvironmentProblem(refusal)
