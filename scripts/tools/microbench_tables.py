@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from restbench.experiment.columns import readable
+from restbench.experiment.statistics import t_interval
 from restbench.show import markdown
-from restbench.show.document import Table, table
-from restbench.show.microbench_text import BREAK_EVENS, READING, SCORES, made_of
+from restbench.show.document import Column, Table, number, table
+from restbench.show.microbench_text import BREAK_EVENS, READING, made_of
 from restbench.show.terminal import drawn
-from restbench.store.microbench_records import Microbench
+from restbench.store.microbench_records import Microbench, Score
 
 PARTS = "The parts of a request, without HTTP"
 BREAK_EVEN = "From which size on does a strategy pay?"
@@ -41,4 +45,19 @@ def _break_evens(made: Microbench) -> Table:
 
 
 def _scores(made: Microbench) -> Table:
-    return table(PARTS, SCORES, made.scores)
+    return table(PARTS, _SCORES, made.scores)
+
+
+def _time(score: Score) -> str:
+    interval = t_interval(score.runs_us)
+    return f"{readable(interval.mean)} ± {readable(interval.half_width)}"
+
+
+_SCORES: Sequence[Column[Score]] = (
+    Column("Service", lambda each: each.service),
+    Column("Part", lambda each: each.part),
+    Column("Kernel", lambda each: each.kernel or ""),
+    Column("Strategy", lambda each: each.strategy or ""),
+    Column("Of", lambda each: each.shape or f"{each.rows} rows, empty"),
+    number("µs", _time),
+)

@@ -16,8 +16,8 @@ from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, Regression
 from restbench.machine import clock, machine_lock, phases
 from restbench.machine.phases import Account
-from restbench.show import builds as shown
 from restbench.show import findings
+from restbench.show.kinds import builds as shown
 from restbench.store import exported, store
 from restbench.store.writing import write_text
 
@@ -56,12 +56,12 @@ def compare_builds(  # noqa: PLR0913 - one option each
             presented = measuring.measured(replace(order, builds=made), None)
     run = store.open_run("latest")
     found = shown.of(findings.of(exported.read(run.exported_file), run))
-    if found and junit:
+    if junit:
         write_text(junit, shown.as_junit(found))
-    if found and summary:
+    if summary:
         write_text(summary, shown.as_markdown(found))
     measuring.end(account, presented)
-    if found and found.beyond:
+    if found.beyond:
         names = ", ".join(each.name for each in found.beyond)
         raise Regression(f"B is beyond the thresholds in {len(found.beyond)} cells: {names}")
 

@@ -15,8 +15,9 @@ from restbench.drive import dashboards
 from restbench.failures import BadConfiguration
 from restbench.judge import claims, study
 from restbench.machine import phases
-from restbench.show import bottleneck, export, files, report, terminal, views
+from restbench.show import export, files, report, terminal, views
 from restbench.show.browser import site
+from restbench.show.kinds import bottleneck
 from restbench.store import exported, machine_findings, store
 from restbench.store.microbench_records import Microbench
 

@@ -192,7 +192,7 @@ def reduced(
 def extras_of(
     direct: Sequence[KernelRun], calls: Sequence[ServedRun], kept: int
 ) -> dict[str, float]:
-    """What `show.npb.COLUMNS` explains: medians over the last runs of the process, never of its
+    """What `analyse.npb.COLUMNS` explains: medians over the last runs of the process, never of its
     first, which is the fresh one, and over the calls."""
     found = {
         "fresh_s": direct[0].kernel_seconds,

@@ -135,7 +135,7 @@ def number(heading: str, value: Callable[[T], object]) -> Column[T]:
     return Column(heading, value, is_number=True)
 
 
-def listed(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[Field | str]]]:
+def listed(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[object]]]:
     """The columns of rows that are lists of their fields; `numbers` has a character a column, `n`
     for one of numbers."""
     return [
@@ -163,6 +163,11 @@ def cell_link(cell: Cell, text: str = "") -> Link:
     return Link(text or wording.cell_name(cell), f"#cell-{cell.id}")
 
 
+def spaced(links: Iterable[Link]) -> tuple[str | Link, ...]:
+    """Links one after the other."""
+    return tuple(part for link in links for part in (link, " "))
+
+
 def remarks(row: Row) -> Field:
     """Its warnings and notes."""
     return Field(wording.remarks(row), DOUBT if row.warnings else "")
@@ -175,13 +180,19 @@ def words(field: Field | str) -> str:
     return "".join(each.text if isinstance(each, Link) else each for each in parts)
 
 
-def section(id: str, title: str, *parts: Part | None, folded: bool = False) -> Section | None:
-    """A section of the parts that are there; None where there are none."""
-    known = tuple(each for each in parts if each is not None)
-    return Section(id, title, known, folded) if known else None
+def section(
+    id: str, title: str, *parts: Part | None, folded: bool = False, badge: str = "", tone: str = ""
+) -> Section | None:
+    """A section of the parts that say something; None where there are none."""
+    known = tuple(each for each in parts if each is not None and not _is_empty(each))
+    return Section(id, title, known, folded, badge, tone) if known else None
 
 
-def bullets(items: Iterable[Inline]) -> Bullets | None:
-    """A list; None where it is empty."""
-    known = tuple(items)
-    return Bullets(known) if known else None
+def _is_empty(part: Part) -> bool:
+    """A list without an item, or a table without a row."""
+    match part:
+        case Bullets(items=()) | Table(rows=()):
+            return True
+        case Terms(entries=entries):
+            return not entries
+    return False

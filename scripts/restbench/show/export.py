@@ -3,7 +3,7 @@ quotes of the run's other files (`store.quoted`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from restbench.analyse import estimates, limits, long_windows, predecessor, trace
@@ -72,6 +72,7 @@ def _answered(run: Run, found: Exported) -> Exported:
 
 def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exported:
     blocks = run.trials.blocks()
+    finished = {each.block for each in blocks if each.finished}
     described = run.machine() if run.machine_file.exists() else {}
     return Exported(
         form=exported.FORM,
@@ -83,9 +84,9 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         claims=tuple(map(claim, claims.decisions(run, rows))),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
-        steps=tuple(_steps(run, blocks)),
+        steps=tuple(_steps(run, finished)),
         series=tuple(long_windows.courses(run, note)),
-        traces=tuple(_traces(run, blocks)),
+        traces=tuple(_traces(run, finished)),
         proofs=tuple(run.proofs()),
         calibration=calibration(run),
         microbench=microbench(run),
@@ -95,19 +96,17 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
     )
 
 
-def _steps(run: Run, blocks: Sequence[Block]) -> list[StepEntry]:
+def _steps(run: Run, finished: Container[int]) -> list[StepEntry]:
     """Of an open load's finished blocks: the walks of others are not over."""
     load = experiment.load(run.experiment_file).open
     if load is None:
         return []
-    finished = {each.block for each in blocks if each.finished}
     trials = [each for each in run.trials.trials() if each.block in finished]
     return limits.steps(trials, load.objective)
 
 
-def _traces(run: Run, blocks: Sequence[Block]) -> list[TraceEntry]:
+def _traces(run: Run, finished: Container[int]) -> list[TraceEntry]:
     """Of finished blocks."""
-    finished = {each.block for each in blocks if each.finished}
     known = [
         store.read_record(path, Traced, "measure again")
         for path in sorted(run.traces.glob("*/trace.json"))
@@ -181,13 +180,14 @@ def claim(decision: Decision) -> ClaimEntry:
 
 def _part(part: PartDecision, *, decides: bool) -> PartEntry:
     found = part.comparison
+    low, high = found.ends or (None, None)
     return PartEntry(
         label=part.label,
         metric=part.metric,
         expect=part.expect,
         ratio=found.estimate,
-        low=found.ratio.low if found.ratio else None,
-        high=found.ratio.high if found.ratio else None,
+        low=low,
+        high=high,
         margin=found.margin,
         study_value=part.study_value,
         verdict=part.verdict,

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
-from restbench.show import factorial, report, views
+from restbench.show import report, views
 from restbench.show.charts import theme
 from restbench.show.findings import Findings
+from restbench.show.kinds import factorial
 from restbench.store import exported
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
-_DECIMALS = 3
 #: Charts that a kept copy has as files, by the beginnings of their names, where it has figures of
 #: the study: its page draws all.
 KEPT_FIGURES = ("overview", "figure-14", "figure-17", "figure-19", "figure-24")
@@ -29,8 +29,8 @@ def write_tables(found: Findings) -> None:
     write_text(found.folder.test_matrix_csv, matrix_csv(found.rows))
     if (effects := factorial.of_findings(found)) is not None:
         write_json(found.folder.factorial_json, effects.to_json())
-    for view in views.of(found):
-        for path, records in view.records(found).items():
+    for view, its in views.of(found):
+        for path, records in view.records(found.folder, its).items():
             if records:
                 write_text(path, as_csv(records))
 
@@ -52,7 +52,10 @@ def matrix_csv(rows: Iterable[Row]) -> str:
     """A line a cell: the study's columns, then the ends of intervals; an unknown value is an empty
     field."""
     fields = [{**row.record(), **_ends(row)} for row in rows]
-    rounded = [{name: _rounded(value) for name, value in each.items()} for each in fields]
+    rounded = [
+        {name: round(of, 3) if isinstance(of, float) else of for name, of in each.items()}
+        for each in fields
+    ]
     return as_csv(rounded, (*columns.NAMES, *columns.ENDS))
 
 
@@ -70,10 +73,6 @@ def _ends(row: Row) -> dict[str, float | None]:
     """Of the intervals over blocks: column → value."""
     ends = [end for metric in columns.WITH_ENDS for end in row.ends(metric)]
     return dict(zip(columns.ENDS, ends, strict=True))
-
-
-def _rounded(value: object) -> object:
-    return round(value, _DECIMALS) if isinstance(value, float) else value
 
 
 def keep(run: Run, kept: Run, library: Path) -> None:

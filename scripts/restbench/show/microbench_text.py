@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
-from restbench.experiment.columns import readable
-from restbench.experiment.statistics import t_interval
 from restbench.show import wording
 from restbench.show.document import Column, number
-from restbench.store.microbench_records import BreakEven, Microbench, Score, Verdict
+from restbench.store.microbench_records import BreakEven, Microbench
 
-VERDICTS: dict[Verdict, str] = {"never": "never", "unclear": "undecided", "from": "from"}
 READING = (
     "From how many rows of 50 elements (times 50 x 20) on, and so from how many operations, a "
     "strategy is faster than doing everything in order, for one request on an idle service. Made "
@@ -24,14 +21,10 @@ READING = (
 def beats_serial(found: BreakEven) -> str:
     """`from 45 rows [31, 80]`, or `never: to hand a row out costs more than it saves`."""
     if found.rows is None:
-        return f"{VERDICTS[found.verdict]}: {found.why}"
+        verdict = "never" if found.verdict == "never" else "undecided"
+        return f"{verdict}: {found.why}"
     high = "never" if found.rows_high is None else f"{found.rows_high:,.0f}"
     return f"from {found.rows:,.0f} rows [{found.rows_low or 1:,.0f}, {high}]"
-
-
-def _time(score: Score) -> str:
-    interval = t_interval(score.runs_us)
-    return f"{readable(interval.mean)} ± {readable(interval.half_width)}"
 
 
 def made_of(made: Microbench) -> str:
@@ -65,12 +58,4 @@ BREAK_EVENS: Sequence[Column[BreakEven]] = (
         "Computes faster",
         lambda each: wording.with_ends(each.faster, each.faster_low, each.faster_high),
     ),
-)
-SCORES: Sequence[Column[Score]] = (
-    Column("Service", lambda each: each.service),
-    Column("Part", lambda each: each.part),
-    Column("Kernel", lambda each: each.kernel or ""),
-    Column("Strategy", lambda each: each.strategy or ""),
-    Column("Of", lambda each: each.shape or f"{each.rows} rows, empty"),
-    number("µs", _time),
 )

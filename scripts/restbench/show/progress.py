@@ -52,7 +52,7 @@ class ProgressView:
 
     def __exit__(self, *_raised: object) -> None:
         """Take the bar away."""
-        self._bar.show()
+        self._bar.line = ""
         self._bar.stop()
 
     def note(self, text: str) -> None:
@@ -67,23 +67,19 @@ class ProgressView:
         to_go = f"{duration(left_s)} to go" if progress.until else ""
         total = progress.planned or None
         self._bar.update(self._task, total=total, completed=progress.done, to_go=to_go)
-        self._bar.show(f"block {progress.block}  {progress.cell}  {progress.per_s:.0f}/s")
+        self._bar.line = f"block {progress.block}  {progress.cell}  {progress.per_s:.0f}/s"
 
 
 class _Bar(Progress):
-    """A progress bar with lines of text under it, cut where the terminal ends."""
+    """A progress bar with a line of text under it, cut where the terminal ends."""
 
-    lines: tuple[str, ...] = ()
-
-    def show(self, *lines: str) -> None:
-        """Put these lines under the bar; none takes them away."""
-        self.lines = lines
+    line = ""
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The bar, then the lines."""
+        """The bar, then the line where there is one."""
         yield from super().get_renderables()
-        for line in self.lines:
-            yield Text(line, no_wrap=True, overflow="ellipsis")
+        if self.line:
+            yield Text(self.line, no_wrap=True, overflow="ellipsis")
 
 
 def duration(seconds: float) -> str:

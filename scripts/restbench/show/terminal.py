@@ -15,7 +15,7 @@ from restbench.experiment.cell import Cell
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import DECIDED, ratio_text
-from restbench.show import bottleneck, views, wording
+from restbench.show import views, wording
 from restbench.show.document import (
     BAD,
     DOUBT,
@@ -29,6 +29,7 @@ from restbench.show.document import (
     words,
 )
 from restbench.show.findings import Findings
+from restbench.show.kinds import bottleneck
 from restbench.show.parts.claims import TONES
 from restbench.store.quoted import ClaimEntry
 
@@ -78,8 +79,8 @@ def _field(field: Field | str) -> Text:
 
 def _tables(found: Findings) -> Sequence[RenderableType]:
     """Of the first view that has any; else a line for each cell, or for each group of many."""
-    for view in views.of(found):
-        if special := view.terminal(found):
+    for view, its in views.of(found):
+        if special := view.terminal(its):
             return [drawn(each) if isinstance(each, Table) else Text(each) for each in special]
     leading = answer.answer(found.rows).by_throughput
     compared = [each for each in leading if each.others and each.scope != "both"]

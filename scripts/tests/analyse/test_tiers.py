@@ -13,8 +13,8 @@ from trial_run import EXPERIMENT, build
 from restbench.analyse import exported as entries
 from restbench.analyse.measures import Row
 from restbench.analyse.tiers import Demands, families, stations_of
-from restbench.show import bottleneck
 from restbench.show.document import words
+from restbench.show.kinds import bottleneck
 from restbench.store import exported, store
 
 REFERENCE = store.RESULTS / "reference" / "run.json"

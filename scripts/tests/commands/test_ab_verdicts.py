@@ -21,7 +21,8 @@ from restbench.experiment.thresholds import Limit, Thresholds
 from restbench.failures import BadConfiguration, CellsFailed, Failure, Regression, WrongAnswers
 from restbench.judge import builds as judged
 from restbench.judge.answer import answer
-from restbench.show import builds, export, findings, report, views
+from restbench.show import export, findings, report, views
+from restbench.show.kinds import builds
 from restbench.store import exported
 from restbench.store.store import Run
 
@@ -92,9 +93,7 @@ def run(tmp_path: Path) -> Run:
 
 def shown(run: Run) -> builds.Comparison:
     told = export.write(run, measures.rows(run), print)
-    found = builds.of(findings.of(told, run))
-    assert found is not None
-    return found
+    return builds.of(findings.of(told, run))
 
 
 def test_each_cell_is_beyond_within_undecided_or_without_a_number(run: Run) -> None:
@@ -193,7 +192,6 @@ def test_run_json_has_both_commits_and_gives_the_same_comparison_again(run: Run)
     read = exported.read(run.exported_file)
     assert read.manifest.builds == COMMITS
     again = builds.of(findings.of(read, run))
-    assert again is not None
     assert [pair.state for pair in again.pairs] == [pair.state for pair in shown(run).pairs]
 
 

@@ -20,7 +20,7 @@ from restbench.drive.queue_client import Answer, NotSent
 from restbench.experiment import experiment
 from restbench.experiment.faults import FAULTS, work_of
 from restbench.failures import BadConfiguration
-from restbench.show import faults as shown
+from restbench.show.kinds import faults as shown
 from restbench.store.store import EXPERIMENTS
 
 S = 10**9
@@ -185,19 +185,21 @@ def rows(**changed: float) -> list[Row]:
 
 def test_a_run_says_what_became_of_how_many_messages_and_how_sure_that_is() -> None:
     said = "Of 200 messages that were sent during 2 faults (2 × kill-all): nothing lost"
-    assert shown.sentence(rows()).startswith(said)
+    assert shown.sentence(outcomes(rows())).startswith(said)
     assert (
-        shown.sure(rows()) == "No violation in 2 faults: fewer than 77.6 % of such have one (95 %)."
+        shown.sure(outcomes(rows()))
+        == "No violation in 2 faults: fewer than 77.6 % of such have one (95 %)."
     )
-    assert "VIOLATED: 2 lost" in shown.sentence(rows(lost=1.0, violations=1.0))
-    assert "facts" in shown.sure(rows(lost=1.0, violations=1.0))
+    assert "VIOLATED: 2 lost" in shown.sentence(outcomes(rows(lost=1.0, violations=1.0)))
+    assert "facts" in shown.sure(outcomes(rows(lost=1.0, violations=1.0)))
 
 
 def test_a_line_of_the_table_has_verdict_promises_sums_and_worst_times() -> None:
-    (table,) = shown.tables(rows(latest_s=2.0))
+    known = outcomes(rows(latest_s=2.0))
+    (table,) = shown.tables(known)
     line = [getattr(field, "text", field) for field in table.rows[0]]
     head = [column.heading for column in table.columns]
-    (found,) = outcomes(rows(latest_s=2.0))
+    (found,) = known
     assert found.complaints == ["an answer took 2.00 s"] * 2
     shown_as = dict(zip(head, map(str, line), strict=True))
     assert shown_as["Sends"].endswith("200") or "200" in shown_as["Sends"]
@@ -206,7 +208,7 @@ def test_a_line_of_the_table_has_verdict_promises_sums_and_worst_times() -> None
 
 
 def test_the_picture_has_a_mark_a_fault_and_shows_which_broke_its_promise() -> None:
-    (chart,) = shown.charts(rows(first_s=2.31))
+    (chart,) = shown.charts(outcomes(rows(first_s=2.31)))
     assert chart is not None
     first, latest = (data_of(chart, panel) for panel in (0, 1))
     assert [each["value"] for each in first] == [2.31, 2.31]

@@ -27,8 +27,8 @@ from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.judge import claims
 from restbench.judge.claims import Decision
 from restbench.show import files
-from restbench.show import npb as npb_text
 from restbench.show.document import Table, words
+from restbench.show.kinds import npb as npb_text
 
 STUB = [sys.executable, str(CLIENT)]
 SERVICE = cast(Service, SimpleNamespace(base_url="http://here"))
@@ -166,7 +166,8 @@ def test_a_value_that_differs_in_its_last_bit_contradicts_that_all_platforms_get
 
 
 def test_the_page_has_a_table_of_clients_and_the_studys_numbers_with_what_is_no_result() -> None:
-    section = npb_text.page(shown([called("CG-A"), called("CG-S")]))
+    found = shown([called("CG-A"), called("CG-S")])
+    section = npb_text.page(found, npb_text.of(found))
     assert section is not None
     tables = {each.caption: each for each in section.parts if isinstance(each, Table)}
     (first, _) = tables["Called by clients in two languages, over REST and SOAP"].rows

@@ -13,7 +13,7 @@ from restbench.analyse.measures import Row
 from restbench.analyse.npb import ratio
 from restbench.judge import claims
 from restbench.judge.claims import Decision
-from restbench.show.npb import explanation
+from restbench.show.kinds.npb import explanation
 
 #: Warming up makes it twice as fast, the service itself nothing: what the study saw as one.
 WARMING = [(2.00, 1.00, 1.01), (2.02, 1.01, 1.00), (1.99, 1.00, 1.00), (2.01, 0.99, 0.99)]

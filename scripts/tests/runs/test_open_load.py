@@ -15,8 +15,9 @@ from stub_bench import Bench, Ran
 
 from restbench.analyse import measures
 from restbench.analyse.limits import Limit
-from restbench.show import export, limits
+from restbench.show import export
 from restbench.show.charts import theme
+from restbench.show.kinds import limits
 from restbench.store.store import Run
 
 pytestmark = pytest.mark.live

@@ -31,7 +31,7 @@ from restbench.experiment.study import PublishedWorkers
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.observe import connections
 from restbench.schedule import deployments
-from restbench.show import workers
+from restbench.show.kinds import workers
 from restbench.store.store import EXPERIMENTS
 
 DEFINITION = experiment.load(EXPERIMENTS / "workers.toml")

@@ -14,8 +14,10 @@ from playwright.sync_api import sync_playwright
 from synthetic_rows import around, row
 
 from restbench.judge import regret
-from restbench.show.charts import factorial, judged, kernels, theme
+from restbench.show.charts import kernels, theme
 from restbench.show.charts.theme import Chart
+from restbench.show.kinds import factorial
+from restbench.show.kinds import regret as shown
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
@@ -38,7 +40,7 @@ def charts() -> list[Chart]:
         for strategy, rate in (("adaptive", 97.0), ("serial", 100.0), ("pinned", 60.0))
     ]
     found = [
-        *judged.regret(regret.choosing(rows).regrets),
+        *shown.charts(regret.choosing(rows).regrets),
         *factorial.charts(of(JAIN_18, model="additive", response="mean_ms")),
         kernels.time(scaled("java", "shared-pool", {1: 4.0, 2: 2.0})),
     ]

@@ -9,7 +9,8 @@ from drawn import data_of
 from fixture_run import cell
 from synthetic_rows import row
 
-from restbench.show.charts import course, judged, theme, trend
+from restbench.show.charts import course, theme, trend
+from restbench.show.parts import claims
 from restbench.store.exported import SeriesEntry
 from restbench.store.quoted import ClaimEntry, PartEntry
 
@@ -54,7 +55,7 @@ def test_a_claims_line_has_a_mark_for_each_ratio_that_decides_it() -> None:
         ),
         claim("J2", "too-imprecise", part(1.0, "too-imprecise")),
     ]
-    chart = judged.claims(entries)
+    chart = claims.chart(entries)
     assert chart
     first, second = data_of(chart)
     assert first["label"] == second["label"] == "J1: S is faster"
@@ -67,8 +68,8 @@ def test_a_claims_line_has_a_mark_for_each_ratio_that_decides_it() -> None:
 
 
 def test_without_a_decided_claim_there_is_no_chart_and_a_hollow_mark_has_no_interval() -> None:
-    assert judged.claims([claim("J2", "too-imprecise", part(1.0, "too-imprecise"))]) is None
-    (alone,) = data_of(judged.claims([claim("J3", "no-effect", part(1.01, "no-effect"))]))
+    assert claims.chart([claim("J2", "too-imprecise", part(1.0, "too-imprecise"))]) is None
+    (alone,) = data_of(claims.chart([claim("J3", "no-effect", part(1.01, "no-effect"))]))
     assert alone["fill"] == theme.PAPER
     assert "low" not in alone
     assert alone["shown"] == "1.01, no interval"

@@ -6,8 +6,8 @@ from drawn import data_of
 
 from restbench.analyse.factorial import Factorial, analyse
 from restbench.experiment.design import Design
-from restbench.show import factorial as shown
-from restbench.show.charts import factorial, theme
+from restbench.show.charts import theme
+from restbench.show.kinds import factorial as shown
 
 
 def seven_factors() -> Factorial:
@@ -22,7 +22,7 @@ def seven_factors() -> Factorial:
 
 def test_the_study_in_words() -> None:
     assert shown.sentence(of(STUDY)) == (
-        "`pool_threads` (20 → 60) explains 26.8 % of the variation of throughput, "
+        "pool_threads (20 → 60) explains 26.8 % of the variation of throughput, "
         "instances × pool_threads 24.9 %, instances 13.2 %; 35.1 % is between runs of one cell. "
         "No effect is distinguishable from 0 (Holm, 5 %); effects below 5.3 (0.9 %) could not be "
         "seen."
@@ -36,7 +36,7 @@ def test_what_is_between_blocks_is_said() -> None:
 
 def test_half_of_the_variation_or_more_is_one_factor() -> None:
     assert shown.sentence(of(JAIN_18, model="additive", response="mean_ms")) == (
-        "79 % of the variation is `instances`, pool_threads 15.4 %, instances × pool_threads "
+        "79 % of the variation is instances, pool_threads 15.4 %, instances × pool_threads "
         "4.3 %; 1.5 % is between runs of one cell. Distinguishable from 0 (Holm, 5 %): "
         "instances (q 21.5), pool_threads (q 9.50), instances × pool_threads (q 5.00); "
         "effects below 3.1 (7.6 %) could not be seen."
@@ -46,7 +46,7 @@ def test_half_of_the_variation_or_more_is_one_factor() -> None:
 def test_effects_that_multiply_are_ratios() -> None:
     said = shown.sentence(of(PROCESSORS))
     assert said.startswith(
-        "`pool_threads` (20 → 60) explains 49.9 % of the variation of ln throughput, instances "
+        "pool_threads (20 → 60) explains 49.9 % of the variation of ln throughput, instances "
         "49.9 %, 1 further together 0.0 %; 0.2 % is between runs of one cell. "
     )
     assert "pool_threads (high/low 0.011)" in said
@@ -57,7 +57,7 @@ def test_effects_that_multiply_are_ratios() -> None:
 
 def test_one_run_a_cell_has_no_word_of_significance() -> None:
     said = shown.sentence(of([(15,), (45,), (25,), (75,)], model="additive"))
-    assert said.startswith("76 % of the variation is `instances`, pool_threads 19.0 %, inst")
+    assert said.startswith("76 % of the variation is instances, pool_threads 19.0 %, inst")
     assert "between runs" not in said
     assert "istinguishable" not in said
     assert "One run a cell: shares only; Lenth's margin is " in said
@@ -65,7 +65,7 @@ def test_one_run_a_cell_has_no_word_of_significance() -> None:
 
 def test_a_fraction_never_speaks_of_an_effect_alone() -> None:
     said = shown.sentence(seven_factors())
-    assert said.startswith("`fC + fA × fE + fB × fF + fD × fG + 12 more` explains 43.4 % of the")
+    assert said.startswith("fC + fA × fE + fB × fF + fD × fG + 12 more explains 43.4 % of the")
     assert any(
         "`fA` cannot be told from fB × fD" in each for each in seven_factors().design.warnings()
     )
@@ -124,14 +124,14 @@ def test_what_was_left_out_and_what_to_doubt_is_said() -> None:
     ids=["additive", "large", "multiplicative", "one run", "constant", "one run multiplied"],
 )
 def test_the_figures_are_svg(found: Factorial) -> None:
-    drawn = [theme.svg(each) for each in factorial.charts(found)]
+    drawn = [theme.svg(each) for each in shown.charts(found)]
     assert all(each.startswith("<svg") for each in drawn)
     assert len(drawn) == (1 if found.degrees_of_freedom == 0 else 2)
 
 
 def test_effects_have_shares_sizes_and_are_filled_where_they_are_distinguishable() -> None:
     found = of(JAIN_18, model="additive", response="mean_ms")
-    chart, residuals = factorial.charts(found)
+    chart, residuals = shown.charts(found)
     shares = {each["label"]: each["value"] for each in data_of(chart)}
     assert shares["instances"] == pytest.approx(79, abs=0.5)
     assert "between runs of one cell" in shares
@@ -144,7 +144,7 @@ def test_effects_have_shares_sizes_and_are_filled_where_they_are_distinguishable
 
 
 def test_one_run_a_cell_has_lenths_margin_and_no_interval() -> None:
-    (chart,) = factorial.charts(of([(9e3,), (1e4,), (2e4,), (2e4,)]))
+    (chart,) = shown.charts(of([(9e3,), (1e4,), (2e4,), (2e4,)]))
     sizes = data_of(chart, 1)
     assert all("low" not in each and each["fill"] == theme.PAPER for each in sizes)
     assert all(each["least"] == -each["most"] for each in sizes)
@@ -155,4 +155,4 @@ def test_the_largest_of_many_effects_are_drawn() -> None:
         [(100.0 + n * n % 17, 101.0 + n % 5) for n in range(32)],
         factors={f"factor-{letter}": ["low", "high"] for letter in "abcde"},
     )
-    assert "The 20 largest of 31 effects." in factorial.charts(many)[0].caption
+    assert "The 20 largest of 31 effects." in shown.charts(many)[0].caption

@@ -13,9 +13,8 @@ from trial_run import EXPERIMENT, build
 from restbench.analyse.frameworks import Load, loads
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Framework
-from restbench.show import frameworks as shown
-from restbench.show.charts import servers
 from restbench.show.document import words
+from restbench.show.kinds import frameworks as shown
 from restbench.store.store import Run
 
 #: Relative, of five blocks: about 0.2 %.
@@ -60,7 +59,7 @@ def test_one_that_runs_requests_in_its_loop_is_a_row_of_its_own() -> None:
     (found,) = loads(rows)
     names = [each.row.cell.framework_text for each in found.sizes[0].costs]
     assert names == ["rsgi, loop", "rsgi", "flask"]
-    (chart,) = servers.of_frameworks([found])
+    (chart,) = shown.charts([found])
     assert "rsgi, loop" in str(chart)
 
 

@@ -11,8 +11,8 @@ from trial_run import EXPERIMENT, build
 
 from restbench.analyse.instances import Load, loads
 from restbench.analyse.measures import Row
-from restbench.show import instances as shown
 from restbench.show.document import words
+from restbench.show.kinds import instances as shown
 from restbench.store.store import Run
 
 SERIAL, SHARED = "java serial low 10 front=nginx", "java shared-pool low 10 front=nginx"

@@ -22,8 +22,8 @@ from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.schedule.reduction import of_arrivals
 from restbench.show import export, files, report, views
-from restbench.show import limits as shown
-from restbench.show.charts import rates, theme
+from restbench.show.charts import theme
+from restbench.show.kinds import limits as shown
 from restbench.store import exported, store
 from restbench.store.exported import Exported
 from restbench.store.store import Run
@@ -216,7 +216,7 @@ def test_the_limits_of_earlier_blocks_say_where_a_walk_starts(run: Run) -> None:
 
 def test_the_figure_has_a_point_a_step_hollow_where_the_objective_is_not_met(run: Run) -> None:
     told = told_of(run)
-    chart = rates.steps(shown.of(told), OBJECTIVE)
+    chart = shown.steps_chart(shown.of(told), OBJECTIVE)
     assert chart
     assert chart.name == "open-load"
     points = [(each["x"], each["y"], each["fill"]) for each in data_of(chart)]
@@ -226,7 +226,7 @@ def test_the_figure_has_a_point_a_step_hollow_where_the_objective_is_not_met(run
 
 
 def test_each_limit_has_its_interval_over_blocks(run: Run) -> None:
-    (entry,) = data_of(rates.limits(shown.of(told_of(run)), OBJECTIVE))
+    (entry,) = data_of(shown.limits_chart(shown.of(told_of(run)), OBJECTIVE))
     expected = found_in(run)[CELL.id].interval
     assert expected
     assert (entry["value"], entry["low"], entry["high"]) == pytest.approx(
@@ -236,8 +236,8 @@ def test_each_limit_has_its_interval_over_blocks(run: Run) -> None:
 
 def test_without_a_step_there_is_no_figure() -> None:
     found = limits.limits([CELL], [], {})
-    assert rates.steps(found, OBJECTIVE) is None
-    assert rates.limits(found, OBJECTIVE) is None
+    assert shown.steps_chart(found, OBJECTIVE) is None
+    assert shown.limits_chart(found, OBJECTIVE) is None
 
 
 def test_the_runs_file_has_the_limits_of_cells_and_blocks_and_every_step(run: Run) -> None:

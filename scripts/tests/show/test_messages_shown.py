@@ -18,10 +18,10 @@ from restbench.analyse import measures
 from restbench.analyse.messages import DATABASE, limits_over, pies, pools, share_of_limit
 from restbench.experiment import experiment
 from restbench.show import files
-from restbench.show import messages as shown
 from restbench.show.charts import messages as charts
 from restbench.show.charts import techniques
 from restbench.show.document import words
+from restbench.show.kinds import messages as shown
 from restbench.store.store import Run
 
 FUNCTION = "java worker-pool 200 10 technique=function"

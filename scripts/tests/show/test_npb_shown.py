@@ -18,9 +18,10 @@ from restbench.drive.npb_runs import read_answer
 from restbench.experiment.npb import Work
 from restbench.failures import WrongAnswers
 from restbench.judge import claims
-from restbench.show import files, npb, report, terminal
+from restbench.show import files, report, terminal
 from restbench.show.charts import kernels, theme
 from restbench.show.document import Field, Link, Table
+from restbench.show.kinds import npb
 from restbench.store import store
 
 ANSWERS = store.ROOT / "contract" / "examples"
@@ -38,9 +39,10 @@ def refused() -> Row:
 
 def line_of(rows: list[Row], kernel: str, npb_class: str) -> list[str]:
     """The fields of a kernel's row in the table of times."""
-    found = npb.page(shown(rows))
-    assert found is not None
-    tables = [each for each in found.parts if isinstance(each, Table)]
+    found = shown(rows)
+    section = npb.page(found, npb.of(found))
+    assert section is not None
+    tables = [each for each in section.parts if isinstance(each, Table)]
     for fields in tables[0].rows:
         texts = [each.content if isinstance(each, Field) else each for each in fields]
         if isinstance(texts[0], Link) and (texts[0].text, texts[1]) == (kernel, npb_class):

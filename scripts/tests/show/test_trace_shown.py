@@ -15,9 +15,9 @@ from trial_run import EXPERIMENT, START_MS, build
 from restbench.analyse.trace import entry
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration
-from restbench.show import trace as shown
 from restbench.show.charts import theme
 from restbench.show.document import words
+from restbench.show.kinds import trace as shown
 from restbench.store import exported, store
 from restbench.store.store import Run
 from restbench.store.traces import Course, IncidentEntry, SteadyEntry, Traced
@@ -114,7 +114,7 @@ def test_a_trace_of_a_block_that_is_not_finished_is_not_told(run: Run) -> None:
 
 def test_the_sentence_tells_verdicts_stalls_and_growth(run: Run) -> None:
     found = findings(run)
-    said = shown.sentence(found.run, found.rows)
+    said = shown.sentence(found)
     assert said.startswith("Java serial, low, 10 users at 600/s: in 1800 s throughput was steady (")
     assert "2 stalls, 1 unexplained; the table did not grow (last third over second 1.00)." in said
 
@@ -123,15 +123,14 @@ def test_a_kept_file_of_an_older_rule_gets_the_verdict_of_its_numbers(run: Run) 
     found = findings(run)
     (entry,) = found.run.traces
     was = SteadyEntry(verdict="drifting", cv=0.086, last_over_first=0.919, low=0.815, high=1.044)
-    old = found.run.model_copy(update={"traces": (entry.model_copy(update={"response": was}),)})
-    said = shown.sentence(old, found.rows)
+    traces = (entry.model_copy(update={"response": was}),)
+    old = replace(found, run=found.run.model_copy(update={"traces": traces}))
+    said = shown.sentence(old)
     assert (
         "response time was too imprecise (± 13.2 %) (coefficient of variation 8.6 %, last third "
         "over first 0.919"
     ) in said
-    claims = shown.claims(replace(found, run=old))
-    assert claims is not None
-    (line,) = claims.rows
+    (line,) = shown.claims(old).rows
     assert [words(each) for each in line][2:] == [
         "steady",
         "drift too imprecise (± 13.2 %)",
@@ -152,8 +151,7 @@ def test_a_control_is_told_by_what_it_did_alone(run: Run) -> None:
         }
     )
     write_model(run.trace(1, cell(WHICH).id) / "trace.json", control)
-    found = findings(run)
-    assert shown.sentence(found.run, found.rows) == (
+    assert shown.sentence(findings(run)) == (
         "Java serial, low, 10 users at 600/s: in 1800 s the control hold-snapshot (600 to 1200 s) "
         "is seen: 600/s before it, 60.0/s in its last half, with up to 295 dead rows."
     )

@@ -58,7 +58,6 @@ class _Tables:
     """What several runs have in common, each once and known by its number."""
 
     cells: list[dict[str, Any]] = field(default_factory=list)
-    versions: list[dict[str, str]] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
     """What a warning or note means, by its name."""
     _numbers: dict[str, int] = field(default_factory=dict)
@@ -75,20 +74,14 @@ class _Tables:
             self.cells.append({"key": key, "id": entry.id, "size": size, "factors": factors})
         return self._numbers[key]
 
-    def version(self, described: Mapping[str, Any]) -> int:
-        """The number of what a run was made with."""
-        facts = {name: _text(described[name]) for name in VERSIONS if name in described}
-        if facts not in self.versions:
-            self.versions.append(facts)
-        return self.versions.index(facts)
-
 
 def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[str, Any]:
     """Of runs in any order; `left_out` are lines about those that cannot be read."""
     runs = sorted(found, key=lambda each: (each.run.manifest.started, each.folder))
     names, numbers = _machines(runs)
     tables = _Tables()
-    metrics = [*METRICS, *_extras(runs)]
+    extras = (name for each in runs for cell in each.run.cells for name in cell.extras)
+    metrics = list(dict.fromkeys((*METRICS, *extras)))
     listed = [_run(each, on, metrics, tables) for each, on in zip(runs, numbers, strict=True)]
     return {
         "margin": MARGIN,
@@ -101,7 +94,6 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
             for name in metrics
         ],
         "machines": names,
-        "versions": tables.versions,
         "kinds": tables.kinds,
         "cells": tables.cells,
         "runs": listed,
@@ -135,19 +127,12 @@ def _label(identity: Identity) -> str:
     return f"{identity['processor']}, {identity['cores_online']} cores, {size}"
 
 
-def _extras(runs: Sequence[ListedRun]) -> list[str]:
-    """The names of what only some drivers measure; rates are better the higher they are."""
-    names = dict.fromkeys(name for each in runs for cell in each.run.cells for name in cell.extras)
-    return list(names)
-
-
 def _run(
     listed: ListedRun, machine_number: int, metrics: Sequence[str], tables: _Tables
 ) -> dict[str, Any]:
     run, manifest = listed.run, listed.run.manifest
     return {
         "name": listed.folder,
-        "title": run.experiment.title,
         "experiment": run.experiment.name,
         "profile": run.experiment.profile,
         "started": manifest.started,
@@ -156,7 +141,9 @@ def _run(
         "commit": manifest.git_commit[:12],
         "dirty": manifest.git_dirty,
         "machine": machine_number,
-        "versions": tables.version(run.described),
+        "versions": {
+            name: _text(run.described[name]) for name in VERSIONS if name in run.described
+        },
         "page": listed.page,
         "copies": [[each.folder, each.page] for each in listed.copies],
         "sentence": run.answer.sentence if run.answer else "",

@@ -7,11 +7,11 @@ disk shows the same as a web server. Pages of kept runs load the chart library f
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
 
-import jinja2
 from pydantic import ValidationError
 
 from restbench.analyse.exported import rows_of
@@ -72,21 +72,21 @@ def _listed(run: Run) -> ListedRun:
 
 def write(results: Path, found: Found) -> Path:
     """Write the page and its assets; returns the page."""
-    templates = jinja2.Environment(loader=jinja2.PackageLoader("restbench.show"), autoescape=True)
-
-    def joined(names: Sequence[str]) -> str:
-        return "\n".join(_source(templates, name) for name in names)
-
     write_library(results)
     assets = results / ASSETS
     data = json.dumps(document(found.runs, found.left_out), separators=(",", ":"))
     write_text(assets / "runs.js", f"const DATA = {data};\n")
-    scripts = joined([f"browser/{name}.js" for name in _SCRIPTS])
+    scripts = _joined(f"browser/{name}.js" for name in _SCRIPTS)
     write_text(assets / "browser.js", f'"use strict";\n{scripts}')
-    write_text(assets / "browser.css", joined(_STYLES))
+    write_text(assets / "browser.css", _joined(_STYLES))
     page = results / "index.html"
-    write_text(page, templates.get_template("browser/index.html.jinja").render() + "\n")
+    write_text(page, _joined(["browser/index.html"]))
     return page
+
+
+def _joined(names: Iterable[str]) -> str:
+    templates = resources.files("restbench.show") / "templates"
+    return "\n".join((templates / name).read_text(encoding="utf-8") for name in names)
 
 
 def write_library(results: Path) -> Path:
@@ -94,9 +94,3 @@ def write_library(results: Path) -> Path:
     library = results / ASSETS / "charts.js"
     write_text(library, theme.library())
     return library
-
-
-def _source(templates: jinja2.Environment, name: str) -> str:
-    loader = templates.loader
-    assert loader is not None  # noqa: S101 - given just above
-    return loader.get_source(templates, name)[0]

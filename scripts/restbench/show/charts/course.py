@@ -27,7 +27,9 @@ def stages(rows: Sequence[Row]) -> Chart | None:
     """A panel a service, placement and size, a bar a technique and number of users."""
     timed = (
         row
-        for row in sorted(rows, key=_place)
+        for row in sorted(
+            rows, key=lambda row: (row.cell.service, row.cell.placement != "unbound", row.work)
+        )
         if row.value("compute_ms") is not None and row.value("mean_ms") is not None
     )
     panels = wording.grouped(timed, lambda row: _panel_name(row.cell))
@@ -48,10 +50,6 @@ def stages(rows: Sequence[Row]) -> Chart | None:
         panel_px=340,
         series=STAGES,
     )
-
-
-def _place(row: Row) -> tuple[str, bool, float]:
-    return row.cell.service, row.cell.placement != "unbound", row.work
 
 
 def _panel_name(cell: Cell) -> str:
@@ -77,10 +75,11 @@ def _records(rows: Sequence[Row]) -> list[dict[str, str | float]]:
     return [
         {
             **{stage: _stage_ms(row, stage) for stage in STAGES},
-            "bar": _bar(row, " ".join(part for part in parts if part not in common) or parts[0]),
+            "bar": f"{name} · {row.cell.users}: {readable(row.value('mean_ms'))} ms",
             "cell": row.cell.id,
         }
         for row, parts in zip(rows, named, strict=True)
+        for name in [" ".join(part for part in parts if part not in common) or parts[0]]
     ]
 
 
@@ -116,10 +115,6 @@ def bars(
         )
     )
     return theme.layered(name, _ROW_PX * len(records), drawn)
-
-
-def _bar(row: Row, name: str) -> str:
-    return f"{name} · {row.cell.users}: {readable(row.value('mean_ms'))} ms"
 
 
 def _short(value: float) -> float:

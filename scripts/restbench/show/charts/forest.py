@@ -8,6 +8,8 @@ from typing import Any
 
 import altair as alt
 
+from restbench.analyse.comparison import MARGIN, Comparison
+from restbench.experiment.cell import Cell
 from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.theme import Chart
@@ -42,6 +44,17 @@ class Entry:
     def ends(self) -> tuple[float, ...]:
         """All that is drawn of it."""
         return () if self.value is None else (self.value, *(self.interval or ()))
+
+
+def band(margin: float = MARGIN) -> tuple[float, float]:
+    """The ratios that such a margin holds: 0.05 is 5 %."""
+    return 1 / (1 + margin), 1 + margin
+
+
+def compared(found: Comparison, cell: Cell, label: str, series: str, **others: Any) -> Entry:
+    """A cell's ratio against its margin; `others` are fields of the entry."""
+    usual: dict[str, Any] = {"cell": cell.id, "margin": band(found.margin)}
+    return Entry(label, found.estimate, found.ends, series, **(usual | others))
 
 
 @dataclass(frozen=True)
@@ -108,14 +121,10 @@ def _panel(panel: Panel, series: Mapping[str, int]) -> theme.View:
         align="left", dy=_WORDS_PX, limit=alt.ExprRef("item.mark.group.width")
     )
     values = base.mark_text(align="right", dy=_WORDS_PX, fill=theme.SOFT)
+    intervals = intervals.encode(x="low:Q", x2="high:Q", stroke=stroke)
     layers = [
         *_margins(base, panel),
-        *([bars] if panel.from_zero else []),
-        *(
-            []
-            if panel.from_zero
-            else [intervals.encode(x="low:Q", x2="high:Q", stroke=stroke), points]
-        ),
+        *([bars] if panel.from_zero else [intervals, points]),
         words.encode(text="label:N", x=alt.value(0)),
         *([values.encode(text="text:N", x=alt.value("width"))] if panel.has_values else []),
     ]

@@ -15,7 +15,6 @@ from restbench.show.charts.theme import Chart
 
 #: Such as "values of this row, given the same technique's row on one core", by block.
 Values = Callable[[Row, Row], Sequence[float]]
-_COST = "service/warm"
 
 
 def charts(rows: Sequence[Row]) -> list[Chart | None]:
@@ -29,22 +28,13 @@ def cost(rows: Sequence[Row]) -> Chart | None:
     panels: dict[str, list[Entry]] = {}
     styles: dict[str, int] = {}
     for row in rows:
-        found = ratio(row, _COST)
+        cell, found = row.cell, ratio(row, "service/warm")
         if found.estimate is not None:
-            name = f"{row.cell.service.capitalize()} {row.cell.strategy}"
-            styles[name] = theme.STYLES[row.cell.strategy]
-            margin = (1 / (1 + found.margin), 1 + found.margin)
-            panels.setdefault(name, []).append(
-                Entry(
-                    label=row.cell.complexity,
-                    value=found.estimate,
-                    interval=found.ends,
-                    series=name,
-                    is_sure=found.ratio is not None,
-                    cell=row.cell.id,
-                    margin=margin,
-                )
-            )
+            name = f"{cell.service.capitalize()} {cell.strategy}"
+            styles[name] = theme.STYLES[cell.strategy]
+            is_sure = found.ratio is not None
+            entry = forest.compared(found, cell, cell.complexity, name, is_sure=is_sure)
+            panels.setdefault(name, []).append(entry)
     return forest.chart(
         "npb-cost",
         "What does the service cost a kernel?",
@@ -89,11 +79,10 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
     panels: dict[str, list[Line]] = {}
     styles: dict[str, int] = {}
     scaled = [row for row in rows if work(row).cores]
-    for technique, own in wording.grouped(scaled, _technique).items():
-        for panel, group in wording.grouped(own, _panel_name).items():
-            if points := _points(technique, group, values):
-                style = styles.setdefault(technique, len(styles))
-                panels.setdefault(panel, []).append(Line(technique, style, points))
+    for (technique, panel), group in wording.grouped(scaled, _place).items():
+        if points := _points(technique, group, values):
+            style = styles.setdefault(technique, len(styles))
+            panels.setdefault(panel, []).append(Line(technique, style, points))
     return lines.chart(
         name,
         title,
@@ -114,12 +103,10 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
     )
 
 
-def _technique(row: Row) -> str:
-    return f"{row.cell.service} {row.cell.strategy}"
-
-
-def _panel_name(row: Row) -> str:
-    return f"{work(row).kernel}, class {work(row).npb_class}"
+def _place(row: Row) -> tuple[str, str]:
+    """Its technique, and the panel that it stands in."""
+    of = work(row)
+    return f"{row.cell.service} {row.cell.strategy}", f"{of.kernel}, class {of.npb_class}"
 
 
 def _points(technique: str, group: Sequence[Row], values: Values) -> tuple[Point, ...]:

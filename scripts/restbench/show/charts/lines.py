@@ -8,6 +8,7 @@ from typing import Any
 
 import altair as alt
 
+from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.show.charts import theme
@@ -87,6 +88,13 @@ def chart(  # noqa: PLR0913 - a chart has that many words
         scales=tuple(scales[panel.y_label] for panel in panels),
         is_log=is_log,
     )
+
+
+def measured(row: Row, metric: str, x: float, **others: Any) -> Point:
+    """A cell's mean over the blocks with its 95 % interval, hollow where it has warnings."""
+    known = row.interval(metric)
+    ends = (known.low, known.high) if known else None
+    return Point(x, row.value(metric), ends, bool(row.warnings), row.cell.id, **others)
 
 
 def mean_point(x: float, values: Sequence[float], **others: Any) -> Point:

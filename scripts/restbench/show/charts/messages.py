@@ -3,7 +3,7 @@ one user's requests goes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
@@ -131,24 +131,15 @@ def _lines(
 ) -> list[Line]:
     """Of a label, and its limit."""
     own = sorted(rows, key=x)
-    found = [Line(label, style, tuple(_points(own, x, "throughput_per_s")))]
+
+    def points(metric: str) -> tuple[Point, ...]:
+        made = (lines.measured(row, metric, x(row), note=wording.remarks(row)) for row in own)
+        return tuple(made)
+
+    found = [Line(label, style, points("throughput_per_s"))]
     if has_limit and any(row.value("pgbench_per_s") for row in own):
-        limit = tuple(_points(own, x, "pgbench_per_s"))
-        found.append(Line(label, style, limit, is_limit=True))
+        found.append(Line(label, style, points("pgbench_per_s"), is_limit=True))
     return found
-
-
-def _points(rows: Iterable[Row], x: Callable[[Row], float], metric: str) -> Iterable[Point]:
-    for row in rows:
-        known = row.interval(metric)
-        yield Point(
-            x(row),
-            row.value(metric),
-            (known.low, known.high) if known else None,
-            doubtful=bool(row.warnings),
-            cell=row.cell.id,
-            note=wording.remarks(row),
-        )
 
 
 def _stages(pies: Sequence[Pie]) -> Chart | None:

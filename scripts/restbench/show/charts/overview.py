@@ -4,6 +4,7 @@ complexity and users, and how sure that is."""
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.judge import leader, study, verdicts
 from restbench.judge.leader import Leader
+from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.theme import Chart
 
@@ -60,27 +62,25 @@ def chart(rows: Sequence[Row]) -> Chart | None:
 def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
     """By service and every level that is unusual the groups of one size and number of users, the
     small first. A technique that the runtime does not have is in none."""
-    found: dict[str, dict[tuple[str, int], list[Row]]] = {}
-    for row in sorted(rows, key=lambda each: each.work):
-        if "not-offered" not in row.flags:
-            cell = row.cell
-            levels = list(cell.unusual)
-            levels += [f"bound to {cell.placement}"] if cell.placement != "unbound" else []
-            groups = found.setdefault(", ".join([cell.service.capitalize(), *levels]), {})
-            groups.setdefault((cell.complexity, cell.users), []).append(row)
-    several = {
-        name: [group for group in groups.values() if len(group) > 1]
-        for name, groups in found.items()
-    }
-    return {name: groups for name, groups in several.items() if groups}
+    offered = [row for row in rows if "not-offered" not in row.flags]
+    found: dict[str, list[list[Row]]] = {}
+    for name, of in wording.grouped(sorted(offered, key=lambda row: row.work), _title).items():
+        groups = wording.grouped(of, lambda row: (row.cell.complexity, row.cell.users))
+        if several := [group for group in groups.values() if len(group) > 1]:
+            found[name] = several
+    return found
+
+
+def _title(row: Row) -> str:
+    cell = row.cell
+    placed = () if cell.placement == "unbound" else (f"bound to {cell.placement}",)
+    return ", ".join((cell.service.capitalize(), *cell.unusual, *placed))
 
 
 def _description(name: str, leaders: Sequence[Leader]) -> str:
     """Who is best how often, for the text alternative."""
-    shown: dict[str, int] = {}
-    for each in leaders:
-        sure = "is best" if each.verdict == "reproduced" else "is first, not shown to be best,"
-        shown[f"{each.best.strategy} {sure}"] = shown.get(f"{each.best.strategy} {sure}", 0) + 1
+    sure = {True: "is best", False: "is first, not shown to be best,"}
+    shown = Counter(f"{of.best.strategy} {sure[of.verdict == 'reproduced']}" for of in leaders)
     counts = "; ".join(f"{who} in {count} of {len(leaders)}" for who, count in shown.items())
     return f"{name}: {counts or 'nothing was measured'}."
 

@@ -12,6 +12,7 @@ from restbench.experiment.experiment import Experiment
 from restbench.experiment.statistics import geometric_mean
 from restbench.experiment.study import Figure
 from restbench.judge import study
+from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
@@ -27,10 +28,9 @@ _NAMED_AT_MOST = 4
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure's definition with the cells it wants and the rows that a run has for them."""
+    """A figure's definition with a row for each of the cells that it wants."""
 
     figure: Figure
-    cells: tuple[Cell, ...]
     rows: dict[Cell, Row]
     choice: str = ""
     """Which level was chosen as the best, and why; empty where nothing is chosen."""
@@ -48,14 +48,15 @@ class Plot:
 
 def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> Chart | None:
     """A figure of the study; None where none of its cells was measured."""
-    wanted = tuple(cell for cell in definition.all_cells() if figure.where.matches(cell))
     known = {row.cell: row for row in rows}
-    blank = {cell: measures.row(definition, cell, ()) for cell in wanted}
-    plot = Plot(figure, wanted, {cell: known.get(cell, blank[cell]) for cell in wanted})
+    wanted = [cell for cell in definition.all_cells() if figure.where.matches(cell)]
+    plot = Plot(
+        figure, {cell: known.get(cell) or measures.row(definition, cell, ()) for cell in wanted}
+    )
     if not any(row.measured for row in plot.rows.values()):
         return None
     plot = _only_the_best(plot) if figure.best_of else plot
-    levels = [None] if figure.panels is None else dict.fromkeys(cell.users for cell in plot.cells)
+    levels = [None] if figure.panels is None else dict.fromkeys(cell.users for cell in plot.rows)
     panels = [_panel(plot, metric, users) for metric in figure.metrics for users in levels]
     is_log = figure.x == "rows" and _spread(panels) > LOG_FROM_RATIO
     return lines.chart(
@@ -69,38 +70,20 @@ def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> Chart 
 
 
 def _panel(plot: Plot, metric: str, users: int | None) -> Panel:
-    groups: dict[str, list[Cell]] = {}
-    for cell in sorted(plot.cells, key=plot.x_of):
-        if users is None or cell.users == users:
-            groups.setdefault(_label(plot, cell), []).append(cell)
-    ordered = dict.fromkeys(_label(plot, cell) for cell in plot.cells)
-    return Panel(
-        title="" if users is None else users_text(users),
-        y_label=Y_LABELS[metric],
-        lines=tuple(
-            Line(
-                label,
-                _style(plot, groups[label][0]),
-                tuple(_point(plot.rows[cell], metric, plot.x_of(cell)) for cell in groups[label]),
-            )
-            for label in ordered
-            if label in groups
-        ),
-        x_ticks=tuple(sorted({plot.x_of(cell) for cell in plot.cells})),
-    )
+    shown = [cell for cell in plot.rows if users is None or cell.users == users]
+    found = []
+    for label, cells in wording.grouped(shown, lambda cell: _label(plot, cell)).items():
+        ranked = sorted(cells, key=plot.x_of)
+        points = (_point(plot.rows[cell], metric, plot.x_of(cell)) for cell in ranked)
+        found.append(Line(label, _style(plot, ranked[0]), tuple(points)))
+    ticks = tuple(sorted(set(map(plot.x_of, plot.rows))))
+    title = "" if users is None else users_text(users)
+    return Panel(title, Y_LABELS[metric], tuple(found), ticks)
 
 
 def _point(row: Row, metric: str, x: int) -> Point:
-    interval = row.interval(metric)
-    return Point(
-        x=x,
-        y=row.value(metric),
-        interval=(interval.low, interval.high) if interval else None,
-        doubtful=bool(row.warnings),
-        cell=row.cell.id,
-        name=f"{study.technique(row.cell)}, {row.cell.complexity}, {users_text(row.cell.users)}",
-        note=", ".join(map(str, row.warnings)),
-    )
+    name, note = wording.cell_name(row.cell), ", ".join(map(str, row.warnings))
+    return lines.measured(row, metric, x, name=name, note=note)
 
 
 def _label(plot: Plot, cell: Cell) -> str:
@@ -109,7 +92,7 @@ def _label(plot: Plot, cell: Cell) -> str:
     others = [
         factor
         for factor in FACTORS
-        if factor not in taken and len({getattr(each, factor) for each in plot.cells}) > 1
+        if factor not in taken and len({getattr(each, factor) for each in plot.rows}) > 1
     ]
     named = dict.fromkeys([plot.figure.series, *others])
     return ", ".join(_level(cell, factor) for factor in named)
@@ -128,7 +111,7 @@ def _style(plot: Plot, cell: Cell) -> int:
     """A number that a level keeps in every figure and panel, whatever else is drawn."""
     if plot.figure.series == "strategy":
         return theme.STYLES[cell.strategy]
-    levels = dict.fromkeys(getattr(each, plot.figure.series) for each in plot.cells)
+    levels = dict.fromkeys(getattr(each, plot.figure.series) for each in plot.rows)
     return list(levels).index(getattr(cell, plot.figure.series))
 
 
@@ -151,9 +134,9 @@ def _only_the_best(plot: Plot) -> Plot:
     }
     best = max(means, key=lambda strategy: means[strategy])
     ranking = ", ".join(f"{strategy} {mean:.3g}/s" for strategy, mean in means.items())
-    cells = tuple(cell for cell in plot.cells if cell.strategy == best)
     choice = f"Shown is {best}: geometric mean over {len(shared)} common cells: {ranking}."
-    return Plot(plot.figure, cells, {cell: plot.rows[cell] for cell in cells}, choice)
+    chosen = {cell: row for cell, row in plot.rows.items() if cell.strategy == best}
+    return Plot(plot.figure, chosen, choice)
 
 
 def _spread(panels: Sequence[Panel]) -> float:

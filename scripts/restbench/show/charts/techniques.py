@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from restbench.analyse.comparison import MARGIN, Comparison, over
+from restbench.analyse.comparison import Comparison, over
 from restbench.analyse.measures import Row
 from restbench.analyse.messages import database_cost
 from restbench.experiment.cell import Cell, users_text
@@ -67,7 +67,7 @@ def _over_the_first(led: Leader, group: Mapping[Cell, Row]) -> Panel:
         )
         for cell in cells
     ]
-    title = f"{_service(led.best)}, {led.complexity}, {users_text(led.users)}"
+    title = f"{led.best.service.capitalize()}, {led.complexity}, {users_text(led.users)}"
     return Panel(title, "Throughput over the first", tuple(entries))
 
 
@@ -79,22 +79,11 @@ def _costs(group: Mapping[Cell, Row]) -> Panel:
         if (at_rate := database_cost(row, at_rate=True)).estimate
         for how, cost in ((_FULL_SPEED, database_cost(row)), (_AT_RATE, at_rate))
     ]
-    service = _service(next(iter(group)))
+    service = next(iter(group)).service.capitalize()
     return Panel(f"{service}: CPU time of the database", "Over pgbench's", tuple(entries))
 
 
-def _service(cell: Cell) -> str:
-    return cell.service.capitalize()
-
-
 def _entry(row: Row, found: Comparison, name: str, series: str) -> Entry:
-    return Entry(
-        label=name,
-        value=found.estimate,
-        interval=found.ends,
-        series=series,
-        is_sure=found.ratio is not None and series != _TIED,
-        cell=row.cell.id,
-        note=wording.remarks(row),
-        margin=(1 / (1 + MARGIN), 1 + MARGIN),
-    )
+    is_sure = found.ratio is not None and series != _TIED
+    note = wording.remarks(row)
+    return forest.compared(found, row.cell, name, series, is_sure=is_sure, note=note)

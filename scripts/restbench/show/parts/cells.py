@@ -69,7 +69,7 @@ def matrix(found: Findings) -> doc.Section | None:
     intro: doc.Inline = ("The whole of it as data: ", file, f". {left_out}") if file else left_out
     wanted = [
         *(_matrix_column(each) for each in columns.COLUMNS if _varies(each.name, found.rows)),
-        doc.Column("Files", lambda row: doc.Field(_spaced(found.files_of(row.cell.id)))),
+        doc.Column("Files", lambda row: doc.Field(doc.spaced(found.files_of(row.cell.id)))),
     ]
     meanings = doc.section(
         "columns", "What the columns mean", doc.Terms(study.column_meanings()), folded=True
@@ -100,40 +100,35 @@ def _matrix_column(column: columns.Column) -> doc.Column[Row]:
     return doc.Column(column.heading, value, name in METRICS or name == "users", column.meaning)
 
 
-def _spaced(links: Sequence[doc.Link]) -> tuple[str | doc.Link, ...]:
-    return tuple(part for link in links for part in (link, " "))
-
-
-def each(found: Findings) -> doc.Section:
+def each(found: Findings) -> doc.Section | None:
     """A section a cell: its warnings and notes, its blocks, its files."""
     groups = wording.grouped(found.rows, wording.service_name)
-    services = tuple(
-        doc.Section(f"cells-{service.lower()}", service, tuple(_cell(row, found) for row in rows))
+    services = (
+        doc.section(f"cells-{service.lower()}", service, *(_cell(row, found) for row in rows))
         for service, rows in groups.items()
     )
     title = "The cell" if len(found.rows) == 1 else f"Each of the {len(found.rows)} cells"
-    return doc.Section("cells", title, services, folded=True)
+    return doc.section("cells", title, *services, folded=True)
 
 
-def _cell(row: Row, found: Findings) -> doc.Section:
+def _cell(row: Row, found: Findings) -> doc.Section | None:
+    """It has blocks, or a note that it has none."""
     name = wording.cell_name(row.cell)
-    parts: list[doc.Part] = []
     notes = [f"{each}: {warnings.explain(each.kind)}" for each in row.warnings]
     notes += [f"{each.kind}: {each.text}" for each in row.notes]
-    if notes:
-        parts.append(doc.Bullets(tuple(notes)))
-    if row.measured:
-        parts.append(doc.table(f"Blocks of {name}", _BLOCK, row.measured).telling())
-    parts += [
-        doc.Text(f"Block {each.block}: {each.reason}") for each in row.measurements if each.reason
-    ]
-    if files := found.files_of(row.cell.id):
-        parts.append(doc.Text(("Files: ", *_spaced(files))))
+    files = found.files_of(row.cell.id)
     value = study.shown(row, "throughput_per_s")
-    return doc.Section(
+    return doc.section(
         f"cell-{row.cell.id}",
         name,
-        tuple(parts),
+        doc.Bullets(tuple(notes)),
+        doc.table(f"Blocks of {name}", _BLOCK, row.measured).telling(),
+        *(
+            doc.Text(f"Block {each.block}: {each.reason}")
+            for each in row.measurements
+            if each.reason
+        ),
+        doc.Text(("Files: ", *doc.spaced(files))) if files else None,
         folded=True,
         badge=f"{value} requests/s" if value else "no number",
         tone=doc.DOUBT if row.warnings else "",
@@ -157,7 +152,7 @@ def warned(found: Findings) -> doc.Section | None:
         "It is shown above 2.5 %, half the margin of the verdicts; the cell's mark in a chart is "
         "then hollow. What has no size is a note."
     )
-    cells = doc.table("Cells with warnings", _WARNED, rows) if rows else None
+    cells = doc.table("Cells with warnings", _WARNED, rows)
     title = f"Warnings: {len(rows)} of {len(found.rows)} cells"
     return doc.section("warnings", title, note, cells, doc.Terms(meanings, "flag-"), folded=True)
 
@@ -184,4 +179,4 @@ def missing(found: Findings) -> doc.Section | None:
     planned = [wording.cell_name(row.cell) for row in found.rows if not row.measurements]
     late = (*waiting, *(f"{each}: the run ended before it" for each in planned))
     title = f"Not measured: {len(late)} cells without time, {len(failed)} failures"
-    return doc.section("missing", title, *failed, doc.bullets(late), folded=True)
+    return doc.section("missing", title, *failed, doc.Bullets(late), folded=True)

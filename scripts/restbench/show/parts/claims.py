@@ -3,12 +3,16 @@ folded away."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from restbench.judge.claims import WORDS
 from restbench.judge.verdicts import DECIDED
 from restbench.show import document as doc
 from restbench.show import wording
+from restbench.show.charts import forest
+from restbench.show.charts.forest import Entry
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
 from restbench.store.quoted import ClaimEntry, PartEntry
 
@@ -21,6 +25,16 @@ TONES = {
     "not-measurable": doc.DOUBT,
     "not-measured": doc.SOFT,
 }
+#: The number of a verdict's colour and shape in a chart, where it stands in words.
+STYLES = {
+    "reproduced": 0,
+    "contradicted": 1,
+    "no effect": 4,
+    "smaller than margin": 4,
+    "not measurable": 7,
+    "too imprecise": 6,
+    "not measured": 6,
+}
 
 
 def decided(claims: Sequence[ClaimEntry]) -> list[ClaimEntry]:
@@ -30,11 +44,8 @@ def decided(claims: Sequence[ClaimEntry]) -> list[ClaimEntry]:
 
 def tally(claims: Sequence[ClaimEntry]) -> str:
     """`3 reproduced, 1 contradicted`, the most frequent first; all that were decided."""
-    counts: dict[str, int] = {}
-    for each in decided(claims):
-        counts[each.verdict] = counts.get(each.verdict, 0) + 1
-    ranked = sorted(counts.items(), key=lambda each: -each[1])
-    return ", ".join(f"{count} {verdict.replace('-', ' ')}" for verdict, count in ranked)
+    ranked = Counter(each.verdict.replace("-", " ") for each in decided(claims)).most_common()
+    return ", ".join(f"{count} {verdict}" for verdict, count in ranked)
 
 
 def of(found: Findings) -> list[doc.Section | None]:
@@ -47,14 +58,12 @@ def of(found: Findings) -> list[doc.Section | None]:
     title = f"What the study claims, and this run decides: {tally(claims)}"
     none = "This run decides none of the study's claims."
     return [
-        doc.Section(
+        doc.section(
             "claims",
             title if known else none,
-            (
-                doc.Text(_intro(found)),
-                *found.figures("claims"),
-                *(_claim(each, found) for each in known),
-            ),
+            doc.Text(_intro(found)),
+            *found.figures("claims"),
+            *(_claim(each, found) for each in known),
         ),
         doc.section(
             "undecided",
@@ -76,20 +85,16 @@ def _intro(found: Findings) -> doc.Inline:
     )
 
 
-def _claim(claim: ClaimEntry, found: Findings) -> doc.Section:
-    parts: list[doc.Part] = [doc.Text(claim.why)]
-    if claim.parts:
-        parts.append(doc.table(f"The ratios of {claim.id}", _COLUMNS, claim.parts))
-    if claim.reading:
-        parts.append(doc.Text(f"How it is tested: {claim.reading}"))
-    if claim.warned:
-        parts += [doc.Text("Warnings on what is behind it:"), doc.Bullets(claim.warned)]
-    if claim.cells:
-        parts.append(doc.Text(("Cells: ", *_cells(claim.cells, found))))
-    return doc.Section(
+def _claim(claim: ClaimEntry, found: Findings) -> doc.Section | None:
+    return doc.section(
         f"claim-{claim.id}",
         f"{claim.id}: {claim.text}",
-        tuple(parts),
+        doc.Text(claim.why),
+        doc.table(f"The ratios of {claim.id}", _COLUMNS, claim.parts),
+        doc.Text(f"How it is tested: {claim.reading}") if claim.reading else None,
+        doc.Text("Warnings on what is behind it:") if claim.warned else None,
+        doc.Bullets(claim.warned),
+        doc.Text(("Cells: ", *_cells(claim.cells, found))) if claim.cells else None,
         folded=True,
         badge=claim.headline,
         tone=TONES[claim.verdict],
@@ -105,6 +110,40 @@ def _cells(cells: Sequence[str], found: Findings) -> list[str | doc.Link]:
             doc.Link(each, f"#cell-{each}") if each in known else f"{each} (not in this run)"
         )
     return inlines
+
+
+def chart(entries: Sequence[ClaimEntry]) -> Chart | None:
+    """The ratio of each part of the claims that were decided; None where none was."""
+    parts = [
+        _entry(claim, part)
+        for claim in decided(entries)
+        for part in claim.parts
+        if part.decides and part.ratio is not None
+    ]
+    return forest.chart(
+        "claims-ratios",
+        "The claims that were decided",
+        "Each ratio with its 95 % interval; the band is the margin within which a difference does "
+        "not count. A line a claim, a mark a ratio that decides it. Hollow: no interval.",
+        [forest.Panel("", "Ratio", tuple(parts), has_values=False)] if parts else [],
+        STYLES,
+    )
+
+
+def _entry(claim: ClaimEntry, part: PartEntry) -> Entry:
+    has_interval = part.low is not None and part.high is not None
+    of_study = f"; the study has {part.study_value:g}" if part.study_value else ""
+    return Entry(
+        f"{claim.id}: {claim.text}",
+        part.ratio,
+        (part.low or 0.0, part.high or 0.0) if has_interval else None,
+        part.verdict.replace("-", " "),
+        f"{WORDS[part.metric]} {part.label}",
+        is_sure=has_interval,
+        cell=claim.cells[0] if claim.cells else "",
+        note=f"expected: {part.expect}{of_study}",
+        margin=forest.band(part.margin),
+    )
 
 
 _COLUMNS: Sequence[doc.Column[PartEntry]] = (

@@ -4,7 +4,6 @@ of it comes from."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import fmean
 
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
@@ -52,26 +51,22 @@ _PROOFS: Sequence[doc.Column[Proof]] = (
 )
 
 
-def calibration(found: Findings) -> doc.Section:
+def calibration(found: Findings) -> doc.Section | None:
     """Is the measuring chain right?"""
-    title, made = "Is the measuring chain right?", found.run.calibration
-    if made is None:
-        none = doc.Text("No calibration of this machine held. 'make calibrate' makes one.")
-        return doc.Section("calibration", title, (none,), folded=True)
-    intro = doc.Text(f"Made {made.made} on this machine, commit {made.git_commit[:12]}.")
-    checks = doc.table("Checks of the measuring chain", _CHECKS, made.checks)
-    return doc.Section("calibration", title, (intro, checks), folded=True)
+    intro = "No calibration of this machine held. 'make calibrate' makes one."
+    checks: Sequence[CheckEntry] = ()
+    if made := found.run.calibration:
+        intro = f"Made {made.made} on this machine, commit {made.git_commit[:12]}."
+        checks = made.checks
+    shown = doc.table("Checks of the measuring chain", _CHECKS, checks)
+    title = "Is the measuring chain right?"
+    return doc.section("calibration", title, doc.Text(intro), shown, folded=True)
 
 
-def _result(check: CheckEntry) -> doc.Field:
-    return doc.Field(
-        "passed" if check.passed else "not passed", doc.GOOD if check.passed else doc.BAD
-    )
-
-
+_PASSED = {True: doc.Field("passed", doc.GOOD), False: doc.Field("not passed", doc.BAD)}
 _CHECKS: Sequence[doc.Column[CheckEntry]] = (
     doc.Column("Check", lambda check: check.name),
-    doc.Column("Result", _result),
+    doc.Column("Result", lambda check: _PASSED[check.passed]),
     doc.Column("Measured", lambda check: check.measured),
     doc.Column("Limit", lambda check: check.limit),
     doc.Column(
@@ -107,10 +102,10 @@ def windows(found: Findings) -> doc.Section | None:
         if each.column == _METRIC
     }
     trials = {row.cell.id: row for row in found.rows if row.cell.id in rates}
-    ends = {cell: row.ends(_METRIC) for cell, row in trials.items()}
     held = {
         cell: low <= rates[cell] <= high
-        for cell, (low, high) in ends.items()
+        for cell, row in trials.items()
+        for low, high in [row.ends(_METRIC)]
         if low is not None and high is not None
     }
     outside = [cell for cell, is_inside in held.items() if not is_inside]
@@ -119,19 +114,16 @@ def windows(found: Findings) -> doc.Section | None:
         f"{len(outside)} of {len(held)} windows have a throughput outside the 95 % interval of "
         f"their cell's trials{named}."
     )
+
+    def in_trials(window: WindowEntry) -> doc.Field:
+        row = trials.get(window.cell)
+        text = wording.with_ends(row.value(_METRIC), *row.ends(_METRIC)) if row else ""
+        return doc.Field(text, doc.DOUBT if window.cell in outside else "")
+
     columns: list[doc.Column[WindowEntry]] = [
         *_WINDOWS[:2],
         doc.number("Requests/s", lambda window: rates.get(window.cell)),
-        doc.Column(
-            "In trials [95 %]",
-            lambda window: doc.Field(
-                wording.with_ends(trials[window.cell].value(_METRIC), *ends[window.cell])
-                if window.cell in trials
-                else "",
-                doc.DOUBT if window.cell in outside else "",
-            ),
-            is_number=True,
-        ),
+        doc.number("In trials [95 %]", in_trials),
         *_WINDOWS[2:],
     ]
     seen = doc.table("Long windows", columns, found.run.windows)
@@ -159,22 +151,13 @@ _WINDOWS: Sequence[doc.Column[WindowEntry]] = (
 )
 
 
-def provenance(found: Findings) -> doc.Section:
+def provenance(found: Findings) -> doc.Section | None:
     """Everything needed to run it again, and the files behind the page."""
-    files = [link for path in _files(found) if (link := found.link(path))]
-    links = tuple(part for link in files for part in (link, " "))
-    parts = [doc.Terms(_facts(found)), doc.Text(("Files: ", *links)) if links else None]
-    return doc.Section("provenance", "Provenance", tuple(filter(None, parts)), folded=True)
-
-
-def _files(found: Findings) -> list[Path]:
-    folder = found.folder
-    return [
-        folder.exported_file,
-        folder.trials.path,
-        *folder.identity_files(),
-        folder.path / "tables",
-    ]
+    run = found.folder
+    files = (run.exported_file, run.trials.path, *run.identity_files(), run.path / "tables")
+    known = [link for path in files if (link := found.link(path))]
+    links = doc.Text(("Files: ", *doc.spaced(known))) if known else None
+    return doc.section("provenance", "Provenance", doc.Terms(_facts(found)), links, folded=True)
 
 
 def _facts(found: Findings) -> dict[str, doc.Inline]:

@@ -102,7 +102,7 @@ function ratioBar({ ratio, estimate: value }) {
 
 // What else than the code differs.
 function differences(first, second) {
-  const [one, two] = [DATA.versions[first.versions], DATA.versions[second.versions]];
+  const [one, two] = [first.versions, second.versions];
   const notes = Object.keys({ ...one, ...two }).filter((name) => one[name] !== two[name]).map((name) => `another ${name.replaceAll("_", " ")}: ${one[name] ?? "unknown"} and ${two[name] ?? "unknown"}`);
   for (const [name, of] of [["commit", commitOf], ["experiment", (run) => run.experiment], ["profile", (run) => run.profile]]) {
     if (of(first) !== of(second)) notes.push(`another ${name}: ${of(first)} and ${of(second)}`);

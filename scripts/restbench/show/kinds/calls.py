@@ -1,4 +1,4 @@
-"""What is found of batches of calls: a sentence, tables, charts of speed-ups and of stages."""
+"""What is found of batches of calls: in words, as tables, as charts of speed-ups and of stages."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from restbench.show.charts import course, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.view import View
 
 #: What the study says of five threads and more: its optimised pipeline over its task pool.
 PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}
@@ -35,14 +36,14 @@ HOW_TO_READ = (
 )
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, rows: Sequence[Row]) -> doc.Section | None:
     """Speed-up as charts, and a table a client, transport and response time."""
     return doc.section(
         "calls",
         "Many calls of a service, from the client's side",
         *found.figures("calls"),
-        study(found.rows),
-        *tables(found.rows),
+        study(rows),
+        *tables(rows),
         doc.Text(HOW_TO_READ),
         doc.section("calls-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
     )
@@ -115,7 +116,7 @@ def terminal(rows: Sequence[Row]) -> list[doc.Table]:
     return [each.only(range(6)) for each in tables(rows)]
 
 
-def study(rows: Sequence[Row]) -> doc.Table | None:
+def study(rows: Sequence[Row]) -> doc.Table:
     """What the optimised pipeline gains over a task pool: published, by the limits, and here."""
     found = {(work(row), row.cell.users): row for row in rows}
     pairs = [
@@ -133,8 +134,7 @@ def study(rows: Sequence[Row]) -> doc.Table | None:
         doc.number("By the limits", lambda pair: calls.gain(*pair, "limit_s")),
         doc.number("Here", lambda pair: calls.gain(*pair)),
     ]
-    caption = "Time of the task pool over that of pipeline-async"
-    return doc.table(caption, columns, pairs) if pairs else None
+    return doc.table("Time of the task pool over that of pipeline-async", columns, pairs)
 
 
 def _median(name: str) -> doc.Column[Row]:
@@ -168,7 +168,7 @@ def _stages(rows: Sequence[Row]) -> Chart | None:
         "Calls in turn, without a response time beyond the work, medians over the blocks. S, D and "
         "P are the client's; C is the way to the service and back, and all that it does."
     )
-    bars = list(map(_stages_of, in_turn))
+    bars = list(map(_bar, in_turn))
     return Chart(
         name="calls-stages",
         title="Where the time of a call goes",
@@ -180,7 +180,7 @@ def _stages(rows: Sequence[Row]) -> Chart | None:
     )
 
 
-def _stages_of(row: Row) -> dict[str, str | float]:
+def _bar(row: Row) -> dict[str, str | float]:
     ms = {stage: series(row, f"{stage.lower()}_ms").median or 0.0 for stage in _STAGES}
     name = " ".join(work(row).program).capitalize()
     return {**ms, "bar": f"{name}: {readable(sum(ms.values()))} ms", "cell": row.cell.id}
@@ -242,3 +242,6 @@ def _point(row: Row, values: Sequence[float]) -> Point:
         cell=row.cell.id,
         note=wording.remarks(row),
     )
+
+
+VIEW = View(lambda found: found.rows, page, sentence, sure, charts, terminal)

@@ -1,4 +1,4 @@
-"""What web frameworks cost, in words and as tables: the same on the page and in a terminal."""
+"""What web frameworks cost, in words, as tables and as charts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import replace
 
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.frameworks import Cost, Load, Size, loads
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, users_text
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
+from restbench.show.charts import forest
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.view import View
 
 HOW_TO_READ = (
     "CPU time a request is the service's own: the load generator changes nothing about it, while "
@@ -105,13 +108,13 @@ def with_most_users(known: Sequence[Load]) -> list[Load]:
     return list({each.cell.service: each for each in by_users(known)}.values())
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
     """The sizes from which on it does not matter, the charts, and a table a service."""
-    known = by_users(loads(found.rows))
+    known = by_users(known)
     return doc.section(
         "frameworks",
         "What does the web framework cost?",
-        doc.bullets(map(outcome, known)),
+        doc.Bullets(tuple(map(outcome, known))),
         *found.figures("frameworks"),
         *(table_of(each, known) for each in dict.fromkeys(load.cell.service for load in known)),
         doc.Text(HOW_TO_READ) if known else None,
@@ -123,6 +126,48 @@ def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
     tables = [table_of(load.cell.service, [load]) for load in with_most_users(known)]
     note = ["≈: cannot be told from the cheapest."] if tables else []
     return [*(each.only(range(7)) for each in tables), *note, *map(outcome, by_users(known))]
+
+
+def charts(known: Sequence[Load]) -> list[Chart | None]:
+    """CPU time a request over that in the cheapest: a chart a service and number of users, the most
+    users first."""
+    return [_chart(each) for each in reversed(by_users(known))]
+
+
+def _chart(load: Load) -> Chart | None:
+    """A panel a size, its frameworks in the order of their table."""
+    order = FRAMEWORKS[load.cell.service].index
+
+    def entries(size: Size) -> tuple[forest.Entry, ...]:
+        ranked = sorted(size.costs, key=lambda each: (order(each.row.cell.framework), _name(each)))
+        return tuple(map(_entry, ranked))
+
+    return forest.chart(
+        f"frameworks-{load.cell.service}-{load.cell.users}",
+        f"CPU time a request over that in the cheapest framework: {name(load)}",
+        f"{outcome(load)} Filled: shown to lie within {100 * MARGIN:.0f} % of the cheapest.",
+        [
+            forest.Panel(f"{size.complexity}: {work(size)}", "Over the cheapest", entries(size))
+            for size in load.sizes
+        ],
+        {"framework": 0},
+    )
+
+
+def _entry(cost: Cost) -> forest.Entry:
+    return forest.compared(
+        cost.to_best,
+        cost.row.cell,
+        _name(cost),
+        "framework",
+        is_sure=cost.is_within,
+        note=", ".join(map(str, cost.row.warnings)),
+        margin=(1.0, 1 + MARGIN),
+    )
+
+
+def _name(cost: Cost) -> str:
+    return cost.row.cell.framework_text
 
 
 def table_of(service: str, known: Sequence[Load]) -> doc.Table:
@@ -139,14 +184,14 @@ def table_of(service: str, known: Sequence[Load]) -> doc.Table:
     return replace(made, rows=(*made.rows, gone)) if service == "python" else made
 
 
-def _name_of(cost: Cost) -> doc.Link:
+def _link(cost: Cost) -> doc.Link:
     cell = cost.row.cell
     is_default = cell.framework == DEFAULT_FRAMEWORKS[cell.service]
-    return doc.cell_link(cell, f"{cell.framework_text}{' (default)' * is_default}")
+    return doc.cell_link(cell, f"{_name(cost)}{' (default)' * is_default}")
 
 
 _COLUMNS: Sequence[doc.Column[Cost]] = (
-    doc.Column("Framework", _name_of),
+    doc.Column("Framework", _link),
     doc.Column("Size", lambda cost: cost.row.cell.complexity),
     doc.number("Users", lambda cost: cost.row.cell.users),
     doc.number("CPU ms", lambda cost: cost.row.value("cpu_ms_per_request")),
@@ -166,3 +211,6 @@ _JAPRONTO = (
     "not measured: no release since 2018; rsgi is the nearest living kind, a compiled HTTP "
     "server that calls a bare handler"
 )
+
+
+VIEW = View(lambda found: loads(found.rows), page, sentence, sure, charts, terminal)

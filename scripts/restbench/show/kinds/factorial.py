@@ -1,25 +1,32 @@
-"""What a factorial design explains of a run: a sentence, the effects, and the parts that are no
-effect."""
+"""What a factorial design explains of a run, in words, as tables and as charts: the effects, the
+parts that are no effect, and the checks of the residuals."""
 
 from __future__ import annotations
 
 import math
 import re
 
+import altair as alt
 import numpy as np
+import scipy  # its parts are loaded when they are first used
 
 from restbench.analyse import factorial
 from restbench.analyse.factorial import Effect, Factorial
 from restbench.experiment.columns import readable
 from restbench.failures import CellsFailed
 from restbench.show import document as doc
+from restbench.show.charts import forest, theme
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.view import View
 
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0
 _NAMED_FROM_PCT, _NAMED_AT_MOST = 1.0, 5
 _TITLE = "How much does each factor explain?"
 _SIGNS_SHOWN_UP_TO = 16
+_STYLES = {"effect": 0, "unexplained": 6}
+_DRAWN_AT_MOST, _HEIGHT_PX = 20, 200
 
 
 def of_findings(found: Findings) -> Factorial | None:
@@ -31,27 +38,23 @@ def of_findings(found: Findings) -> Factorial | None:
         return None
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, analysis: Factorial | None) -> doc.Section | None:
     """The sentence, the charts, and the effects; that no block has every corner where it is so."""
-    try:
-        analysis = factorial.of_run(found.definition, found.rows)
-    except CellsFailed as error:
-        return doc.section("factorial", _TITLE, doc.Text(str(error)))
     if analysis is None:
+        try:
+            factorial.of_run(found.definition, found.rows)
+        except CellsFailed as error:
+            return doc.section("factorial", _TITLE, doc.Text(str(error)))
         return None
-    has_signs = len(analysis.means) <= _SIGNS_SHOWN_UP_TO
+    signs = sign_table(analysis) if len(analysis.means) <= _SIGNS_SHOWN_UP_TO else None
     return doc.section(
         "factorial",
         _TITLE,
-        doc.Text(plain_sentence(analysis)),
+        doc.Text(sentence(analysis)),
         *found.figures("factorial"),
         effect_table(analysis),
-        doc.bullets((*analysis.design.warnings(), *analysis.left_out, *analysis.warnings)),
-        doc.section(
-            "factorial-signs", "The cells with their signs", sign_table(analysis), folded=True
-        )
-        if has_signs
-        else None,
+        doc.Bullets((*analysis.design.warnings(), *analysis.left_out, *analysis.warnings)),
+        doc.section("factorial-signs", "The cells with their signs", signs, folded=True),
     )
 
 
@@ -73,11 +76,6 @@ def sentence(found: Factorial) -> str:
     return f"{explained}. {_significance(found)}"
 
 
-def plain_sentence(found: Factorial) -> str:
-    """The same without backquotes."""
-    return sentence(found).replace("`", "")
-
-
 def sure(found: Factorial) -> str:
     """How sure the effects are."""
     blocks = len(found.blocks)
@@ -89,11 +87,11 @@ def sure(found: Factorial) -> str:
 
 def _lead(found: Factorial, first: Effect) -> str:
     if first.share_pct >= MOST_OF_IT_PCT:
-        return f"{first.share_pct:.0f} % of the variation is `{first.name}`"
+        return f"{first.share_pct:.0f} % of the variation is {first.name}"
     levels = found.design.factors.get(first.name)
     change = f" ({levels[0]} → {levels[1]})" if levels else ""
     share = f"{first.share_pct:.1f} % of the variation of {response(found)}"
-    return f"`{first.name}`{change} explains {share}"
+    return f"{first.name}{change} explains {share}"
 
 
 def _significance(found: Factorial) -> str:
@@ -147,24 +145,17 @@ def effect_table(found: Factorial) -> doc.Table:
     size = "High / low" if is_ratio else "q"
     head = ("Sign", "Effect", size, f"{percent} interval", "Share %", "p (Holm)")
     mean = math.exp(found.q0) if is_ratio else found.q0
-    rows: list[tuple[str, ...]] = [("I", "mean", readable(mean), "", "", "")]
+    rows: list[tuple[object, ...]] = [("I", "mean", mean, "", "", "")]
     rows += [_effect(each, is_ratio=is_ratio) for each in found.effects]
     rows += [("", name, "", "", f"{share:.1f}", "") for name, share in unexplained(found)]
     return doc.table("Effects", doc.listed(head, "  nnnn"), rows)
 
 
-def _effect(each: Effect, *, is_ratio: bool) -> tuple[str, ...]:
+def _effect(each: Effect, *, is_ratio: bool) -> tuple[object, ...]:
     value, low, high = each.ratio if is_ratio else (each.q, *each.ends)
     ends = "" if each.half_width is None else f"{readable(low)} … {readable(high)}"
     p = "" if each.p_holm is None else f"{each.p_holm:.3f}".replace("0.000", "< 0.001")
-    return (
-        each.column.words[0],
-        each.name,
-        readable(value),
-        ends,
-        f"{each.share_pct:.1f}",
-        p,
-    )
+    return each.column.words[0], each.name, value, ends, f"{each.share_pct:.1f}", p
 
 
 def sign_table(found: Factorial) -> doc.Table:
@@ -178,14 +169,110 @@ def sign_table(found: Factorial) -> doc.Table:
         head += [f"{percent} interval", f"{percent} of a run more"]
         coefficients = len(found.means)
         widths = [found.half_width(coefficients), found.half_width(coefficients, 1)]
-    rows: list[tuple[str, ...]] = [
+    rows = [
         (
             found.design.cell_named(cell),
-            "1",
-            *(str(each.column.signs[cell]) for each in found.effects),
-            readable(value),
+            1,
+            *(of.column.signs[cell] for of in found.effects),
+            value,
             *(f"{readable(value - width)} … {readable(value + width)}" for width in widths),
         )
         for cell, value in enumerate(found.means)
     ]
     return doc.table("Signs and means", doc.listed(head, " " + "n" * (len(head) - 1)), rows)
+
+
+def charts(found: Factorial) -> list[Chart | None]:
+    """The effects; the residuals too where there are several blocks."""
+    return [_effects_chart(found), *([_residuals(found)] if found.degrees_of_freedom else [])]
+
+
+def _effects_chart(found: Factorial) -> Chart | None:
+    ranked = sorted(found.effects, key=lambda each: -each.share_pct)[:_DRAWN_AT_MOST]
+    is_ratio = found.model == "multiplicative"
+    shares = [forest.Entry(each.name, each.share_pct, None, "effect") for each in ranked]
+    shares += [forest.Entry(name, share, None, "unexplained") for name, share in unexplained(found)]
+    sizes = [_sized(found, each, is_ratio=is_ratio) for each in ranked]
+    unit = "High over low" if is_ratio else f"q, {found.design.response}"
+    size = "high over low" if is_ratio else "q, half of high less low"
+    shown = (
+        f"with {100 * found.confidence:.0f} % intervals; filled where Holm's test over all effects "
+        "tells it from none."
+        if found.degrees_of_freedom
+        else "one run a cell; the band is Lenth's margin."
+    )
+    caption = f"Bars: shares of the variation, a description and no test. Points: {size}, {shown}"
+    if len(ranked) < len(found.effects):
+        caption += f" The {_DRAWN_AT_MOST} largest of {len(found.effects)} effects."
+    return forest.chart(
+        "factorial-effects",
+        f"What explains {response(found)}",
+        caption,
+        [
+            forest.Panel("Share", "Share of the variation, %", tuple(shares), None, from_zero=True),
+            forest.Panel("Size", unit, tuple(sizes), 1.0 if is_ratio else 0.0, is_ratio=is_ratio),
+        ],
+        _STYLES,
+    )
+
+
+def _sized(found: Factorial, effect: Effect, *, is_ratio: bool) -> forest.Entry:
+    value, low, high = effect.ratio if is_ratio else (effect.q, *effect.ends)
+    margin = None
+    if not found.degrees_of_freedom:
+        limit = found.lenth_margin
+        margin = (math.exp(-2 * limit), math.exp(2 * limit)) if is_ratio else (-limit, limit)
+    return forest.Entry(
+        label=effect.name,
+        value=value,
+        interval=None if effect.half_width is None else (low, high),
+        series="effect",
+        is_sure=effect in found.distinguishable(),
+        note=f"{effect.share_pct:.1f} % of the variation",
+        margin=margin,
+    )
+
+
+def _residuals(found: Factorial) -> Chart:
+    residuals = np.array(found.residuals)
+    flat = residuals.ravel()
+    places = np.argsort(np.argsort(flat, kind="stable"))
+    panels = {
+        "Predicted": np.repeat(found.means, residuals.shape[1]),
+        "Order of measurement": np.argsort(np.argsort(np.array(found.order).ravel(), kind="stable"))
+        + 1,
+        "Normal quantile": scipy.special.ndtri((places + 0.5) / flat.size),
+    }
+    caption = (
+        "Sound: no trend and one width in the first two panels, a straight line in the third. "
+        + " ".join(found.warnings or ("No check of the residuals fails.",))
+    )
+    return Chart(
+        name="factorial-residuals",
+        title=f"Residuals of {response(found)}",
+        caption=caption,
+        description=f"Three scatter plots of {flat.size} residuals. {caption}",
+        panels=tuple(_scatter(label, x.tolist(), flat.tolist()) for label, x in panels.items()),
+    )
+
+
+def _scatter(label: str, xs: list[float], residuals: list[float]) -> theme.View:
+    records = [{"x": x, "residual": y} for x, y in zip(xs, residuals, strict=True)]
+    colour, _ = theme.style(_STYLES["effect"])
+    zero = theme.base([{"at": 0}], can_hide=False).mark_rule(strokeWidth=1).encode(y="at:Q")
+    points = theme.base(records, can_hide=False).mark_point(size=30, fill=colour, stroke=colour)
+    points = points.encode(
+        x=alt.X("x:Q").title(label).scale(zero=False),
+        y=alt.Y("residual:Q").title("Residual"),
+        tooltip=[alt.Tooltip(f"{each}:Q", format=".4~g") for each in ("x", "residual")],
+    )
+    return theme.layered("", _HEIGHT_PX, zero, points)
+
+
+VIEW = View(
+    of_findings,
+    page,
+    lambda its: sentence(its) if its else "",
+    lambda its: sure(its) if its else "",
+    lambda its: charts(its) if its else (),
+)

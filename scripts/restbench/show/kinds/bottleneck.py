@@ -15,6 +15,7 @@ from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.view import View
 from restbench.store.exported import Exported
 
 #: How the names of its charts begin.
@@ -91,9 +92,8 @@ def name_of(family: Family) -> str:
     return f"{cell.service} {study.technique(cell)}, {cell.complexity}"
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
     """Each technique in words, the charts, and a line a cell; None where no tier was observed."""
-    known = families(found.run, found.rows)
     if not known:
         return None
     said = doc.Bullets(tuple(map(sentence, known)))
@@ -222,3 +222,6 @@ def _point(level: Level, metric: str) -> Point:
         cell=level.row.cell.id,
         note="; ".join(level.notes),
     )
+
+
+VIEW = View(lambda found: families(found.run, found.rows), page, charts=charts)

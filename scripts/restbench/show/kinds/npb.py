@@ -11,7 +11,6 @@ from restbench.analyse import npb
 from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import COLUMNS, RATIOS, ratio, work
-from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.npb import Npb, Published, PublishedRow
 from restbench.experiment.statistics import geometric_mean
@@ -19,7 +18,9 @@ from restbench.judge import study
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
+from restbench.show.charts import kernels
 from restbench.show.findings import Findings
+from restbench.show.view import View
 
 #: The times and rates that are shown of each cell.
 _SHOWN = ("fresh_s", "warm_s", "service_s", "client_s", "overhead_ms", "mops")
@@ -66,17 +67,16 @@ def of(found: Findings) -> Kernels:
     return Kernels(npb.ranked(found.rows), found.definition.table(Npb).published)
 
 
-def by_technique(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
-    """The rows of each service's strategies, under the first cell of each."""
-    groups = wording.grouped(rows, lambda row: (row.cell.service, row.cell.strategy))
-    return {group[0].cell: group for group in groups.values()}
+def by_technique(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """The rows under names such as `Java serial`."""
+    return wording.grouped(rows, lambda row: f"{wording.service_name(row)} {row.cell.strategy}")
 
 
 def sentence(found: Kernels) -> str:
     """What a service costs a kernel, over all that have both times."""
     parts = [
-        f"{mean:.2f} ({cell.service.capitalize()} {cell.strategy})"
-        for cell, rows in by_technique(found.served).items()
+        f"{mean:.2f} ({technique})"
+        for technique, rows in by_technique(found.served).items()
         if (mean := _mean(rows, "service/warm"))
     ]
     if not parts:
@@ -87,9 +87,10 @@ def sentence(found: Kernels) -> str:
     )
 
 
-def _mean(rows: Sequence[Row], name: str) -> float | None:
+def _mean(rows: Sequence[Row], name: str) -> float:
+    """Of those that have the ratio; 0 where none has."""
     known = [each for row in rows if (each := ratio(row, name).estimate)]
-    return geometric_mean(known) if known else None
+    return geometric_mean(known) if known else 0.0
 
 
 def sure(found: Kernels) -> str:
@@ -106,18 +107,15 @@ def explanation(rows: Sequence[Row]) -> list[str]:
     """Why a service can look faster than normal execution, a sentence a technique: its ratio to a
     fresh process is that of warming up times that of the service itself."""
     known = [row for row in rows if all(ratio(row, name).estimate for name in RATIOS)]
-    return [_sentence(cell, group) for cell, group in by_technique(known).items()]
+    return [_sentence(*each) for each in by_technique(known).items()]
 
 
-def _sentence(cell: Cell, rows: Sequence[Row]) -> str:
-    means = {
-        name: geometric_mean([each for row in rows if (each := ratio(row, name).estimate)])
-        for name in RATIOS
-    }
+def _sentence(technique: str, rows: Sequence[Row]) -> str:
+    means = {name: _mean(rows, name) for name in RATIOS}
     costs_ms = [each for row in rows if (each := series(row, "overhead_ms").median) is not None]
     return (
-        f"{cell.service.capitalize()} {cell.strategy}, geometric means over {len(rows)} kernels "
-        f"and classes: in the service / fresh process {means['service/fresh']:.3f} = warm / fresh "
+        f"{technique}, geometric means over {len(rows)} kernels and classes: in the service / "
+        f"fresh process {means['service/fresh']:.3f} = warm / fresh "
         f"{means['warm/fresh']:.3f} (a process that has run it before) × service / warm "
         f"{means['service/warm']:.3f} (what the service itself does to it); at the client / warm "
         f"{means['client/warm']:.3f}, a call costs {median(costs_ms):.2f} ms (median; at most "
@@ -128,7 +126,7 @@ def _sentence(cell: Cell, rows: Sequence[Row]) -> str:
 def soap(rows: Sequence[Row]) -> list[str]:
     """What SOAP adds to a call, a sentence a language; shown, and no claim."""
     found = []
-    for language in ("java", "python"):
+    for language in _LANGUAGES:
         known = [each for row in rows if (each := npb.soap_ms(row, language)) is not None]
         if known:
             found.append(
@@ -138,30 +136,28 @@ def soap(rows: Sequence[Row]) -> list[str]:
     return found
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, its: Kernels) -> doc.Section | None:
     """Why a service can look faster, the times of each technique, and the scaling over cores."""
-    kernels = of(found)
-    published = kernels.published
+    published = its.published
     times = [
-        doc.table(f"{cell.service.capitalize()} {cell.strategy}, seconds", _times(published), rows)
-        for cell, rows in by_technique(kernels.served).items()
+        doc.table(f"{technique}, seconds", _times(published), rows)
+        for technique, rows in by_technique(its.served).items()
     ]
-    scaled = doc.table("Without the service, by cores", _SCALED, kernels.scaled)
     return doc.section(
         "npb",
         "NAS kernels in a process of their own and in the service",
-        doc.Bullets((*explanation(kernels.served), *soap(kernels.served))),
+        doc.Bullets((*explanation(its.served), *soap(its.served))),
         *found.figures("npb"),
         *times,
-        _clients(kernels.served),
-        _of_study(kernels),
+        _clients(its.served),
+        _of_study(its),
         doc.Text(_NO_RESULT),
         doc.Text(f"{HOW_TO_READ} The study: {published.source}, on {published.machine}."),
-        scaled if kernels.scaled else None,
+        doc.table("Without the service, by cores", _SCALED, its.scaled),
         doc.section(
             "npb-failures",
             "What failed, was refused or had no time",
-            doc.bullets(npb.failures(kernels.rows)),
+            doc.Bullets(tuple(npb.failures(its.rows))),
         ),
         doc.section(
             "npb-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values())), folded=True
@@ -182,13 +178,10 @@ def terminal(found: Kernels) -> list[doc.Table | str]:
         doc.number("svc/warm", lambda row: ratio(row, "service/warm").estimate),
         _study("Study", published, lambda its: its.ratio),
     ]
+    caption = "seconds, medians; study on its own machine"
     tables = [
-        doc.table(
-            f"{cell.service} {cell.strategy}: seconds, medians; study on its own machine",
-            columns,
-            rows,
-        )
-        for cell, rows in by_technique(found.served).items()
+        doc.table(f"{technique.lower()}: {caption}", columns, rows)
+        for technique, rows in by_technique(found.served).items()
     ]
     return [*tables, *explanation(found.served), *soap(found.served)]
 
@@ -254,7 +247,7 @@ def _times(published: Published) -> list[doc.Column[Row]]:
     ]
 
 
-def _clients(rows: Sequence[Row]) -> doc.Table | None:
+def _clients(rows: Sequence[Row]) -> doc.Table:
     """What each client got of the same warm service, and what SOAP adds to a call."""
     known = [row for row in rows if series(row, "clients_asked").median]
 
@@ -269,8 +262,7 @@ def _clients(rows: Sequence[Row]) -> doc.Table | None:
         *map(_soap, _LANGUAGES),
         doc.Column("Same value", same),
     ]
-    caption = "Called by clients in two languages, over REST and SOAP"
-    return doc.table(caption, columns, known) if known else None
+    return doc.table("Called by clients in two languages, over REST and SOAP", columns, known)
 
 
 def _soap(language: str) -> doc.Column[Row]:
@@ -337,3 +329,14 @@ def _record(row: Row, published: Published) -> dict[str, object]:
         "flags": " ".join(study.marks(row)),
     }
     return fields
+
+
+VIEW = View(
+    of,
+    page,
+    sentence,
+    sure,
+    lambda its: kernels.charts(its.rows),
+    terminal,
+    lambda run, its: {run.npb_csv: records(its)},
+)

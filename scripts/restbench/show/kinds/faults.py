@@ -1,9 +1,9 @@
-"""What faults came to: a sentence, and a table a service."""
+"""What faults came to: in words, as tables and as charts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from restbench.analyse import faults
 from restbench.analyse.faults import (
@@ -14,13 +14,14 @@ from restbench.analyse.faults import (
     Outcome,
     outcomes,
 )
-from restbench.analyse.measures import Row
+from restbench.analyse.measurement import Measurement
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest
 from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.view import View
 
 HOW_TO_READ = (
     "Each fault comes at a random moment of a load, and is repaired; then all is drained. Eight "
@@ -39,21 +40,20 @@ _KEPT, _BROKEN = "as promised", "promise broken"
 _STYLES = {_KEPT: 0, _BROKEN: 1}
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, known: Sequence[Outcome]) -> doc.Section | None:
     """A table a service; the sentence is the answer of the page."""
     return doc.section(
         "faults",
         "What is lost, or comes twice, when something is killed?",
         *found.figures("faults"),
-        *tables(found.rows),
+        *tables(known),
         doc.Text(HOW_TO_READ),
         doc.section("faults-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values()))),
     )
 
 
-def sentence(rows: Sequence[Row]) -> str:
+def sentence(known: Sequence[Outcome]) -> str:
     """How many faults, and what they did to how many messages."""
-    known = outcomes(rows)
     if not known:
         return "No fault was inflicted."
     times = Counter[str]()
@@ -74,12 +74,11 @@ def sentence(rows: Sequence[Row]) -> str:
     )
 
 
-def sure(rows: Sequence[Row]) -> str:
+def sure(known: Sequence[Outcome]) -> str:
     """What so many trials can say of one that fails."""
-    known = outcomes(rows)
     trials = sum(len(each.measured) for each in known)
     if not trials:
-        return sentence(rows)
+        return sentence(known)
     if any(_totals(known).values()):
         return f"{trials} faults were inflicted: violations are facts, whatever their number."
     most = 100 * (1 - (1 - _CONFIDENCE) ** (1 / trials))
@@ -91,20 +90,14 @@ def _totals(known: Sequence[Outcome]) -> dict[str, float]:
     return {name: sum(each.total(name) for each in known) for name in names}
 
 
-def charts(rows: Sequence[Row]) -> list[Chart | None]:
+def charts(known: Sequence[Outcome]) -> list[Chart | None]:
     """A mark a fault: how soon the service answered again, and the longest wait for an answer."""
-    known = outcomes(rows)
-    panels = [
-        Panel(
-            title,
-            "Seconds",
-            tuple(_marks(known, column, most_s)),
-            reference=None,
-            is_ratio=False,
-            has_values=False,
+    panels = []
+    for title, column, most_s in _TIMES:
+        marks = tuple(
+            _mark(each, block, column, most_s) for each in known for block in each.measured
         )
-        for title, column, most_s in _TIMES
-    ]
+        panels.append(Panel(title, "Seconds", marks, None, is_ratio=False, has_values=False))
     return [
         forest.chart(
             "faults-times",
@@ -116,32 +109,28 @@ def charts(rows: Sequence[Row]) -> list[Chart | None]:
     ]
 
 
-def _marks(known: Sequence[Outcome], column: str, most_s: float) -> Iterator[Entry]:
-    for each in known:
-        cell = each.row.cell
-        label = f"{cell.service.capitalize()} {cell.strategy}, {cell.complexity}"
-        for block in each.measured:
-            value = block.extras[column]
-            yield Entry(
-                label,
-                value,
-                None,
-                _BROKEN if value > most_s else _KEPT,
-                name=f"{label}, block {block.block}",
-                cell=cell.id,
-                margin=(0.0, most_s),
-            )
+def _mark(of: Outcome, block: Measurement, column: str, most_s: float) -> Entry:
+    cell, value = of.row.cell, block.extras[column]
+    label = f"{cell.service.capitalize()} {cell.strategy}, {cell.complexity}"
+    return Entry(
+        label,
+        value,
+        None,
+        _BROKEN if value > most_s else _KEPT,
+        f"{label}, block {block.block}",
+        cell=cell.id,
+        margin=(0.0, most_s),
+    )
 
 
-def tables(rows: Sequence[Row]) -> list[doc.Table]:
+def tables(known: Sequence[Outcome]) -> list[doc.Table]:
     """One a service, a line a fault."""
-    known = outcomes(rows)
     return doc.table_each("faults", _COLUMNS, known, lambda each: wording.service_name(each.row))
 
 
-def terminal(rows: Sequence[Row]) -> list[doc.Table]:
+def terminal(known: Sequence[Outcome]) -> list[doc.Table]:
     """The same without strategy and numbers."""
-    return [each.only((0, 2, 3, 4)) for each in tables(rows)]
+    return [each.only((0, 2, 3, 4)) for each in tables(known)]
 
 
 def _service(found: Outcome) -> doc.Field:
@@ -170,3 +159,6 @@ _COLUMNS: Sequence[doc.Column[Outcome]] = (
     doc.Column("Service", _service),
     *map(_number, sorted(COLUMNS, key=lambda name: name.endswith("_s"))),
 )
+
+
+VIEW = View(lambda found: outcomes(found.rows), page, sentence, sure, charts, terminal)

@@ -1,4 +1,4 @@
-"""What choosing a technique per request costs: a sentence, a section, and a table for programs."""
+"""What choosing a technique per request costs, in words, as tables and as charts."""
 
 from __future__ import annotations
 
@@ -10,11 +10,23 @@ from restbench.judge import regret, verdicts
 from restbench.judge.claims import WORDS
 from restbench.judge.regret import Choosing, Share
 from restbench.judge.verdicts import ratio_text
+from restbench.observe.decisions import STRATEGY as CHOOSING
 from restbench.show import document as doc
 from restbench.show import wording
+from restbench.show.charts import forest
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.parts.claims import STYLES
 
 _DECIMALS = 4
+#: Of a chart: the name of its metric, and what its shares are.
+_SHARES_OF = {
+    "throughput_per_s": (
+        "throughput",
+        f"{CHOOSING}'s throughput over that of the best fixed strategy of the cell",
+    ),
+    "p95_ms": ("p95", f"the best fixed strategy's p95 over that of {CHOOSING}"),
+}
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
     "choosing strategy's over the other's, of latency the other's over the choosing one's. Regret "
@@ -65,8 +77,7 @@ def page(found: Findings) -> doc.Section | None:
     choice = regret.choosing(found.rows)
     if not choice.regrets:
         return None
-    title = "Do small requests wait for huge ones? Every strategy"
-    slowdowns = doc.table(title, _SLOWDOWNS, choice.slowdowns)
+    waits = "Do small requests wait for huge ones? Every strategy"
     return doc.section(
         "regret",
         "What choosing costs",
@@ -76,16 +87,48 @@ def page(found: Findings) -> doc.Section | None:
         doc.section(
             "regret-cells",
             "Each comparison",
-            _lines("Each cell against its best fixed strategy", choice.regrets),
-            _lines("Each mix against every fixed strategy", choice.duels),
-            slowdowns if choice.slowdowns else None,
+            doc.table("Each cell against its best fixed strategy", _SHARES, choice.regrets),
+            doc.table("Each mix against every fixed strategy", _SHARES, choice.duels),
+            doc.table(waits, _SLOWDOWNS, choice.slowdowns),
             folded=True,
         ),
     )
 
 
-def _lines(caption: str, shares: Sequence[Share]) -> doc.Table | None:
-    return doc.table(caption, _SHARES, shares) if shares else None
+def charts(shares: Sequence[Share]) -> list[Chart | None]:
+    """A chart of each metric that has a number: a panel a service, a line a cell."""
+    found = [[each for each in shares if each.metric == metric] for metric in _SHARES_OF]
+    return [_chart(of) for of in found if any(each.regret is not None for each in of)]
+
+
+def _chart(shares: Sequence[Share]) -> Chart | None:
+    """Of one metric."""
+    name, what = _SHARES_OF[shares[0].metric]
+    services = wording.grouped(shares, lambda each: each.cell.service)
+    return forest.chart(
+        f"regret-{name}",
+        f"What choosing costs: share of the best fixed strategy, {name}",
+        f"{what}: 1 is as good as if the best were known beforehand, below "
+        f"{1 - regret.TOLERANCE} is beyond the tolerance. The best is chosen by hindsight among "
+        "these runs. Hollow marks have warnings.",
+        [
+            forest.Panel(service.capitalize(), "Share of the best fixed", tuple(map(_entry, of)))
+            for service, of in services.items()
+        ],
+        STYLES,
+    )
+
+
+def _entry(share: Share) -> forest.Entry:
+    return forest.compared(
+        share.comparison,
+        share.cell,
+        f"{share.complexity}, {users_text(share.cell.users)}",
+        verdicts.said(share.verdict),
+        is_sure=not share.warned,
+        margin=(1 - regret.TOLERANCE, 1 / (1 - regret.TOLERANCE)),
+        note=f"against {share.other.strategy}" if share.other else share.comparison.lack or "",
+    )
 
 
 def verdict(share: Share) -> str:
@@ -133,7 +176,7 @@ def records(found: Choosing) -> list[dict[str, object]]:
 
 
 def _record(share: Share, best: str) -> dict[str, object]:
-    ratio = share.comparison.ratio
+    low, high = share.comparison.ends or (None, None)
     return {
         "service": share.cell.service,
         "complexity": share.cell.complexity,
@@ -143,8 +186,8 @@ def _record(share: Share, best: str) -> dict[str, object]:
         "against": share.other.strategy if share.other else "",
         "best_fixed": best,
         "share": _rounded(share.comparison.estimate),
-        "share_low": _rounded(ratio.low if ratio else None),
-        "share_high": _rounded(ratio.high if ratio else None),
+        "share_low": _rounded(low),
+        "share_high": _rounded(high),
         "regret": _rounded(share.regret),
         "verdict": share.verdict,
         "blocks": share.comparison.blocks,

@@ -1,20 +1,24 @@
-"""What a trace came to, in words and as tables: the same on the page and in a terminal."""
+"""What traces came to, in words and as tables: the same on the page and in a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from restbench.analyse import trace
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
+from restbench.experiment.trace import Trace
 from restbench.judge import traces
 from restbench.judge.traces import ClaimFound
 from restbench.show import document as doc
+from restbench.show.charts import trace as courses
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
 from restbench.show.parts.claims import TONES
-from restbench.store.exported import Exported
-from restbench.store.traces import FaultEntry, SteadyEntry, TraceEntry
+from restbench.show.view import View
+from restbench.store.traces import CountEntry, FaultEntry, StallEntry, SteadyEntry, TraceEntry
 
 _MOST_STALLS = 50
 HOW_TO_READ = (
@@ -27,19 +31,19 @@ HOW_TO_READ = (
     "it sends keeps its rows: the table grows if its last third is over "
     f"{trace.MOST_GROWTH} times its second."
 )
-SURE = "Each trace is one: what another hour would show is not known."
+#: A cell with its trace.
+_Known: TypeAlias = tuple[Row, TraceEntry]
 
 
-def known(run: Exported, rows: Sequence[Row]) -> dict[str, TraceEntry]:
-    """The newest trace of each cell, by its id, in the order of the rows."""
-    by_cell = {each.cell: each for each in sorted(run.traces, key=lambda each: each.block)}
-    return {row.cell.id: by_cell[row.cell.id] for row in rows if row.cell.id in by_cell}
+def known(found: Findings) -> list[_Known]:
+    """The newest trace of each cell, in the order of the rows."""
+    by_cell = {each.cell: each for each in sorted(found.run.traces, key=lambda each: each.block)}
+    return [(row, by_cell[row.cell.id]) for row in found.rows if row.cell.id in by_cell]
 
 
-def sentence(run: Exported, rows: Sequence[Row]) -> str:
+def sentence(found: Findings) -> str:
     """`java worker-pool, 200, 60 users at 600/s: 1800 s, throughput steady (CV 3.1 %, …`"""
-    cells = {row.cell.id: row.cell for row in rows}
-    return " ".join(_sentence(cells[name], each) for name, each in known(run, rows).items())
+    return " ".join(_sentence(row.cell, each) for row, each in known(found))
 
 
 def _sentence(cell: Cell, found: TraceEntry) -> str:
@@ -50,9 +54,9 @@ def _sentence(cell: Cell, found: TraceEntry) -> str:
         f"{name} was {_verdict(each)}"
         for name, each in (("throughput", found.throughput), ("response time", found.response))
     ]
-    unexplained = sum(not each.because for each in found.stalls)
-    stalls = "no stall" if len(found.stalls) == 0 else _count(len(found.stalls), "stall")
-    parts.append(f"{stalls}, {unexplained} unexplained" if found.stalls else stalls)
+    count, unexplained = len(found.stalls), sum(not each.because for each in found.stalls)
+    stalls = f"{count} stall{'s' * (count != 1)}, {unexplained} unexplained"
+    parts.append(stalls if found.stalls else "no stall")
     if found.growth is not None:
         grew = "grew" if found.growth > trace.MOST_GROWTH else "did not grow"
         parts.append(f"the table {grew} (last third over second {found.growth:.2f})")
@@ -89,10 +93,6 @@ def _fault(fault: FaultEntry) -> str:
     )
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def name_of(cell: Cell, found: TraceEntry) -> str:
     """Such as `Java worker-pool, function, 50 threads, 200, 60 users at 600/s`."""
     threads = f"{cell.pool_threads} threads" if cell.pool_threads else ""
@@ -103,43 +103,47 @@ def name_of(cell: Cell, found: TraceEntry) -> str:
     return ", ".join(filter(None, (*levels, cell.complexity, users)))
 
 
-def summary(found: Mapping[str, TraceEntry], rows: Sequence[Row]) -> doc.Table:
-    """A line a trace."""
-    cells = {row.cell.id: row for row in rows}
-    return doc.table("Traces", _COLUMNS, [(cells[name], each) for name, each in found.items()])
-
-
 def terminal(found: Findings) -> list[doc.Table]:
     """The traces, then what they say of the claims."""
-    every = known(found.run, found.rows)
-    said = claims(found)
-    lines = [summary(every, found.rows).only((0, 2, 3, 4, 6, 7, 8, 10))] if every else []
-    return [*lines, *([said] if said else [])]
+    shown = [_summary(found).only((0, 2, 3, 4, 6, 7, 8, 10)), claims(found)]
+    return [each for each in shown if each.rows]
 
 
-def page(found: Findings) -> doc.Section | None:
+def _summary(found: Findings) -> doc.Table:
+    """A line a trace."""
+    return doc.table("Traces", _COLUMNS, known(found))
+
+
+def page(found: Findings, _its: Findings) -> doc.Section | None:
     """Verdicts, courses with what happened, and what the database said; None without a trace."""
-    every = known(found.run, found.rows)
+    every = known(found)
     if not every:
         return None
-    cells = {row.cell.id: row.cell for row in found.rows}
     return doc.section(
         "traces",
         "How did it go over time?",
         claims(found),
         *found.figures("trace"),
-        summary(every, found.rows),
+        _summary(found),
         doc.Text(HOW_TO_READ),
         *(
             doc.section(
                 f"trace-{n}",
-                f"What happened: {name_of(cells[name], each)}",
+                f"What happened: {name_of(row.cell, each)}",
                 *tables(each),
                 folded=True,
             )
-            for n, (name, each) in enumerate(every.items(), start=1)
+            for n, (row, each) in enumerate(every, start=1)
         ),
     )
+
+
+def charts(found: Findings) -> list[Chart]:
+    """A chart a trace."""
+    return [
+        courses.chart(f"trace-{row.cell.id}", name_of(row.cell, each), each)
+        for row, each in known(found)
+    ]
 
 
 def _verdict_of(found: SteadyEntry | None) -> doc.Field:
@@ -161,8 +165,7 @@ def _errors(found: TraceEntry) -> str:
     return ", ".join(f"{code}: {count}" for code, count in found.errors.items()) or "0"
 
 
-#: A row with its trace.
-_COLUMNS: Sequence[doc.Column[tuple[Row, TraceEntry]]] = (
+_COLUMNS: Sequence[doc.Column[_Known]] = (
     doc.Column("Trace", lambda of: doc.cell_link(of[0].cell, name_of(of[0].cell, of[1]))),
     doc.number("Seconds", lambda of: of[1].seconds),
     doc.number("Requests/s", lambda of: of[0].value("throughput_per_s")),
@@ -179,13 +182,12 @@ _COLUMNS: Sequence[doc.Column[tuple[Row, TraceEntry]]] = (
 )
 
 
-def claims(found: Findings) -> doc.Table | None:
-    """What the traces say of the claims of their experiment, a line each; None without any."""
-    if found.definition.trace is None:
-        return None
+def claims(found: Findings) -> doc.Table:
+    """What the traces say of the claims of their experiment, a line each."""
+    every = {row.cell.id: each for row, each in known(found)}
     cells = [row.cell for row in found.rows]
-    said = traces.claims(found.definition.trace, known(found.run, found.rows), cells)
-    return doc.table("Claims of the course", _CLAIMS, said) if said else None
+    said = traces.claims(found.definition.table(Trace), every, cells)
+    return doc.table("Claims of the course", _CLAIMS, said)
 
 
 _CLAIMS: Sequence[doc.Column[ClaimFound]] = (
@@ -199,25 +201,37 @@ _CLAIMS: Sequence[doc.Column[ClaimFound]] = (
 
 def tables(found: TraceEntry) -> list[doc.Table]:
     """What happened, the stalls, what backends waited for, and the table at the end."""
-    numbers = [(name, readable(value)) for name, value in found.totals.items()]
-    numbers += [(f"pgstattuple {name}", readable(value)) for name, value in found.bloat.items()]
-    stalls = [
-        (str(each.second), readable(each.per_s), ", ".join(each.because) or "unexplained")
-        for each in found.stalls[:_MOST_STALLS]
-    ]
-    happened = [
-        (each.kind, str(each.count), readable(each.seconds), readable(each.longest_s))
-        for each in found.counts
-    ]
-    waits = [(event, readable(count)) for event, count in found.waits.items()]
-    made = (
-        ("What happened", ("What", "Times", "Seconds", "Longest s"), happened, " nnn"),
-        ("Stalls", ("Second", "Requests/s", "What happened in it"), stalls, "nn "),
-        ("Backends at work, by what they wait for", ("Event", "Mean"), waits, " n"),
-        ("What the database counted", ("What", "By how much, or at the end"), numbers, " n"),
-    )
+    counted = found.totals | {f"pgstattuple {name}": of for name, of in found.bloat.items()}
     return [
-        doc.table(name, doc.listed(head, kinds), lines)
-        for name, head, lines, kinds in made
-        if lines
+        doc.table("What happened", _COUNTS, found.counts),
+        doc.table("Stalls", _STALLS, found.stalls[:_MOST_STALLS]),
+        _named("Backends at work, by what they wait for", ("Event", "Mean"), found.waits),
+        _named("What the database counted", ("What", "By how much, or at the end"), counted),
     ]
+
+
+def _named(caption: str, head: tuple[str, str], numbers: Mapping[str, float]) -> doc.Table:
+    return doc.table(caption, doc.listed(head, " n"), numbers.items())
+
+
+_COUNTS: Sequence[doc.Column[CountEntry]] = (
+    doc.Column("What", lambda each: each.kind),
+    doc.number("Times", lambda each: each.count),
+    doc.number("Seconds", lambda each: each.seconds),
+    doc.number("Longest s", lambda each: each.longest_s),
+)
+_STALLS: Sequence[doc.Column[StallEntry]] = (
+    doc.number("Second", lambda each: each.second),
+    doc.number("Requests/s", lambda each: each.per_s),
+    doc.Column("What happened in it", lambda each: ", ".join(each.because) or "unexplained"),
+)
+
+
+VIEW = View(
+    lambda found: found,
+    page,
+    sentence,
+    lambda _found: "Each trace is one: what another hour would show is not known.",
+    charts,
+    terminal,
+)

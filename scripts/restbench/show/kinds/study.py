@@ -1,12 +1,24 @@
-"""The study's figures, and where the time of a request goes."""
+"""The study's own view: what choosing costs, its figures, and where the time of a request goes."""
 
 from __future__ import annotations
 
+from restbench.judge import regret as choices
 from restbench.show import document as doc
+from restbench.show.charts import study
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.kinds import regret
+from restbench.show.view import View
 
 
-def of_study(found: Findings) -> doc.Section | None:
+def charts(found: Findings) -> list[Chart | None]:
+    """What choosing costs, then the figures by the study's numbers."""
+    of_choices = regret.charts(choices.choosing(found.rows).regrets)
+    rows, definition = found.rows, found.definition
+    return [*of_choices, *(study.chart(each, definition, rows) for each in definition.figures)]
+
+
+def figures(found: Findings) -> doc.Section | None:
     """The figures by the study's numbers; None where none is in the run."""
     shown = found.figures("figure-")
     drawn = {each.chart.name for each in shown}
@@ -26,7 +38,7 @@ def of_study(found: Findings) -> doc.Section | None:
     return doc.section("figures", "The study's figures", intro, *shown) if shown else None
 
 
-def of_stages(found: Findings) -> doc.Section | None:
+def stages(found: Findings) -> doc.Section | None:
     """The stages by technique."""
     intro = doc.Text(
         "The service reports with each answer how long it waited, parsed, computed and "
@@ -34,3 +46,14 @@ def of_stages(found: Findings) -> doc.Section | None:
     )
     shown = found.figures("stages")
     return doc.section("stages", "Where the time goes", intro, *shown) if shown else None
+
+
+VIEW = View(
+    lambda found: found,
+    lambda found, _its: regret.page(found),
+    lambda found: regret.sentence(found.rows),
+    lambda found: regret.sure(found.rows),
+    charts,
+    records=lambda run, found: {run.regret_csv: regret.records(choices.choosing(found.rows))},
+    more=(figures, stages),
+)

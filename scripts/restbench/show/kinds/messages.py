@@ -16,9 +16,11 @@ from restbench.judge.leader import Leader
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
+from restbench.show.charts import messages as pictures
 from restbench.show.charts.messages import name
 from restbench.show.charts.techniques import label
 from restbench.show.findings import Findings
+from restbench.show.view import View
 
 _COLUMNS: Sequence[doc.Column[Row]] = (
     doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),
@@ -172,22 +174,19 @@ def _threads(cell: Cell) -> str:
     return f"{cell.pool_threads or ''}{connections}".strip()
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, _its: Findings) -> doc.Section | None:
     """The sentences, the charts, a table a service, and where the time goes."""
-    if not any(map(messages.is_message, found.rows)):
-        return None
+    rows = found.rows
     return doc.section(
         "messages",
         "Messages in queues",
-        doc.Text(sentence(found.rows)),
-        doc.Bullets(
-            (*of_one_load(found.rows), *pool_sentences(found.rows), checked(found.rows)),
-        ),
+        doc.Text(sentence(rows)),
+        doc.Bullets((*of_one_load(rows), *pool_sentences(rows), checked(rows))),
         *found.figures("messages"),
-        *tables(found.rows),
+        *tables(rows),
         doc.Text(HOW_TO_READ),
-        _terms(found.rows),
-        pie_table(found.rows),
+        _terms(rows),
+        pie_table(rows),
     )
 
 
@@ -215,11 +214,11 @@ def _have_rates(rows: Sequence[Row]) -> bool:
     return any(row.value("pgbench_at_rate_database_cpu_ms") is not None for row in rows)
 
 
-def _terms(rows: Sequence[Row]) -> doc.Terms | None:
+def _terms(rows: Sequence[Row]) -> doc.Terms:
     known = {_AT_RATE.heading: _OF_RATE} if _have_rates(rows) else {}
     known |= {_OVER_USUAL: _OF_LIMITS} if messages.limits_over(rows, _USUAL) else {}
     known |= dict(messages.DATABASE[name] for name in messages.known_of_database(rows))
-    return doc.Terms(known) if known else None
+    return doc.Terms(known)
 
 
 def records(rows: Sequence[Row]) -> list[dict[str, object]]:
@@ -252,24 +251,33 @@ def terminal(rows: Sequence[Row]) -> list[doc.Table]:
     return [each.only((0, 1, 2, 3, *more, 8, 9, 7, 6)) for each in tables(rows)]
 
 
-def pie_table(rows: Sequence[Row]) -> doc.Table | None:
+def pie_table(rows: Sequence[Row]) -> doc.Table:
     """Where the time of one user's requests goes, in milliseconds and percent."""
-    found = messages.pies(rows)
+
+    def cell(pie: Pie) -> doc.Link:
+        of = pie.row.cell
+        return doc.cell_link(of, f"{of.service} {of.strategy} {of.technique} {of.complexity}")
+
     columns: list[doc.Column[Pie]] = [
-        doc.Column("Cell", lambda pie: doc.cell_link(pie.row.cell, _bar(pie))),
+        doc.Column("Cell", cell),
         doc.Column("Operation", lambda pie: pie.kind),
         doc.number("Mean ms", lambda pie: pie.whole_ms),
         *map(_stage, STAGES),
     ]
-    return (
-        doc.table("Where the time of one user's requests goes", columns, found) if found else None
-    )
+    caption = "Where the time of one user's requests goes"
+    return doc.table(caption, columns, messages.pies(rows))
 
 
 def _stage(stage: str) -> doc.Column[Pie]:
     return doc.number(f"{stage} %", lambda pie: f"{100 * pie.share(stage):.1f}")
 
 
-def _bar(pie: Pie) -> str:
-    cell = pie.row.cell
-    return f"{cell.service} {cell.strategy} {cell.technique} {cell.complexity}"
+VIEW = View(
+    lambda found: found,
+    page,
+    lambda found: sentence(found.rows),
+    lambda found: sure(found.rows),
+    lambda found: pictures.charts(found.rows, found.definition),
+    lambda found: terminal(found.rows),
+    lambda run, found: {run.messages_csv: records(found.rows)},
+)

@@ -9,14 +9,20 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from restbench.experiment.columns import HEADINGS
+from restbench.experiment.thresholds import Thresholds
 from restbench.judge import builds
 from restbench.judge.builds import Held, Pair
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import markdown
+from restbench.show.charts import forest
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.view import View
 
 _TONES = {"beyond": doc.BAD, "no number": doc.DOUBT, "undecided": doc.DOUBT, "within": doc.GOOD}
+#: The number of a state's colour and shape.
+_STYLES = {"within": 0, "beyond": 1, "undecided": 6, "no number": 7}
 _HOW_TO_READ = (
     "Ratios are paired by block. A verdict is 'beyond' where the whole 95 % interval lies beyond "
     "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over it."
@@ -52,26 +58,54 @@ class Comparison:
         return tuple(each for each in self.pairs if each.state == "beyond")
 
 
-def of(found: Findings) -> Comparison | None:
-    """The comparison that a run made; None of a run that compared no builds."""
-    if found.definition.thresholds is None:
-        return None
-    pairs, manifest = builds.pairs(found.rows, found.definition.thresholds), found.run.manifest
+def of(found: Findings) -> Comparison:
+    """The comparison that a run of two builds made."""
+    pairs = builds.pairs(found.rows, found.definition.table(Thresholds))
+    manifest = found.run.manifest
     return Comparison(builds.sentence(pairs, manifest.builds), tuple(pairs), manifest.started)
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(_found: Findings, two: Comparison) -> doc.Section | None:
     """Every ratio with its threshold."""
-    comparison = of(found)
-    if comparison is None:
-        return None
-    ratios = doc.table("B against A", _COLUMNS, comparison.ratios)
-    return doc.section("builds", "Is B worse than A?", doc.Text(_HOW_TO_READ), ratios)
+    return doc.section("builds", "Is B worse than A?", doc.Text(_HOW_TO_READ), _table(two))
 
 
-def terminal(found: Comparison) -> doc.Table:
+def _table(two: Comparison) -> doc.Table:
+    return doc.table("B against A", _COLUMNS, two.ratios)
+
+
+def terminal(two: Comparison) -> list[doc.Table]:
     """A line for each ratio, without the thresholds: a line of 100 columns has no room for them."""
-    return doc.table("B against A", (_NAMED_ONCE, *_COLUMNS[1:5], _COLUMNS[-1]), found.ratios)
+    return [doc.table("B against A", (_NAMED_ONCE, *_COLUMNS[1:5], _COLUMNS[-1]), two.ratios)]
+
+
+def charts(two: Comparison) -> list[Chart | None]:
+    """A panel a metric, a line a cell that was measured in both builds."""
+    metrics: dict[str, list[forest.Entry]] = {}
+    for pair, held in two.ratios:
+        metrics.setdefault(HEADINGS[held.limit.metric], []).append(_entry(pair, held))
+    return [
+        forest.chart(
+            "builds-ratios",
+            "Is B worse than A?",
+            "B over A in each cell with its 95 % interval, paired by block. The band is what the "
+            "threshold allows. Hollow marks have warnings.",
+            [forest.Panel(metric, "B / A", tuple(of)) for metric, of in metrics.items()],
+            _STYLES,
+        )
+    ]
+
+
+def _entry(pair: Pair, held: Held) -> forest.Entry:
+    return forest.compared(
+        held.comparison,
+        pair.second.cell,
+        pair.name,
+        held.state,
+        is_sure=not (pair.first.warnings or pair.second.warnings),
+        note=held.comparison.lack or str(held.limit),
+        margin=(min(1.0, held.limit.ratio), max(1.0, held.limit.ratio)),
+    )
 
 
 #: A cell with one of its ratios.
@@ -108,19 +142,14 @@ _COLUMNS: Sequence[doc.Column[_Ratio]] = (
 
 def as_markdown(found: Comparison) -> str:
     """The sentence, then the table: fits a pull request's comment or a step's summary."""
-    ratios = markdown.table(doc.table("B against A", _COLUMNS, found.ratios))
-    notes = [f"- {each}" for each in _warnings(found)]
-    parts = [found.sentence, ratios, *(["Warnings:", "\n".join(notes)] if notes else [])]
-    return "\n\n".join(parts) + "\n"
-
-
-def _warnings(found: Comparison) -> list[str]:
-    return [
-        f"{row.cell.id}: {', '.join(map(str, row.warnings))}"
+    notes = [
+        f"- {row.cell.id}: {', '.join(map(str, row.warnings))}"
         for pair in found.pairs
         for row in (pair.first, pair.second)
         if row.warnings
     ]
+    warned = ["Warnings:", "\n".join(notes)] if notes else []
+    return "\n\n".join([found.sentence, markdown.table(_table(found)), *warned]) + "\n"
 
 
 def as_junit(found: Comparison) -> str:
@@ -130,18 +159,9 @@ def as_junit(found: Comparison) -> str:
     lacking = sum(each.state == "no number" for each in found.pairs)
     counts = {"tests": str(len(found.pairs)), "failures": str(beyond), "errors": str(lacking)}
     root = ET.Element("testsuites", counts)
-    suite = ET.SubElement(
-        root,
-        "testsuite",
-        {
-            "name": "restbench ab",
-            **counts,
-            "skipped": "0",
-            "time": _seconds(*found.pairs),
-            # The schema's date has no zone.
-            "timestamp": found.started[:19],
-        },
-    )
+    suite = ET.SubElement(root, "testsuite", {"name": "restbench ab", **counts, "skipped": "0"})
+    suite.set("time", _seconds(*found.pairs))
+    suite.set("timestamp", found.started[:19])  # the schema's date has no zone
     for pair in found.pairs:
         named = {"name": pair.name, "classname": f"restbench.ab.{pair.second.cell.service}"}
         case = ET.SubElement(suite, "testcase", named | {"time": _seconds(pair)})
@@ -159,3 +179,6 @@ def _seconds(*of_pairs: Pair) -> str:
     """What was measured of them."""
     rows = [row for pair in of_pairs for row in (pair.first, pair.second)]
     return f"{sum(each.seconds or 0.0 for row in rows for each in row.measured):.3f}"
+
+
+VIEW = View(of, page, lambda two: two.sentence, lambda two: two.sure, charts, terminal)

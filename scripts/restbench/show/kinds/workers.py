@@ -1,9 +1,16 @@
-"""What numbers of workers and users come to, in words, and next to what was published."""
+"""Numbers of workers and users: in words, as heat maps, and next to what was published.
+
+A tile of a heat map has a number with its half-width, its colour tells the ratio to the best of its
+column.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
+from typing import Any
+
+import altair as alt
 
 from restbench.analyse.measures import Row
 from restbench.analyse.workers import Grid, Scaling, grids
@@ -14,8 +21,11 @@ from restbench.judge import study
 from restbench.machine.placement import place
 from restbench.observe.connections import expected_busy
 from restbench.show import document as doc
+from restbench.show.charts import theme
+from restbench.show.charts.overview import CLASSES, shade
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
-from restbench.store.exported import Exported
+from restbench.show.view import View
 
 #: A cell whose connections were drawn less often says what one draw was.
 FEWEST_DRAWS = 8
@@ -25,10 +35,14 @@ HOW_TO_READ = (
 )
 
 
-def grids_of(run: Exported, rows: Sequence[Row]) -> list[Grid]:
+_METRICS = {"throughput_per_s": "Throughput, /s", "cpu_ms_per_request": "CPU ms a request"}
+_ROW_PX = 34
+
+
+def of(found: Findings) -> list[Grid]:
     """Of a run's rows; a core is a hardware thread that a service of it may use."""
-    allowed = tuple(run.described.get("cores_allowed", (0,)))
-    return grids(rows, len(place("unbound", allowed).service))
+    allowed = tuple(found.run.described.get("cores_allowed", (0,)))
+    return grids(found.rows, len(place("unbound", allowed).service))
 
 
 def name(grid: Grid) -> str:
@@ -87,10 +101,7 @@ def _throughputs(grid: Grid) -> doc.Table:
         text = f"{mark}{study.shown(row, 'throughput_per_s')}"
         lines.setdefault(row.cell.workers, {})[row.cell.users] = text
     head = ("Workers", *(users_text(each) for each in grid.users))
-    body = [
-        [str(count), *(of.get(each, "") for each in grid.users)]
-        for count, of in sorted(lines.items())
-    ]
+    body = [[count, *map(of.get, grid.users)] for count, of in sorted(lines.items())]
     return doc.table(f"{name(grid)}: requests/s", doc.listed(head, "n" * len(head)), body)
 
 
@@ -131,31 +142,94 @@ def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> doc.Table:
     body = []
     for offset in sorted(offsets):
         study = 2 * known.cores + offset
-        line = [f"2·cores {offset:+d}" if offset else "2·cores"]
+        line: list[object] = [f"2·cores {offset:+d}" if offset else "2·cores"]
         line += [
-            readable(known.over_best(study, each)) if study in known.mean_ms else ""
+            known.over_best(study, each) if study in known.mean_ms else None
             for each in known.clients
         ]
         for grid in grids:
             own = {r.cell.users: r for r in grid.rows if r.cell.workers == 2 * grid.cores + offset}
-            line += [readable(grid.over_best(own[u])) if u in own else "" for u in grid.users]
+            line += [grid.over_best(own[u]) if u in own else None for u in grid.users]
         body.append(line)
     caption = "Throughput over that of the best of its column, never milliseconds"
     return doc.table(caption, doc.listed(head, " " + "n" * (len(head) - 1)), body)
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:
     """What the grids come to, the heat maps, and the study's table as ratios."""
-    if (known := found.definition.workers) is None:
-        return None
-    its = grids_of(found.run, found.rows)
+    known = found.definition.table(PublishedWorkers)
     return doc.section(
         "workers",
         "How many workers, for how many users?",
-        doc.bullets(line for grid in its for line in sentences(grid)),
+        doc.Bullets(tuple(line for grid in its for line in sentences(grid))),
         *found.figures("workers"),
         doc.Text(HOW_TO_READ),
         next_to(known, its),
         doc.Text(f"Published: {known.source}."),
-        doc.bullets((*known.shows, *known.faults)),
+        doc.Bullets((*known.shows, *known.faults)),
     )
+
+
+def charts(grids: Sequence[Grid]) -> list[Chart]:
+    """Of each grid a panel a metric; the line of 2·cores + 1 workers is framed."""
+    return list(map(_chart, grids))
+
+
+def _chart(grid: Grid) -> Chart:
+    cell = grid.cell
+    caption = (
+        f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the "
+        f"darkest. ±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
+    )
+    return Chart(
+        name=f"workers-{cell.framework}-{cell.complexity}-{cell.connection}",
+        title=f"Workers and users: {name(grid)}",
+        caption=caption,
+        description=f"{name(grid)}. {caption} {' '.join(sentences(grid))}",
+        panels=tuple(_panel(grid, metric) for metric in _METRICS),
+        panel_px=330,
+    )
+
+
+def _panel(grid: Grid, metric: str) -> theme.View:
+    tiles = [_tile(grid, row, metric) for row in grid.rows]
+    axis = alt.Axis(domain=False, ticks=False)
+    above = alt.Axis(domain=False, ticks=False, labelAngle=0, orient="top")
+    base = theme.base(tiles, can_hide=False).encode(
+        x=alt.X("users:O").title("users across, workers down").axis(above).scale(paddingInner=0.05),
+        y=alt.Y("workers:O").title(None).axis(axis).scale(paddingInner=0.1),
+    )
+    boxes = base.mark_rect().encode(
+        fill=alt.Fill("fill:N").scale(None),
+        stroke=alt.Stroke("edge:N").scale(None),
+        strokeWidth=alt.StrokeWidth("width:Q").scale(None),
+        tooltip=theme.tips(cell="Cell", shown=_METRICS[metric], share="Of the best"),
+    )
+    words = base.mark_text(lineBreak="\n", dy=-5).encode(
+        text="text:N", fill=alt.Fill("ink:N").scale(None)
+    )
+    height_px = _ROW_PX * len({row.cell.workers for row in grid.rows})
+    return theme.layered(_METRICS[metric], height_px, boxes, words)
+
+
+def _tile(grid: Grid, row: Row, metric: str) -> dict[str, Any]:
+    share, interval = grid.over_best(row, metric), row.interval(metric)
+    fill, ink = (theme.PAPER, theme.INK) if share is None else shade(share)
+    value = readable(row.value(metric)) or "·"
+    half_width = f"± {readable(interval.half_width)}" if interval else ""
+    is_advised = row.cell.workers == grid.advised
+    return {
+        "users": row.cell.users,
+        "workers": row.cell.workers,
+        "cell": row.cell.id,
+        "text": f"{value}\n{half_width}",
+        "shown": f"{value} {half_width}",
+        "share": readable(share),
+        "fill": fill,
+        "edge": theme.INK if is_advised else fill,
+        "width": 2 if is_advised else 0,
+        "ink": ink,
+    }
+
+
+VIEW = View(of, page, sentence, sure, charts, terminal)

@@ -1,18 +1,21 @@
-"""What several instances come to against one, in words and as a table: the same on the page and in
-a terminal."""
+"""What several instances come to against one, in words, as tables and as charts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from restbench.analyse import instances
+from restbench.analyse.comparison import MARGIN
 from restbench.analyse.instances import Arrangement, Load
 from restbench.experiment.cell import users_text
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
+from restbench.show.charts import forest
+from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
+from restbench.show.view import View
 
 HOW_TO_READ = (
     "All instances are behind the same front, so its cost is in every number. / one: over one "
@@ -51,13 +54,44 @@ def name(load: Load) -> str:
     return f"{load.cell.complexity}, {users_text(load.cell.users)}"
 
 
-def page(found: Findings) -> doc.Section | None:
+def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
     """The charts, and a table a service; None where no load is of several instances."""
-    if not (shown := tables(instances.loads(found.rows))):
+    if not known:
         return None
-    title = "What do several instances bring?"
     return doc.section(
-        "instances", title, *found.figures("instances"), *shown, doc.Text(HOW_TO_READ)
+        "instances",
+        "What do several instances bring?",
+        *found.figures("instances"),
+        *tables(known),
+        doc.Text(HOW_TO_READ),
+    )
+
+
+def charts(loads: Sequence[Load]) -> list[Chart | None]:
+    """Throughput over that of the best one: a chart a service."""
+    services = wording.grouped(loads, lambda load: load.cell.service)
+    return [
+        forest.chart(
+            f"instances-{service}",
+            f"Throughput over that of one instance under its best strategy: {service.capitalize()}",
+            f"Within {100 * MARGIN:.0f} % nothing differs.",
+            [forest.Panel(name(each), "Over the best one", _entries(each)) for each in of],
+            {"unbound": 0, "per-core": 1},
+        )
+        for service, of in services.items()
+    ]
+
+
+def _entries(load: Load) -> tuple[forest.Entry, ...]:
+    return tuple(
+        forest.compared(
+            each.to_best,
+            each.row.cell,
+            f"{each.row.cell.instances} × {each.row.cell.strategy}",
+            each.row.cell.placement,
+            note=", ".join(map(str, each.row.warnings)),
+        )
+        for each in load.arrangements
     )
 
 
@@ -86,3 +120,6 @@ _COLUMNS: Sequence[doc.Column[Arrangement]] = (
     doc.number("Front ms", lambda each: each.row.value("front_cpu_ms_per_request")),
     doc.Column("Warnings and notes", lambda each: doc.remarks(each.row)),
 )
+
+
+VIEW = View(lambda found: instances.loads(found.rows), page, sentence, sure, charts, terminal)
