@@ -18,8 +18,6 @@ from restbench.show import document as doc
 from restbench.show.findings import Findings
 from restbench.store.exported import Exported
 
-#: A cell whose connections were drawn less often says what one draw was.
-FEWEST_DRAWS = 8
 HOW_TO_READ = (
     "A core is a hardware thread that the service may use. Which worker accepts a kept connection "
     "keeps it, so users of a trial draw their connections anew, several times in a block."
@@ -33,8 +31,10 @@ def grids_of(run: Exported, rows: Sequence[Row]) -> list[Grid]:
 
 
 def name(grid: Grid) -> str:
-    """Such as `fastapi-gunicorn, low, connections kept`."""
-    return f"{grid.cell.framework}, {grid.cell.complexity}, connections {grid.cell.connection}"
+    """Such as `fastapi-gunicorn, low, connections kept`, with the front where there is one."""
+    cell = grid.cell
+    behind = f", {cell.front}" * (cell.front != "none")
+    return f"{cell.framework}{behind}, {cell.complexity}, connections {cell.connection}"
 
 
 def sentences(grid: Grid) -> list[str]:
@@ -114,12 +114,10 @@ def _draws(grid: Grid) -> list[str]:
     busy = [each.extras["busy_workers"] for each in row.measured if "busy_workers" in each.extras]
     if not busy:
         return []
-    few = min(each.trials or 0 for each in row.measured)
-    rare = f" few-draws: only {few} in a block." if few < FEWEST_DRAWS else ""
     return [
         f"{name(grid)}: {users_text(row.cell.users)} had connections to {fmean(busy):.2f} of "
         f"{row.cell.workers} workers on average; by chance it would be "
-        f"{expected_busy(row.cell.workers, row.cell.users):.2f}.{rare}"
+        f"{expected_busy(row.cell.workers, row.cell.users):.2f}."
     ]
 
 

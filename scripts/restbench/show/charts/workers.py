@@ -22,12 +22,13 @@ _ROW_PX = 34
 def chart(grid: Grid) -> Chart:
     """A panel a metric; the line of 2·cores + 1 workers is framed."""
     cell = grid.cell
+    behind = f"-{cell.front}" * (cell.front != "none")
     caption = (
         f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the "
         f"darkest. ±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
     return Chart(
-        name=f"workers-{cell.framework}-{cell.complexity}-{cell.connection}",
+        name=f"workers-{cell.framework}{behind}-{cell.complexity}-{cell.connection}",
         title=f"Workers and users: {workers.name(grid)}",
         caption=caption,
         description=f"{workers.name(grid)}. {caption} {' '.join(workers.sentences(grid))}",
