@@ -56,7 +56,7 @@ services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what th
 
 setup: $(VENV) $(JAR) $(CLIENT) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
-bench: setup $(if $(filter frameworks workers,$(EXPERIMENT)),$(FRAMEWORKS)) $(if $(filter frameworks,$(EXPERIMENT)),wrk) $(if $(filter instances,$(EXPERIMENT)),nginx) ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
+bench: setup $(if $(filter frameworks workers,$(EXPERIMENT)),$(FRAMEWORKS)) $(if $(filter frameworks,$(EXPERIMENT)),wrk) $(if $(filter instances,$(EXPERIMENT))$(filter wide,$(PROFILE)),nginx) ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(MINUTES), --minutes $(MINUTES))$(if $(filter-out 0 no false,$(RESUME)), --resume)
 
 calibrate: setup wrk ## check the measuring chain against what is known, about 6 minutes

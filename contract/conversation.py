@@ -16,6 +16,7 @@ from probes import (
     EndOfSending,
     Pause,
     Probe,
+    Products,
     Step,
     Terminate,
     Timeout,
@@ -25,6 +26,12 @@ from probes import (
 from service import SILENT_S, Outcome, Service
 
 PIECE = bytes(65536)
+PRODUCTS = re.compile(
+    r"aiohttp|apache|granian|gunicorn|haproxy|helidon|hypercorn|java|jetty|netty|nginx|python"
+    r"|spring|tomcat|uvicorn|vert\.x|[0-9]+\.[0-9]+\.[0-9]+",
+    re.IGNORECASE,
+)
+"""What an answer must not name: a product, or a version of one."""
 
 
 def try_probe(service: Service, probe: Probe) -> Outcome:
@@ -38,14 +45,19 @@ def try_probe(service: Service, probe: Probe) -> Outcome:
 def _converse(service: Service, connection: socket.socket, steps: tuple[Step, ...]) -> list[str]:
     """What came back, up to the first thing that is no answer."""
     seen: list[str] = []
+    said = ""
     source = connection.makefile("rb")
     for step in steps:
         match step:
             case Answer(count):
-                seen += [_read_answer(source) for _ in range(count)]
+                for _ in range(count):
+                    answer, said = _read_answer(source)
+                    seen.append(answer)
+            case Products():
+                seen.append(_products(said))
             case Timeout():
                 connection.settimeout(2 * service.receive_timeout_s + 3)
-                seen.append(_read_answer(source))
+                seen.append(_read_answer(source)[0])
             case Pause(seconds):
                 time.sleep(seconds)
             case Zeros():
@@ -59,9 +71,15 @@ def _converse(service: Service, connection: socket.socket, steps: tuple[Step, ..
             case bytes():
                 length = str(service.body_limit_bytes + 4 * 1024 * 1024).encode()
                 _send(connection, step.replace(b"BEYOND", length))
-        if seen and seen[-1] in {"closed", "silent"}:
+        if seen and seen[-1] in {"closed", "silent", "no HTTP/1"}:
             break
     return seen
+
+
+def _products(said: str) -> str:
+    """Such as `nginx` or `python+version`."""
+    found = {it.lower() if it[0].isalpha() else "version" for it in PRODUCTS.findall(said)}
+    return "+".join(sorted(found)) or "none"
 
 
 def _send(connection: socket.socket, data: bytes) -> bool:
@@ -82,15 +100,17 @@ def _send_zeros(connection: socket.socket, count: int, in_chunks: bool) -> None:
         count -= len(piece)
 
 
-def _read_answer(source: Any) -> str:
-    """One answer, `closed` or `silent`."""
+def _read_answer(source: Any) -> tuple[str, str]:
+    """One answer, `closed`, `silent` or `no HTTP/1`; and the text of its head and body."""
     try:
         status_line = source.readline()
+        if status_line and not status_line.startswith(b"HTTP/1."):
+            return "no HTTP/1", ""
         headers = http.client.parse_headers(source) if status_line else {}
         status = int(status_line.split(b" ")[1]) if status_line else 0
         body = source.read(int(headers.get("Content-Length", 0))) if status >= 200 else b""
     except TimeoutError:
-        return "silent"
+        return "silent", ""
     except (OSError, ValueError, IndexError, http.client.HTTPException):
-        return "closed"
-    return answer_text(status, body) if status else "closed"
+        return "closed", ""
+    return answer_text(status, body) if status else "closed", f"{headers}{body.decode('latin-1')}"

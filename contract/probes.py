@@ -2,7 +2,8 @@
 
 A probe is a conversation on one connection. What came back is written as one text: for each answer
 its status, and the code of an error in the contract's form (`200`, `413 007`; `400 other`: an error
-in another form; `100` before a body), then `closed` or `silent` where an answer was expected.
+in another form; `100` before a body), and which products it names where that is asked; then
+`closed`, `silent` or `no HTTP/1` where an answer was expected.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ class Answer(NamedTuple):
     """Wait for so many answers."""
 
     count: int = 1
+
+
+class Products(NamedTuple):
+    """Tell which products the last answer names, in its head or its body."""
 
 
 class Pause(NamedTuple):
@@ -49,7 +54,7 @@ class Timeout(NamedTuple):
     """Wait as long as the server lets a sender be silent, and some seconds more."""
 
 
-Step = bytes | Answer | Pause | Zeros | EndOfSending | Terminate | Timeout
+Step = bytes | Answer | Products | Pause | Zeros | EndOfSending | Terminate | Timeout
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ REFUSED = r"4\d\d( \S+)?|50[15]( \S+)?|closed"
 """What is not HTTP, or too long for a server, is refused in any form."""
 NO_NAME = "422 003|404 009"
 """404 where the service has no database."""
+MANY = 120
+"""Requests on one connection: more than some servers let one have by default."""
 BEYOND = 4 * 1024 * 1024
 """Bytes that a client goes on sending after the limit: more than sockets buffer."""
 
@@ -93,8 +100,20 @@ PROBES = (
     Probe(
         "kept-connection",
         "One connection serves any number of requests.",
-        "200 200 200",
-        (head() + BODY, Answer(), head() + BODY, Answer(), head() + BODY, Answer()),
+        " ".join(["200"] * MANY),
+        (head() + BODY, Answer()) * MANY,
+    ),
+    Probe(
+        "product-in-an-answer",
+        "An answer does not say of which product the server is.",
+        "200 none",
+        (head() + BODY, Answer(), Products()),
+    ),
+    Probe(
+        "product-in-a-refusal",
+        "Nor does one that the server makes by itself.",
+        f"({REFUSED}) none|closed",
+        (b"\x16\x03\x01 hello\r\n\r\n", Answer(), Products()),
     ),
     Probe(
         "escaped-slash-in-a-name",
@@ -226,6 +245,12 @@ PROBES = (
         "A client that offers HTTP/2, as Java's does by default, is answered in HTTP/1.1.",
         "200 200",
         (head(*UPGRADE) + BODY, Answer(), head() + BODY, Answer()),
+    ),
+    Probe(
+        "http-2",
+        "A client that begins with HTTP/2 without an offer is refused, in HTTP/1.1.",
+        REFUSED,
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)), Answer()),
     ),
     Probe(
         "unfinished-head",

@@ -96,6 +96,8 @@ def test_a_probe_tells_what_came(service: Service) -> None:
     kept = try_probe(service, probes["kept-connection"])
     assert kept.answer == "404 009 closed"
     assert kept.faults
+    named = try_probe(service, probes["product-in-an-answer"])
+    assert named.answer == "404 009 python+version", "BaseHTTP/0.6 Python/3.11.2"
 
 
 def test_a_race_that_nobody_wins_is_told(service: Service) -> None:

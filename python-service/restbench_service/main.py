@@ -64,15 +64,16 @@ def prepared_settings() -> Settings:
 def _check_framework(settings: Settings) -> None:
     """Raises InvalidSettingError."""
     name = settings.framework
-    framework = FRAMEWORKS.get(name)
-    if framework is None:
-        names = ", ".join(FRAMEWORKS)
-        raise InvalidSettingError(f"RESTBENCH_FRAMEWORK={name!r}: must be one of {names}")
-    missing = [package for package in framework.packages if find_spec(package) is None]
-    if missing:
+    missing = {each: _missing(each) for each in FRAMEWORKS}
+    installed = ", ".join(each for each, packages in missing.items() if not packages)
+    if name not in FRAMEWORKS:
+        raise InvalidSettingError(f"RESTBENCH_FRAMEWORK={name!r}: must be one of {installed}")
+    if missing[name]:
         raise InvalidSettingError(
-            f"RESTBENCH_FRAMEWORK={name!r}: not installed ({', '.join(missing)}); make frameworks"
+            f"RESTBENCH_FRAMEWORK={name!r}: not installed ({', '.join(missing[name])}): "
+            f"make frameworks; there is {installed}"
         )
+    framework = FRAMEWORKS[name]
     if "RESTBENCH_HANDOFF" in os.environ and not framework.is_asynchronous:
         raise InvalidSettingError(f"RESTBENCH_HANDOFF: {name} has a thread for each request")
     if settings.workers > 1 and not framework.has_workers:
@@ -80,6 +81,11 @@ def _check_framework(settings: Settings) -> None:
         raise InvalidSettingError(
             f"RESTBENCH_WORKERS={settings.workers}: {name} has one; several have {names}"
         )
+
+
+def _missing(framework: str) -> list[str]:
+    """The packages of it that are not installed."""
+    return [each for each in FRAMEWORKS[framework].packages if find_spec(each) is None]
 
 
 def _check_strategies(names: tuple[str, ...] | None) -> None:

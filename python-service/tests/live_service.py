@@ -1,6 +1,5 @@
 """The service in processes of its own on a free port, and how the tests talk to it."""
 
-import ctypes
 import http.client
 import os
 import random
@@ -213,19 +212,3 @@ def cpu_ticks(pid: int) -> int:
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
-
-
-def sockets_of(pid: int) -> Iterator[socket.socket]:
-    """A process's TCP sockets, as this process's own (pidfd_getfd)."""
-    pidfd = os.pidfd_open(pid)
-    try:
-        for entry in Path(f"/proc/{pid}/fd").iterdir():
-            with suppress(FileNotFoundError):
-                if str(entry.readlink()).startswith("socket:"):
-                    number = ctypes.CDLL(None).syscall(438, pidfd, int(entry.name), 0)
-                    assert number >= 0
-                    with socket.socket(fileno=number) as found:
-                        if found.family == socket.AF_INET and found.type == socket.SOCK_STREAM:
-                            yield found
-    finally:
-        os.close(pidfd)

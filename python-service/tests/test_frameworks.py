@@ -1,13 +1,11 @@
 """What is a framework's own: where a request runs, and what the server around it leaves to it."""
 
 import json
-import re
 import select
 import socket
-import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,6 @@ from live_service import (
     everyone_below,
     free_port,
     side_by_side,
-    sockets_of,
     start,
     state_of,
     wait_until,
@@ -47,7 +44,7 @@ POOLED = ("flask", "fastapi")
 def all_of_them(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LiveService]]:
     """A service under each framework, for tests that leave it as it was; the last one ends them."""
     folder = tmp_path_factory.mktemp("frameworks")
-    settings = {"KEEP_ALIVE_SECONDS": "3", "STOP_TIMEOUT_SECONDS": "1", "PROCESSES": "1"}
+    settings = {"STOP_TIMEOUT_SECONDS": "1", "PROCESSES": "1"}
     with side_by_side(
         {
             folder / name: {"FRAMEWORK": name, "STRATEGIES": strategies_of(name), **settings}
@@ -79,72 +76,12 @@ def test_health_names_the_framework_and_its_server(each: LiveService) -> None:
     assert (health["server"], health["handoff"], health["workers"]) == (server_of(name), handoff, 1)
 
 
-def test_answers_have_a_date_and_no_name_of_the_server(each: LiveService) -> None:
-    """gunicorn's own workers of WSGI write theirs, whatever the application says."""
-    is_flask = health_of(each)["framework"] == "flask"
-    allowed = ("gunicorn",) if is_flask else (None, "restbench")
-    for path in ("/health", "/matrix/serial", "/nothing"):
-        headers = each.request("POST", path, SMALL[0]).headers
-        assert headers["Date"].endswith("GMT")
-        assert headers["Server"] in allowed
-
-
-PRODUCTS = re.compile(
-    rb"gunicorn|granian|uvicorn|aiohttp|hyper|python|[0-9]+\.[0-9]+\.[0-9]+", re.I
-)
-
-
-def test_what_is_not_http_is_answered_without_the_name_of_the_server(each: LiveService) -> None:
-    """aiohttp names itself there: the application does not see such a request."""
-    with connected(each.port) as client:
-        client.sendall(b"\x16\x03\x01 hello\r\n\r\n")
-        answer = everything(client)
-    assert bool(PRODUCTS.search(answer)) == (health_of(each)["framework"] == "aiohttp")
-
-
-def peer_of(it: socket.socket) -> object:
-    """None where it is not connected."""
-    with suppress(OSError):
-        return it.getpeername()
-    return None
-
-
-def test_connections_send_at_once_and_1024_may_wait_to_be_accepted(each: LiveService) -> None:
-    """gunicorn's ASGI worker has asyncio's default there, and no setting for it."""
-    is_asgi_worker = health_of(each)["framework"] == "fastapi-gunicorn"
-    listening = subprocess.run(
-        ["ss", "-Hltn", f"sport = :{each.port}"], capture_output=True, text=True, check=True
-    )
-    assert listening.stdout.split()[2] == ("100" if is_asgi_worker else "1024")
-    pids = [each.process.pid, *children(each.process.pid)]
-    with connected(each.port) as client:
-        client.sendall(post_head(len(SMALL[0])) + SMALL[0])
-        assert answer_of(client).body == SMALL[1]
-        ours = client.getsockname()
-        delays = [
-            it.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-            for pid in pids
-            for it in sockets_of(pid)
-            if peer_of(it) == ours
-        ]
-    assert delays == [1]
-
-
 def test_a_kept_connection_takes_one_long_body_after_the_other(each: LiveService) -> None:
     body, answer = LONG_BODY
     with connected(each.port) as client:
         for _ in range(60):
             client.sendall(post_head(len(body)) + body)
             assert answer_of(client).body == answer
-
-
-def test_an_idle_connection_is_closed_after_its_time(all_of_them: dict[str, LiveService]) -> None:
-    with ExitStack() as stack:
-        clients = [stack.enter_context(connected(it.port)) for it in all_of_them.values()]
-        for client in clients:
-            client.sendall(post_head(len(SMALL[0])) + SMALL[0])
-        assert [answer_of(client).body for client in clients] == [SMALL[1]] * len(clients)
-        assert [everything(client) for client in clients] == [b""] * len(clients)
 
 
 def test_what_a_client_held_that_left_while_its_request_ran_is_given_back(

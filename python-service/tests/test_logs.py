@@ -80,12 +80,28 @@ def fired(line: str, rules: int = 64) -> list[int]:
 def test_the_stream_is_the_one_that_the_contract_describes() -> None:
     draws = Draws(1)
     assert [draws.pick(65536) for _ in range(6)] == [3, 30870, 22578, 28038, 41884, 56807]
+    assert draws._state == 60996517653179
 
 
 @pytest.mark.parametrize("rule_set", PATTERNS)
 def test_the_rules_are_drawn_as_the_contract_describes(rule_set: str) -> None:
     rules = drawn_rules()[: RULE_SETS[rule_set]]
     assert crc32("\n".join(rule.pattern for rule in rules).encode()) == PATTERNS[rule_set]
+
+
+def test_single_rules_lines_and_counts_are_those_of_the_contract() -> None:
+    """The checksums have them too, but do not say where something is wrong."""
+    first, last = drawn_rules()[0], drawn_rules()[63]
+    assert (first.pattern, first.min_level, first.weight) == (r"^(?:sshd|worker)$", 3, 5)
+    assert "{5}" in last.pattern
+    lines = drawn_lines(1, 10)
+    message = "Accepted publickey for user121 from 10.69.86.145 port 32300 ssh2"
+    assert lines[0] == f"2026-03-01T00:00:00.000Z cache-11 INFO report[27838]: {message}"
+    expected = [[7, 39], [7, 36, 39], [7, 39], [], [], [1, 9, 17, 25, 33, 57]]
+    expected += [AMOUNTS, [1, 17, 25, 33], [], AMOUNTS]
+    assert [fired(line) for line in lines] == expected
+    counts = [13, 283, 1, 2, 6, 4, 23, 246, 29, 172, 1, 13, 13, 6, 184, 0]
+    assert json.loads(answer_to("R16", 1000))["counts"] == counts
 
 
 def test_weights_and_the_threshold_are_those_of_the_contract() -> None:

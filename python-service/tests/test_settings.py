@@ -194,16 +194,25 @@ def test_a_bad_value_ends_the_start_with_one_line_and_code_2(
     assert (exit_.value.code, capsys.readouterr().err) == (2, line)
 
 
-def test_a_framework_that_is_not_installed_ends_the_start_and_names_what_installs_it(
+@pytest.mark.parametrize(
+    ("framework", "line"),
+    [
+        ("fastapi", "not installed (uvloop): make frameworks; there is flask"),
+        ("django", "must be one of flask"),
+    ],
+)
+def test_a_framework_that_is_not_installed_is_not_listed_and_what_installs_it_is_named(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    framework: str,
+    line: str,
 ) -> None:
-    monkeypatch.setenv("RESTBENCH_FRAMEWORK", "fastapi")
+    monkeypatch.setenv("RESTBENCH_FRAMEWORK", framework)
     monkeypatch.setattr(main, "find_spec", lambda name: None if name == "uvloop" else name)
     with pytest.raises(SystemExit) as exit_:
         main.prepared_settings()
-    line = "RESTBENCH_FRAMEWORK='fastapi': not installed (uvloop); make frameworks\n"
-    assert (exit_.value.code, capsys.readouterr().err) == (2, line)
+    told = f"RESTBENCH_FRAMEWORK='{framework}': {line}\n"
+    assert (exit_.value.code, capsys.readouterr().err) == (2, told)
 
 
 def test_too_few_open_files_end_the_start_with_one_line_and_code_2() -> None:

@@ -190,12 +190,17 @@ def busy(services: Mapping[str, LiveService], seconds: float = 5.0) -> dict[str,
 
 
 def test_idle_workers_use_no_time_all_of_a_service_together(
-    all_of_them: dict[str, LiveService],
+    all_of_them: dict[str, LiveService], tmp_path: Path
 ) -> None:
-    """Under the frameworks of the experiment that compares numbers of workers."""
-    up = {name: all_of_them[name] for name in ("flask", "fastapi-gunicorn")}
-    wait_until(lambda: all(is_whole(each) for each in up.values()))
-    wait_until(lambda: not busy(up))
+    """As many as the experiment that compares their numbers has up side by side on two cores."""
+    settings = {"STRATEGIES": "serial", "FRAMEWORK": "fastapi-gunicorn"}
+    numbers = ("1", "2", "5", "8")
+    wanted = {tmp_path / number: {**settings, "WORKERS": number} for number in numbers}
+    with side_by_side(wanted) as services:
+        of_numbers = dict(zip(numbers, services, strict=True))
+        wait_until(lambda: all(len(pids_of(it)) == int(n) for n, it in of_numbers.items()))
+        up = of_numbers | {name: all_of_them[name] for name in ("flask", "fastapi-gunicorn")}
+        wait_until(lambda: not busy(up))
 
 
 def test_the_folder_of_a_service_that_was_killed_is_removed_by_the_next(

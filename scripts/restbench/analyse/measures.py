@@ -27,6 +27,8 @@ COUNTS = ("samples", "errors", "wrong_answers")
 
 #: With fewer blocks no number has an interval (method, rule 6).
 FEWEST_BLOCKS = 3
+#: Kept connections that were drawn less often in a block say what some draws were.
+FEWEST_DRAWS = 8
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,10 @@ class Row:
         """Every flag of any block, each once."""
         if not self.measurements:
             return ("not-measured",)
-        return tuple(dict.fromkeys(flag for each in self.measurements for flag in each.flags))
+        drawn = [each.trials or 0 for each in self.measured if "busy_workers" in each.extras]
+        few = ["few-draws"] * (min(drawn, default=FEWEST_DRAWS) < FEWEST_DRAWS)
+        known = [flag for each in self.measurements for flag in each.flags]
+        return tuple(dict.fromkeys([*known, *few]))
 
     @property
     def warnings(self) -> tuple[WarningEntry, ...]:

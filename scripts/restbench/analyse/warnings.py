@@ -203,6 +203,10 @@ FLAGS: dict[str, str] = {
     "ports-awaited": (
         "New connections left so many ports waiting that a trial of this cell had to wait."
     ),
+    "few-draws": (
+        "Its users drew their kept connections in fewer than 8 trials of a block: which of several "
+        "workers had them is luck."
+    ),
     "relayed": (
         "The kernel has no netem: a relay made the network's delay, and its CPU time is among the "
         "load generator's."

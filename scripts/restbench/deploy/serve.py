@@ -75,10 +75,14 @@ def require_frameworks() -> None:
         given = os.environ.get(variable) or DEFAULT_FRAMEWORKS[name]
         framework = next((each for each in FRAMEWORKS[name] if each == given), None)
         if framework is None:
-            known = ", ".join(FRAMEWORKS[name])
-            raise BadConfiguration(f"{variable}={given}: the {name} service has {known}")
+            raise BadConfiguration(f"{variable}={given}: the {name} service has {_known(name)}")
         if lack := programs.lacking(name, framework):
-            raise BadConfiguration(f"{variable}: {lack}")
+            raise BadConfiguration(f"{variable}: {lack}; there is {_known(name)}")
+
+
+def _known(name: ServiceName) -> str:
+    """The frameworks that can be had here."""
+    return ", ".join(each for each in FRAMEWORKS[name] if not programs.lacking(name, each))
 
 
 def start_all(

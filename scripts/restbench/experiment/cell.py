@@ -87,6 +87,8 @@ FRAMEWORKS: dict[ServiceName, tuple[Framework, ...]] = {
 ASYNCHRONOUS = frozenset[Framework](
     {"reactor-netty", "vertx", "fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"}
 )
+#: Those whose server can have several processes that serve.
+WITH_WORKERS = frozenset[Framework]({"flask", "flask-granian", "fastapi-gunicorn", "rsgi"})
 DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWORKS.items()}
 
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.

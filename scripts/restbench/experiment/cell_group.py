@@ -15,6 +15,7 @@ from restbench.experiment.cell import (
     FACTORS,
     STRATEGIES,
     TAKING_MESSAGES,
+    WITH_WORKERS,
     Cell,
     ServiceName,
     require_framework,
@@ -66,8 +67,12 @@ class CellGroup(OptionalLevels):
             allowed = ", ".join(sorted(ASYNCHRONOUS))
             raise ValueError(f"handoff: 'loop' needs framework to be of {allowed}")
         can_have_workers = (self.service, self.strategy) == ("python", ["serial"])
-        if max(self.levels("workers")) > 1 and not can_have_workers:
-            raise ValueError("workers: more than 1 are for python with strategy serial alone")
+        have_workers = can_have_workers and {*self.levels("framework")} <= WITH_WORKERS
+        if max(self.levels("workers")) > 1 and not have_workers:
+            raise ValueError(
+                "workers: more than 1 are for python with strategy serial alone, and framework of "
+                + ", ".join(sorted(WITH_WORKERS))
+            )
         return self
 
     @model_validator(mode="after")

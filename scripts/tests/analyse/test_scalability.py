@@ -47,9 +47,9 @@ def test_over_blocks_the_parameters_have_t_intervals() -> None:
     found = published(LEVELS, BLOCKS)
     assert not isinstance(found, str)
     expected = ((100.132, 1.528), (0.050351, 0.007768), (0.00099554, 0.00022308))
-    for interval, (mean, half_width) in zip(found, expected, strict=True):
-        assert interval.mean == pytest.approx(mean, rel=1e-3)
-        assert interval.half_width == pytest.approx(half_width, rel=1e-2)
+    for interval, (mean, half_width), off in zip(found, expected, (1e-4, 1e-3, 1e-3), strict=True):
+        assert interval.mean == pytest.approx(mean, rel=off)
+        assert interval.half_width == pytest.approx(half_width, rel=1e-3)
 
 
 def test_amdahls_law_is_the_one_without_coherency() -> None:

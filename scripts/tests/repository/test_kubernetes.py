@@ -55,6 +55,9 @@ def test_a_service_is_that_of_compose(name: str) -> None:
     assert ours["image"] == composed["image"]
     variables = {each["name"]: each["value"] for each in ours["env"]}
     assert variables.keys() == composed["environment"].keys()
+    usual = f"${{{name.upper()}_FRAMEWORK:-{variables['RESTBENCH_FRAMEWORK']}}}"
+    assert composed["environment"]["RESTBENCH_FRAMEWORK"] == usual, "the user's choice"
+    assert composed["cpuset"] == f"${{{name.upper()}_CPUSET:-}}"
     assert variables["RESTBENCH_PORT"] == composed["environment"]["RESTBENCH_PORT"]
     assert str(ours["ports"][0]["containerPort"]) == variables["RESTBENCH_PORT"]
     (service,) = [
@@ -74,6 +77,7 @@ def test_an_engine_and_its_controller_are_those_of_compose() -> None:
         assert options <= {*command.split()}
         assert ours["command"][0] in command
         assert composed["image"] == ours["image"]
+        assert composed["cpuset"] == "${ENGINE_CPUSET:-}"
         assert composed["networks"]["default"]["aliases"] == [f"{name}.engine"]
     assert COMPOSE["scale"]["command"] == bench["args"]
 

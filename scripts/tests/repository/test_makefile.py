@@ -58,6 +58,7 @@ def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) 
         (("serve", "FRONT=apache"), "command -v apache2"),
         (("bench", "EXPERIMENT=frameworks"), "command -v wrk"),
         (("bench", "EXPERIMENT=instances"), "command -v nginx"),
+        (("bench", "EXPERIMENT=workers", "PROFILE=wide"), "command -v nginx"),
         (("bench-limit",), "command -v wrk"),
         (("bench-limit",), "command -v g++"),
         (("bench-growth",), "command -v wrk"),

@@ -54,6 +54,11 @@ def test_one_service_is_attached_to_while_the_other_is_started(
         ("python unbound", "python={stub}", EnvironmentProblem("is the java service, not the py")),
         ("python unbound", "java={stub}", BadConfiguration("no selected cell has this service")),
         ("java core0", "java={stub}", BadConfiguration("cannot be placed")),
+        (
+            "java unbound nginx",
+            "java={stub}",
+            BadConfiguration("given a front; select the rest with --cells 'placement=unbound fr"),
+        ),
         ("java unbound", "java={stub}/path", BadConfiguration("give SERVICE=http://HOST:PORT")),
         ("java unbound", "java=http://", BadConfiguration("give SERVICE=http://HOST:PORT")),
         ("java unbound", "java={stub} java={stub}", BadConfiguration("is attached twice")),
@@ -108,6 +113,8 @@ def test_an_address_where_nobody_answers_is_refused(
 
 
 def check(bench: Bench, cells: str, attach: str) -> None:
-    name, placement = cells.split()
-    path = bench.experiment({name: ["serial"]}, placement)
-    environment.check(measuring.order_for(path, "p", "", attach.split()))
+    name, placement, *front = cells.split()
+    path = Path(bench.experiment({name: ["serial"]}, placement))
+    if front:
+        path.write_text(path.read_text().replace("users = 2", f'users = 2\nfront = "{front[0]}"'))
+    environment.check(measuring.order_for(str(path), "p", "", attach.split()))

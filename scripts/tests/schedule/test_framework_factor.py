@@ -22,6 +22,7 @@ from restbench.experiment.cell import (
     ASYNCHRONOUS,
     DEFAULT_FRAMEWORKS,
     FRAMEWORKS,
+    WITH_WORKERS,
     Cell,
     ServiceName,
 )
@@ -208,16 +209,21 @@ def test_where_an_event_loop_runs_requests_stands_in_the_cell_and_its_service(
         loaded(tmp_path, in_loop_all)
 
 
-def test_asynchronous_frameworks_of_python_are_those_of_the_services_own_table() -> None:
+@pytest.mark.parametrize(
+    ("member", "ours"), [("is_asynchronous", ASYNCHRONOUS), ("has_workers", WITH_WORKERS)]
+)
+def test_what_frameworks_of_python_can_do_is_what_the_services_own_table_says(
+    member: str, ours: frozenset[str]
+) -> None:
     code = (
         "from restbench_service.frameworks import FRAMEWORKS as known; "
-        "print(*(name for name, each in known.items() if each.is_asynchronous))"
+        f"print(*(name for name, each in known.items() if each.{member}))"
     )
     command = [sys.executable, "-c", code]
     told = subprocess.run(
         command, cwd=programs.PYTHON_SERVICE, capture_output=True, text=True, check=True
     ).stdout
-    assert set(told.split()) == ASYNCHRONOUS & {*FRAMEWORKS["python"]}
+    assert set(told.split()) == ours & {*FRAMEWORKS["python"]}
 
 
 @pytest.mark.live

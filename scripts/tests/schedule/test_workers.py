@@ -18,7 +18,7 @@ from fixture_run import cell
 from ports import free_port
 from shown_run import page_of, part_of, picture_of, printed
 from stated_claims import claim, decided
-from synthetic_rows import around, row
+from synthetic_rows import around, row, with_facts
 from trial_run import EXPERIMENT, build
 from two_way import FTest
 
@@ -92,6 +92,14 @@ def test_what_the_published_table_shows_is_said_with_its_faults() -> None:
         shown = f"{ratio.estimate:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
         assert f"{one} over {two} workers takes {shown}" in said
     assert "One run a cell, no interval." in PUBLISHED.faults
+
+
+def test_what_is_said_of_the_earlier_version_is_what_its_numbers_give() -> None:
+    minutes, of_logs, points = 71.6, 459_311, 400
+    said = " ".join(PUBLISHED.faults)
+    assert f"{minutes} minutes and {of_logs:_} logs".replace("_", " ") in said
+    assert f"give {minutes * 60_000 / of_logs:.3f} ms a log, not the 9.505 ms" in said
+    assert f"{of_logs / points:.1f} logs a point" in said
 
 
 @pytest.mark.parametrize(
@@ -176,6 +184,11 @@ def test_a_cells_workers_and_connections_stand_in_its_id_and_its_service() -> No
     ("old", "new", "told"),
     [
         ("users = [1, 2]", "users = 1\nworkers = 2", "more than 1 are for python with strategy"),
+        (
+            'service = "java"\nstrategy = ["serial", "pinned"]',
+            'service = "python"\nstrategy = "serial"\nworkers = 2\nframework = "aiohttp"',
+            "and framework of fastapi-gunicorn, flask, flask-granian, rsgi",
+        ),
         ("users = [1, 2]", "users = 1\nconnection = 'none'", "Input should be 'kept' or 'each'"),
         ("seed = 3", 'seed = 3\nviews = ["workers"]', "'workers' belongs to a table"),
     ],
@@ -201,6 +214,15 @@ def test_the_claims_are_about_cells_of_the_reference_profile_whatever_cores_ther
     for question in claims.claims[0].parts[0].questions():
         assert {each.workers for each in question.numerator.cells} == {advised}
         assert len({*question.denominator.cells}) == len(question.denominator.cells)
+
+
+def test_a_small_matrix_and_nginx_have_a_profile_and_names_of_their_own() -> None:
+    profile = DEFINITION.profile("wide")
+    wide = [cell for cell in DEFINITION.all_cells() if profile.measures(cell)]
+    kinds = {(each.complexity, each.front) for each in wide}
+    assert kinds == {("low", "none"), ("low", "nginx"), ("logs-one", "nginx")}
+    its = grids([Row(each, None, (), ()) for each in wide], cores=2)
+    assert len({workers.name(each) for each in its}) == len(its) == 2 * len(kinds)
 
 
 @pytest.mark.parametrize(
@@ -266,6 +288,14 @@ def test_a_grid_has_the_ratio_to_the_best_of_a_column_and_what_is_alike() -> Non
 
 def test_numbers_of_one_worker_alone_are_no_grid() -> None:
     assert grids([row("python serial low 10", around(100.0))], 2) == []
+
+
+def test_a_cell_whose_kept_connections_were_drawn_too_rarely_is_marked() -> None:
+    drawn = with_facts(row("python serial low 10 workers=5", around(100.0)), trials=8)
+    spread = with_facts(drawn, extras={"busy_workers": 4.0})
+    rarely = with_facts(spread, trials=[9, 7, 9, 9, 9])
+    assert (drawn.flags, spread.flags, rarely.flags) == ((), (), ("few-draws",))
+    assert with_facts(rarely, extras={}).flags == (), "of one worker, or of new connections"
 
 
 TABLE = f"""

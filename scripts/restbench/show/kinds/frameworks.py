@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from restbench import ROOT
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.frameworks import Cost, Load, Size, loads
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, users_text
@@ -26,7 +28,7 @@ HOW_TO_READ = (
     f"time a request in the cheapest framework; a framework does not matter where all lie within "
     f"{100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals. Services "
     "are measured without a front: for measuring, not for exposure. How each server differs with "
-    "slow, broken or hostile requests stands in contract/deviations.toml."
+    "slow, broken or hostile requests stands in the last table (contract/deviations.toml)."
 )
 
 
@@ -118,6 +120,7 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
         *found.figures("frameworks"),
         *(table_of(each, known) for each in dict.fromkeys(load.cell.service for load in known)),
         doc.Text(HOW_TO_READ) if known else None,
+        _deviations(known) if known else None,
     )
 
 
@@ -184,6 +187,23 @@ def table_of(service: str, known: Sequence[Load]) -> doc.Table:
     return replace(made, rows=(*made.rows, gone)) if service == "python" else made
 
 
+def _deviations(known: Sequence[Load]) -> doc.Table:
+    """Where the measured frameworks do not answer as the contract says, by their order."""
+    measured = {
+        cost.row.cell.framework for load in known for size in load.sizes for cost in size.costs
+    }
+    text = (ROOT / "contract" / "deviations.toml").read_text(encoding="utf-8")
+    listed: list[Mapping[str, str]] = tomllib.loads(text)["deviation"]
+    rows = [
+        row
+        for of in FRAMEWORKS.values()
+        for name in of
+        for row in listed
+        if name in measured and row.get("framework") == name and "front" not in row
+    ]
+    return doc.table("Answers other than the contract's", _OF_DEVIATIONS, rows)
+
+
 def _link(cost: Cost) -> doc.Link:
     cell = cost.row.cell
     is_default = cell.framework == DEFAULT_FRAMEWORKS[cell.service]
@@ -205,6 +225,12 @@ _COLUMNS: Sequence[doc.Column[Cost]] = (
     doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.over_default("wrk_per_s"))),
     doc.number("p99 ms", lambda cost: cost.row.value("p99_ms")),
     doc.Column("Warnings and notes", lambda cost: doc.remarks(cost.row)),
+)
+_OF_DEVIATIONS: Sequence[doc.Column[Mapping[str, str]]] = (
+    doc.Column("Framework", lambda row: row["framework"]),
+    doc.Column("Request", lambda row: row.get("probe") or row["example"]),
+    doc.Column("Answer", lambda row: row["answer"]),
+    doc.Column("Why", lambda row: row["why"]),
 )
 #: What somebody looks for who knows the study of 2022.
 _JAPRONTO = (

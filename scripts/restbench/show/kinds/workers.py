@@ -27,8 +27,6 @@ from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
 from restbench.show.view import View
 
-#: A cell whose connections were drawn less often says what one draw was.
-FEWEST_DRAWS = 8
 HOW_TO_READ = (
     "A core is a hardware thread that the service may use. Which worker accepts a kept connection "
     "keeps it, so users of a trial draw their connections anew, several times in a block."
@@ -46,8 +44,10 @@ def of(found: Findings) -> list[Grid]:
 
 
 def name(grid: Grid) -> str:
-    """Such as `fastapi-gunicorn, low, connections kept`."""
-    return f"{grid.cell.framework}, {grid.cell.complexity}, connections {grid.cell.connection}"
+    """Such as `fastapi-gunicorn, low, connections kept`, with the front where there is one."""
+    cell = grid.cell
+    behind = f", {cell.front}" * (cell.front != "none")
+    return f"{cell.framework}{behind}, {cell.complexity}, connections {cell.connection}"
 
 
 def sentences(grid: Grid) -> list[str]:
@@ -124,12 +124,10 @@ def _draws(grid: Grid) -> list[str]:
     busy = [each.extras["busy_workers"] for each in row.measured if "busy_workers" in each.extras]
     if not busy:
         return []
-    few = min(each.trials or 0 for each in row.measured)
-    rare = f" few-draws: only {few} in a block." if few < FEWEST_DRAWS else ""
     return [
         f"{name(grid)}: {users_text(row.cell.users)} had connections to {fmean(busy):.2f} of "
         f"{row.cell.workers} workers on average; by chance it would be "
-        f"{expected_busy(row.cell.workers, row.cell.users):.2f}.{rare}"
+        f"{expected_busy(row.cell.workers, row.cell.users):.2f}."
     ]
 
 
@@ -177,12 +175,13 @@ def charts(grids: Sequence[Grid]) -> list[Chart]:
 
 def _chart(grid: Grid) -> Chart:
     cell = grid.cell
+    behind = f"-{cell.front}" * (cell.front != "none")
     caption = (
         f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the "
         f"darkest. ±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
     return Chart(
-        name=f"workers-{cell.framework}-{cell.complexity}-{cell.connection}",
+        name=f"workers-{cell.framework}{behind}-{cell.complexity}-{cell.connection}",
         title=f"Workers and users: {name(grid)}",
         caption=caption,
         description=f"{name(grid)}. {caption} {' '.join(sentences(grid))}",

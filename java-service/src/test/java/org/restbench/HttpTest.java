@@ -215,11 +215,4 @@ class HttpTest {
                 .startsWith("HTTP/1.1 400 ")
                 .doesNotContain("Tomcat", "Exception", "\tat ");
     }
-
-    @Test
-    void a_connection_serves_more_than_a_hundred_requests() throws Exception {
-        String one = "GET /strategies HTTP/1.1\r\nHost: x\r\n";
-        String answers = RawHttp.all(service, (one + "\r\n").repeat(150) + one + "Connection: close\r\n\r\n");
-        assertThat(answers.split("HTTP/1.1 200 ", -1)).hasSize(152);
-    }
 }

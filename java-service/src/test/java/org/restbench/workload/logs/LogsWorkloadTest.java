@@ -52,6 +52,13 @@ class LogsWorkloadTest {
             HEAD + " FATAL sshd[1]: t took 4001 ms\u2028",
             List.of(0, 1, 9, 17, 25, 33, 40, 41, 48, 57));
 
+    /** What rules look for, and what is around it. */
+    private static final List<String> FRAGMENTS = List.of(
+            "took ", "after ", "499", "4501", " ms", "0 keys", "1234567 kB", "Failed password for user0",
+            "42 from 10.1", "7.", "GET /cart", "/items", "?id=0123abcd", " 503 ", "POST /search", " db-03 ERROR ",
+            "nginx[", "512", "]: ", "deadbeef", "-", ": ", "a", "Zz", ".", "'", "=", " ",
+            HEAD + " FATAL worker[77]: ", "\u00e9", "\ud83d\ude00", "\u2028", "\r", "\u0085", "\0");
+
     private static long crc(String text) {
         CRC32 crc = new CRC32();
         crc.update(text.getBytes(StandardCharsets.UTF_8));
@@ -105,6 +112,29 @@ class LogsWorkloadTest {
     void a_line_fires_what_was_found_by_hand() {
         BY_HAND.forEach((line, rules) ->
                 assertThat(fired(RuleSet.R64.rules(), line)).as(line).isEqualTo(rules));
+    }
+
+    private static boolean firesByRe2(Rule rule, Line line) {
+        var match = com.google.re2j.Pattern.compile(rule.pattern().pattern()).matcher(line.field(rule.field()));
+        return line.level() >= rule.minLevel()
+                && match.find()
+                && (rule.over() == Rule.ANY || Integer.parseInt(match.group(1)) > rule.over());
+    }
+
+    @Test
+    void another_engine_finds_the_same_in_any_line() {
+        List<Rule> rules = RuleSet.R64.rules();
+        Random random = new Random(2022);
+        for (int round = 0; round < 300; round++) {
+            String line = random.ints(random.nextInt(12), 0, FRAGMENTS.size())
+                    .mapToObj(FRAGMENTS::get)
+                    .collect(Collectors.joining());
+            List<Integer> found = IntStream.range(0, rules.size())
+                    .filter(rule -> firesByRe2(rules.get(rule), Line.of(line)))
+                    .boxed()
+                    .toList();
+            assertThat(fired(rules, line)).as(line).isEqualTo(found);
+        }
     }
 
     @Test
