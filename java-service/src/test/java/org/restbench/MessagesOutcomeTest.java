@@ -171,10 +171,27 @@ class MessagesOutcomeTest {
             assertThat(calls.popped()).isEqualTo(body);
         }
         String queue = calls.queue();
-        for (String path : List.of("queues", "broadcast", "queues/" + queue + "/messages", "queues/" + queue + "/pop")) {
+        for (String path :
+                List.of("queues", "broadcast", "queues/" + queue + "/messages", "queues/" + queue + "/pop")) {
             Map<String, Object> members = Map.of(
-                    "requestId", 1, "queue", queue, "technique", "skip-locked", "queues", List.of(queue), "sender", 3,
-                    "client", 3, "receiver", 5, "body", "x", "key", path); // others than its own are ignored
+                    "requestId",
+                    1,
+                    "queue",
+                    queue,
+                    "technique",
+                    "skip-locked",
+                    "queues",
+                    List.of(queue),
+                    "sender",
+                    3,
+                    "client",
+                    3,
+                    "receiver",
+                    5,
+                    "body",
+                    "x",
+                    "key",
+                    path); // others than its own are ignored
             for (String member : members.keySet()) {
                 Map<String, Object> hostile = new HashMap<>(members);
                 hostile.put(member, sql);

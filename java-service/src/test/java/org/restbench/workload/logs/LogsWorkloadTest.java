@@ -54,10 +54,41 @@ class LogsWorkloadTest {
 
     /** What rules look for, and what is around it. */
     private static final List<String> FRAGMENTS = List.of(
-            "took ", "after ", "499", "4501", " ms", "0 keys", "1234567 kB", "Failed password for user0",
-            "42 from 10.1", "7.", "GET /cart", "/items", "?id=0123abcd", " 503 ", "POST /search", " db-03 ERROR ",
-            "nginx[", "512", "]: ", "deadbeef", "-", ": ", "a", "Zz", ".", "'", "=", " ",
-            HEAD + " FATAL worker[77]: ", "\u00e9", "\ud83d\ude00", "\u2028", "\r", "\u0085", "\0");
+            "took ",
+            "after ",
+            "499",
+            "4501",
+            " ms",
+            "0 keys",
+            "1234567 kB",
+            "Failed password for user0",
+            "42 from 10.1",
+            "7.",
+            "GET /cart",
+            "/items",
+            "?id=0123abcd",
+            " 503 ",
+            "POST /search",
+            " db-03 ERROR ",
+            "nginx[",
+            "512",
+            "]: ",
+            "deadbeef",
+            "-",
+            ": ",
+            "a",
+            "Zz",
+            ".",
+            "'",
+            "=",
+            " ",
+            HEAD + " FATAL worker[77]: ",
+            "\u00e9",
+            "\ud83d\ude00",
+            "\u2028",
+            "\r",
+            "\u0085",
+            "\0");
 
     private static long crc(String text) {
         CRC32 crc = new CRC32();

@@ -35,8 +35,7 @@ final class Main {
         }
     }
 
-    private static Map<String, Object> answer(JsonMapper json, Runner runner, String line)
-            throws InterruptedException {
+    private static Map<String, Object> answer(JsonMapper json, Runner runner, String line) throws InterruptedException {
         try {
             if (!(json.readTree(line) instanceof ObjectNode asked)) {
                 throw new IllegalArgumentException("a line must be a JSON object");
