@@ -119,7 +119,7 @@ class NpbZeep(_Zeep):
 def _refused(fault: Fault) -> Exception:
     texts = {
         etree.QName(each).localname: each.text
-        for each in (fault.detail.iter(etree.Element) if fault.detail is not None else ())
+        for each in (fault.detail.iter(etree.Element) if etree.iselement(fault.detail) else ())
     }
     if not texts.get("errorCode"):
         return MalformedAnswer(f"a fault without an error code: {fault.message}")

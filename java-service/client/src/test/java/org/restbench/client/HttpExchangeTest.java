@@ -12,6 +12,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -223,16 +224,22 @@ class HttpExchangeTest {
                     right(number, connection);
                 });
                 HttpExchange exchange = server.exchange()) {
-            CompletableFuture<?>[] answers = IntStream.range(100, 140)
-                    .mapToObj(number ->
-                            exchange.start(Integer.toString(number).getBytes(StandardCharsets.UTF_8), limits(30_000)))
-                    .map(answer -> answer.thenRun(
-                            () -> names.add(Thread.currentThread().getName())))
-                    .toArray(CompletableFuture[]::new);
+            List<CompletableFuture<Void>> answers = new ArrayList<>();
+            for (int number = 100; number < 140; number++) {
+                byte[] message = Integer.toString(number).getBytes(StandardCharsets.UTF_8);
+                CompletableFuture<Answer> answer = exchange.start(message, limits(30_000));
+                answers.add(answer.thenRun(() -> note(names)));
+            }
             heard.countDown();
-            CompletableFuture.allOf(answers).get();
+            for (CompletableFuture<Void> answer : answers) {
+                answer.get();
+            }
         }
         assertThat(names).isNotEmpty().isSubsetOf("http-1", "http-2");
+    }
+
+    private static void note(Set<String> names) {
+        names.add(Thread.currentThread().getName());
     }
 
     @Test

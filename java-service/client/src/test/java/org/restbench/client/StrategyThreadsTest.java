@@ -80,23 +80,22 @@ class StrategyThreadsTest {
                 .hasMessage("threads: must be from 1 to 1024, is 0");
         assertThatThrownBy(() -> Strategies.of("pipeline", 3, null, Map.of(), Loop.IN_ORDER))
                 .hasMessageContaining("threads: must be from 4 to 1024 for pipeline, is 3");
-        Map<String, ThrowingCallable> wrong = Map.of(
-                "inFlight: must be from 1 to 100000, is 0", () -> Limits.DEFAULT.withInFlight(0),
-                "queue: must be from 1 to 100000, is 100001", () -> Limits.DEFAULT.withQueue(100_001),
-                "perCall: must be more than 0 and at most 1 day, is PT0S",
-                        () -> Limits.DEFAULT.withPerCall(Duration.ZERO),
-                "whole: must be more than 0 and at most 1 day, is PT25H",
-                        () -> Limits.DEFAULT.withWhole(Duration.ofHours(25)),
-                "maxAnswerBytes: must be from 1 to 2147483647, is 0",
-                        () -> new Limits(1, 1, Duration.ofSeconds(1), null, 0, Retries.NONE, false),
-                "attempts: must be from 1 to 100, is 0", () -> new Retries(0, 1, false, false, 0),
-                "busyAttempts: must be from 1 to 100, is 101", () -> new Retries(1, 101, false, false, 0),
-                "loop threads: must be from 1 to 1024, is 0", () -> Loop.team(0));
-        wrong.forEach((said, made) -> assertThatThrownBy(made)
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage(said));
+        Limits usual = Limits.DEFAULT;
+        isRefused("inFlight: must be from 1 to 100000, is 0", () -> usual.withInFlight(0));
+        isRefused("queue: must be from 1 to 100000, is 100001", () -> usual.withQueue(100_001));
+        Duration none = Duration.ZERO;
+        isRefused("perCall: must be more than 0 and at most 1 day, is PT0S", () -> usual.withPerCall(none));
+        Duration tooLong = Duration.ofHours(25);
+        isRefused("whole: must be more than 0 and at most 1 day, is PT25H", () -> usual.withWhole(tooLong));
+        isRefused("attempts: must be from 1 to 100, is 0", () -> new Retries(0, 1, false, false, 0));
+        isRefused("busyAttempts: must be from 1 to 100, is 101", () -> new Retries(1, 101, false, false, 0));
+        isRefused("loop threads: must be from 1 to 1024, is 0", () -> Loop.team(0));
         assertThatThrownBy(() -> Strategies.of("guess", 1, null, Map.of(), Loop.IN_ORDER))
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    private static void isRefused(String said, ThrowingCallable made) {
+        assertThatThrownBy(made).isInstanceOf(IllegalArgumentException.class).hasMessage(said);
     }
 
     @Test
