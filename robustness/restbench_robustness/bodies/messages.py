@@ -54,7 +54,7 @@ def ours(draw: st.DrawFn, message: Message) -> Message:
         "{run}-a": draw(st.sampled_from(queues)),
         "{run}": "fuzz",
         "{id}": "1",
-        "{technique}": draw(st.sampled_from(["skip-locked", "blocking", "memory", "pgmq"])),
+        "{technique}": draw(st.sampled_from(["skip-locked", "blocking", "pgmq"])),
     }
     path, query, body = message.path, message.query or "", message.body
     for name, it in filled.items():
