@@ -35,7 +35,9 @@ def test_a_gap_that_closes_is_a_ratio_of_ratios() -> None:
     found = decided(file, measured)
     assert found.verdict == "reproduced"
     assert found.parts[0].comparison.estimate == pytest.approx(1.1 / 2, rel=0.01)
-    assert found.parts[0].label == ("(java serial medium 10u / pinned medium 10u) / (java serial low 10u / pinned low 10u)")
+    assert found.parts[0].label == (
+        "(java serial medium 10u / pinned medium 10u) / (java serial low 10u / pinned low 10u)"
+    )
     assert len(found.cells) == 4
 
 
@@ -111,7 +113,9 @@ def test_a_kind_of_a_mix_is_compared_with_its_level_alone() -> None:
     for factor, verdict in ((1.9, "reproduced"), (2.2, "contradicted")):
         found = decided(claim(one), [alone, _mixed(times(factor))])
         assert found.verdict == verdict
-        assert "p95 java serial low in mix 10u / java serial low 10u" in found.why.replace("P95", "p95")
+        assert "p95 java serial low in mix 10u / java serial low 10u" in found.why.replace(
+            "P95", "p95"
+        )
 
 
 def _mixed(p95_ms: Sequence[float]) -> Row:

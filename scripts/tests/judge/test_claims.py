@@ -68,7 +68,9 @@ def test_another_size_than_the_studys_is_said() -> None:
 
 def test_a_reproduced_claim_tells_its_ratio_with_interval_and_its_cells() -> None:
     found = decided(claim(part("greater")), rows(times(1.5)))
-    assert found.why.startswith("Throughput java serial low 10u / pinned low 10u = 1.50 [1.49, 1.51]")
+    assert found.why.startswith(
+        "Throughput java serial low 10u / pinned low 10u = 1.50 [1.49, 1.51]"
+    )
     assert found.cells == ("java-serial-unbound-low-10u", "java-pinned-unbound-low-10u")
     (only,) = found.parts
     assert only.comparison.ratio is not None

@@ -246,7 +246,12 @@ def test_runs_without_a_common_cell_are_not_offered_for_comparison(
     site.write(tmp_path, site.find(tmp_path))
     page = browser.new_page()
     page.goto((tmp_path / "index.html").as_uri())
-    assert texts(page, ".run .links a") == ["Its cells", "Its cells", f"Compare with {FIRST}", "Its cells"]
+    assert texts(page, ".run .links a") == [
+        "Its cells",
+        "Its cells",
+        f"Compare with {FIRST}",
+        "Its cells",
+    ]
     go(page, "view=compare")
     chosen = page.locator("#view select").evaluate_all("all => all.map((one) => one.value)")
     assert chosen[:2] == [FIRST, SECOND]
