@@ -19,7 +19,7 @@ from trial_run import build
 from restbench import ROOT
 from restbench.commands.results import keep_run
 from restbench.failures import BadConfiguration
-from restbench.show import views
+from restbench.show import report, views
 from restbench.store import exported, store
 from restbench.store.store import Run
 
@@ -75,6 +75,15 @@ def test_sentence_picture_and_reasons_of_a_kept_run_are_of_its_kind(name: str) -
     page = run.report.read_text(encoding="utf-8")
     assert f'<p class="answer">{escape(answer.sentence)}</p>' in page
     assert picture_of(page).startswith(PICTURES[name]), f"restbench keep {name}"
+
+
+@pytest.mark.parametrize(("name", "is_high"), [("npb", True), ("reference", False)])
+def test_the_reasons_stand_before_a_picture_that_is_higher_than_a_screen(
+    name: str, is_high: bool
+) -> None:
+    run = Run(store.RESULTS / name)
+    page = report.html(views.drawn(exported.read(run.exported_file), run))
+    assert (page.index('<ul class="reasons">') < page.index("<figure")) == is_high
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -36,8 +36,8 @@ _THEME: dict[str, Any] = json.loads(_text("theme.json"))
 #: What `library` is made of, with versions.
 LIBRARY: dict[str, str] = _THEME["library"]
 INK, SOFT, FAINT, PAPER, ON_STRONG = (light for light, _ in _THEME["paper"].values())
-#: Okabe and Ito's, darkened where white paper needs it, with Tol's wine, a grey and ink. Any two of
-#: them differ for dichromats too; a shape a colour: colour is never the only cue.
+#: Okabe and Ito's, darkened where white paper needs it, with Tol's wine, a grey and ink. Any two
+#: differ for dichromats too; a shape a colour: colour is never the only cue.
 PALETTE = [style[0] for style in _THEME["styles"]]
 SHAPES = [style[2] for style in _THEME["styles"]]
 #: The number of each technique's colour and shape, the same in every chart. Techniques of the two

@@ -1,20 +1,34 @@
 // Every cell of every run that passes the filters, with its intervals and warnings.
 const MOST_ROWS = 250;
 
+const METRIC_COLUMNS = DATA.metrics.map((metric, n) => ({
+  heading: metric.heading, sort: metric.name, number: true, metric: n,
+  value: (entry) => entry.values[n]?.[0] ?? null, cell: (entry) => estimate(entry.values[n]),
+}));
+
 const COLUMNS = [
   { heading: "Run", sort: "run", value: (entry) => entry.run.started, cell: (entry) => element("td", {}, pageLink(entry), element("span", { class: "ends" }, `${entry.run.experiment}, ${commitOf(entry.run)}`)) },
-  ...["service", "framework", "strategy", "size", "users", ...FACTORS].map((name) => ({
-    heading: FILTERS[name].label, sort: name, number: name === "users",
-    value: name === "users" ? (entry) => entry.factors.users : FILTERS[name].ofCell,
-    cell: (entry) => FILTERS[name].ofCell(entry),
-  })),
-  ...DATA.metrics.map((metric, n) => ({
-    heading: metric.heading, sort: metric.name, number: true, metric: n,
-    value: (entry) => entry.values[n]?.[0] ?? null, cell: (entry) => estimate(entry.values[n]),
-  })),
+  ...["service", "framework", "strategy", "size", "users"].map(factorColumn),
+  // The numbers of most runs stand before what few cells differ in, so that they are seen without scrolling.
+  ...METRIC_COLUMNS.filter(isCommon),
+  ...FACTORS.map(factorColumn),
+  ...METRIC_COLUMNS.filter((column) => !isCommon(column)),
   { heading: "Warnings", prose: true, cell: warnings },
   { heading: "Over runs", cell: (entry) => element("a", { href: address({ view: "trend", cell: entry.key }), "aria-label": `${entry.id} over runs` }, "trend") },
 ];
+
+function factorColumn(name) {
+  return {
+    heading: FILTERS[name].label, sort: name, number: name === "users",
+    value: name === "users" ? (entry) => entry.factors.users : FILTERS[name].ofCell,
+    cell: (entry) => FILTERS[name].ofCell(entry),
+  };
+}
+
+// Whether most runs have it: what one kind of experiment measures is not.
+function isCommon({ metric }) {
+  return 2 * DATA.runs.filter((run) => run.cells.some((entry) => entry.values[metric])).length > DATA.runs.length;
+}
 
 const pageLink = (entry) => (entry.run.page ? element("a", { href: `${encodeURI(entry.run.page)}#cell-${entry.id}` }, day(entry.run)) : day(entry.run));
 
