@@ -104,7 +104,13 @@ def test_lint_finds_sql_that_is_made_of_values() -> None:
     service = store.ROOT / "python-service" / "restbench_service"
     planted = 'text = f"DELETE FROM messages.message WHERE id = {number}"\n'
     done = subprocess.run(
-        [Path(sys.executable).with_name("ruff"), "check", "--stdin-filename", service / "a.py", "-"],
+        [
+            Path(sys.executable).with_name("ruff"),
+            "check",
+            "--stdin-filename",
+            service / "a.py",
+            "-",
+        ],
         input=planted,
         capture_output=True,
         text=True,

@@ -42,9 +42,7 @@ def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
 
 
 def test_databases_are_described_and_cells_of_one_that_may_lose_a_commit_are_marked() -> None:
-    usual = Cell(
-        service="java", strategy="serial", complexity="200", users=1, technique="function"
-    )
+    usual = Cell(service="java", strategy="serial", complexity="200", users=1, technique="function")
     off = usual.model_copy(update={"postgres": "synchronous_commit=off"})
     kept_nowhere = off.model_copy(update={"technique": "memory"})
     noted: list[tuple[str, Cell]] = []

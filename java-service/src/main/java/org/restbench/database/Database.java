@@ -150,8 +150,7 @@ public final class Database implements AutoCloseable {
      */
     public boolean isUp() {
         try {
-            return System.nanoTime() - answeredAt < STANDS_NANOS
-                    || ask().get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+            return System.nanoTime() - answeredAt < STANDS_NANOS || ask().get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException | RejectedExecutionException notNow) {
             return false;
         } catch (InterruptedException stopping) {

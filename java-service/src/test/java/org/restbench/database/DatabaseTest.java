@@ -23,8 +23,7 @@ class DatabaseTest {
             try (Socket asking = silent.accept();
                     InputStream sent = asking.getInputStream()) {
                 asking.setSoTimeout(1);
-                assertThatThrownBy(() -> sent.readAllBytes())
-                        .isInstanceOf(SocketTimeoutException.class);
+                assertThatThrownBy(() -> sent.readAllBytes()).isInstanceOf(SocketTimeoutException.class);
             }
         }
     }

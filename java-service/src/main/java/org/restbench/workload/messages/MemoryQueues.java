@@ -75,9 +75,10 @@ final class MemoryQueues {
     }
 
     synchronized boolean delete(long queue, long id) {
-        Collection<Deque<Message>> lines = queues.getOrDefault(queue, new HashMap<>()).values();
-        boolean deleted = lines.stream()
-                .anyMatch(messages -> messages.removeIf(message -> message.id() == id && gone(message)));
+        Collection<Deque<Message>> lines =
+                queues.getOrDefault(queue, new HashMap<>()).values();
+        boolean deleted =
+                lines.stream().anyMatch(messages -> messages.removeIf(message -> message.id() == id && gone(message)));
         lines.removeIf(Collection::isEmpty);
         return deleted;
     }

@@ -47,7 +47,10 @@ class MessagesPartsTest {
         queues.deleteQueue(8);
         assertThat(queues.pop(8, 0)).isNull();
         assertThat(budget.heldBytes()).isZero();
-        assertThat(queues).as("nothing of a receiver is left").extracting("queues").hasToString("{7={}}");
+        assertThat(queues)
+                .as("nothing of a receiver is left")
+                .extracting("queues")
+                .hasToString("{7={}}");
     }
 
     @Test
