@@ -265,7 +265,7 @@ made.stop()
 @AS_ROOT
 @pytest.mark.skipif(not postgres._succeeds(["unshare", "--user", "true"]), reason="no namespaces")
 def test_an_ordinary_user_starts_it_as_itself(tmp_path: Path) -> None:
-    """In a namespace of its own root is nobody in particular."""
+    """In a namespace of its own root is nobody in particular; other tests here may be root's."""
     line = ["unshare", "--user", "--", sys.executable, "-c", BY_A_USER, str(tmp_path)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("True [] True\n", "")

@@ -42,8 +42,8 @@ _COLUMNS: Sequence[doc.Column[Row]] = (
     doc.Column("Warnings and notes", doc.remarks),
 )
 _THREADS, _INSTANCES = 4, 5
-#: Before these columns stands what else the database took, and how the limits of techniques
-#: compare, where they were measured.
+#: Before these columns stand what else the database took, and how limits of techniques compare,
+#: where they were measured.
 _DATABASE_AT, _LIMITS_AT = 11, 13
 _USUAL: Technique = "skip-locked"
 _OVER_USUAL = f"/ {_USUAL}'s [95 %]"

@@ -8,9 +8,7 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.Statement;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
@@ -22,6 +20,7 @@ import org.restbench.BreakingProxy.Moment;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** What is answered, and what is done, when connections break or there is no room; and what another service knows. */
 @Timeout(300)
@@ -173,30 +172,15 @@ class MessagesOutcomeTest {
         String queue = calls.queue();
         for (String path :
                 List.of("queues", "broadcast", "queues/" + queue + "/messages", "queues/" + queue + "/pop")) {
-            Map<String, Object> members = Map.of(
-                    "requestId",
-                    1,
-                    "queue",
-                    queue,
-                    "technique",
-                    "skip-locked",
-                    "queues",
-                    List.of(queue),
-                    "sender",
-                    3,
-                    "client",
-                    3,
-                    "receiver",
-                    5,
-                    "body",
-                    "x",
-                    "key",
-                    path); // others than its own are ignored
-            for (String member : members.keySet()) {
-                Map<String, Object> hostile = new HashMap<>(members);
-                hostile.put(member, sql);
-                HttpResponse<String> answer =
-                        calls.ask("POST", "serial/" + path, ContractExample.JSON.writeValueAsString(hostile));
+            // Members that an operation does not have are ignored.
+            String right = """
+                {"requestId":1,"queue":"%1$s","technique":"skip-locked","queues":["%1$s"],"sender":3,"client":3,
+                "receiver":5,"body":"x","key":"%2$s"}\
+                """.formatted(queue, path);
+            ObjectNode members = (ObjectNode) ContractExample.JSON.readTree(right);
+            for (String member : List.copyOf(members.propertyNames())) {
+                String hostile = members.deepCopy().put(member, sql).toString();
+                HttpResponse<String> answer = calls.ask("POST", "serial/" + path, hostile);
                 assertThat(answer.statusCode()).as(answer.body()).isIn(200, 409, 422);
             }
         }
