@@ -104,7 +104,7 @@ record ContractExample(String name, JsonNode content) {
 
     /** What stands before the strategy in the path. */
     String workload() {
-        String[] parts = rawPath().split("[/?]");
+        String[] parts = rawPath().split("[/?]", -1);
         return isSoap() ? "soap/" + parts[2] : parts[1];
     }
 
