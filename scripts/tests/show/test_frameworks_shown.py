@@ -158,8 +158,7 @@ def test_the_page_has_the_ratios_the_threshold_and_the_framework_that_is_gone(ru
     assert "japronto" in part
     assert "not measured: no release since 2018; rsgi is the nearest living kind" in part
     assert "not for exposure" in part and "contract/deviations.toml" in part
-    (silent,) = re.findall(r"<tr>(?:(?!</tr>).)*uvicorn has no limit.*?</tr>", part, re.DOTALL)
-    assert all(f">{each}<" in silent for each in ("fastapi", "unfinished-head", "silent")), silent
+    assert "fastapi unfinished-head silent uvicorn has no limit of time for a head;" in part
     assert "Vert.x has no limit" not in part, "of what was measured alone"
     assert (
         "In Python with 30 users a low request costs 2.00 times as much CPU time in flask" in page
