@@ -274,7 +274,7 @@ def test_nothing_is_asked_of_the_network(results: Path, browser: Browser) -> Non
 def test_a_web_server_shows_what_a_file_shows(results: Path, page: Page, browser: Browser) -> None:
     quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=results)) as server:
-        Thread(target=server.serve_forever).start()
+        Thread(target=server.serve_forever, daemon=True).start()
         served = browser.new_page()
         refused: list[str] = []
         served.on("response", lambda told: None if told.ok else refused.append(told.url))

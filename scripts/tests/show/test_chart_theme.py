@@ -75,9 +75,9 @@ TO_XYZ = np.array([[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 
 TOLD_APART = 10.0
 
 
-def lab(linear: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The L*a*b* of CIE 1976."""
-    parts = TO_XYZ @ linear.clip(0, 1) / TO_XYZ.sum(axis=1)
+def lab(light: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The L*a*b* of CIE 1976, of a linear RGB."""
+    parts = TO_XYZ @ light.clip(0, 1) / TO_XYZ.sum(axis=1)
     x, y, z = np.where(parts > 0.008856, np.cbrt(parts), 7.787 * parts + 16 / 116)
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
