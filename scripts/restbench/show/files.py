@@ -98,9 +98,10 @@ def show_kept(kept: Run, library: Path) -> None:
 
 def _keep_identity(run: Run, kept: Run) -> None:
     shutil.rmtree(kept.path, ignore_errors=True)
+    in_run_json = (run.experiment_file, run.claims_file)
     for source, target in zip(run.identity_files(), kept.identity_files(), strict=True):
         target.parent.mkdir(parents=True, exist_ok=True)
-        if source.exists():
+        if source.exists() and source not in in_run_json:
             shutil.copyfile(source, target)
     # In which order cells were measured is part of the raw data: it would be a third of the copy.
     write_model(kept.manifest_file, run.manifest().model_copy(update={"plan": ()}))

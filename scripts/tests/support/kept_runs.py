@@ -7,6 +7,7 @@ PICTURES = {
     "adaptive": "regret-throughput",
     "calls": "calls-java",
     "calls-10s": "calls-java",
+    "factorial": "factorial-effects",
     "frameworks": "frameworks-",
     "instances": "instances-java",
     "messages-factorial": "factorial-effects",
