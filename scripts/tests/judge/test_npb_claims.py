@@ -111,7 +111,7 @@ def test_without_a_cell_that_decides_nothing_is_measured() -> None:
 
 def test_a_part_of_the_cells_that_decide_never_decides() -> None:
     chosen = decided([row(cell("CG-A"), WARMING)], "CG-A", "IS-A")["N1"]
-    assert chosen.headline == "not measured (part: S IS-A 1u service / fresh)"
+    assert chosen.headline == "not measured (part: java serial IS-A 1u service / fresh)"
     assert "java-serial-unbound-IS-A-1u is not in this run" in chosen.why
     assert {part.verdict for part in chosen.parts} == {"reproduced", "not-measured"}
     whole = [row(cell("CG-A"), WARMING), row(cell("IS-A"), WARMING)]

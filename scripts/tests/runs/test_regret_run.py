@@ -74,7 +74,9 @@ def test_each_kind_of_a_mix_has_its_part_of_the_window(run: Run) -> None:
     (mix,) = (row for row in measures.rows(run) if row.cell.id == "java-serial-unbound-mix-10u")
     (measured,) = mix.measured
     assert mix.shape is None
-    assert measured.kinds["low"].samples == pytest.approx(3 * measured.kinds["medium"].samples, 0.1)
+    assert measured.kinds["low"].completions == pytest.approx(
+        3 * measured.kinds["medium"].completions, 0.1
+    )
     assert measured.kinds["low"].mean_ms == pytest.approx(50.25)
     assert measured.mean_ms == pytest.approx(50.25), "in the finer clock"
 

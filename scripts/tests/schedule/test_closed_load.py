@@ -369,7 +369,7 @@ def test_a_trial_is_as_long_as_its_pace_says(
         return sent
 
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial))
-    driver.trial(Planned("claims", 1, FAST, ""))
+    driver.trial(Planned(1, FAST))
     pace = driver.paces[FAST]
     assert asked[0][:4] == (FAST.id, FAST.users, pace.drop_s, pace.keep_s)
     assert pace.drop_s < pace.keep_s

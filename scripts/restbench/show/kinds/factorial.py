@@ -100,7 +100,8 @@ def _significance(found: Factorial) -> str:
         return f"One run a cell: shares only; Lenth's margin is {margin}."
     test = f"(Holm, {100 * (1 - found.confidence):.0f} %)"
     seen = [f"{each.name} ({_size(found, each)})" for each in found.distinguishable()]
-    known = f"Distinguishable from 0 {test}: {', '.join(seen)}"
+    more = f" and {len(seen) - _NAMED_AT_MOST} more" if len(seen) > _NAMED_AT_MOST else ""
+    known = f"Distinguishable from 0 {test}: {', '.join(seen[:_NAMED_AT_MOST])}{more}"
     known = known if seen else f"No effect is distinguishable from 0 {test}"
     limit = found.could_have_seen
     if found.model == "multiplicative":
