@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from designs import FACTORS, JAIN_18, PROCESSORS, SEVEN_FACTORS, STUDY, of, values
 from drawn import data_of
@@ -50,7 +52,7 @@ def test_effects_that_multiply_are_ratios() -> None:
         "49.9 %, 1 further together 0.0 %; 0.2 % is between runs of one cell. "
     )
     assert "pool_threads (high/low 0.011)" in said
-    assert said.endswith("; ratios nearer to 1 than 1.401 could not be seen.")
+    assert said.endswith("; ratios below 1.401 could not be seen.")
     row = ("B", "pool_threads", "0.011", "0.009 … 0.015", "49.9", "< 0.001")
     assert row in shown.effect_table(of(PROCESSORS)).rows
 
@@ -156,3 +158,9 @@ def test_the_largest_of_many_effects_are_drawn() -> None:
         factors={f"factor-{letter}": ["low", "high"] for letter in "abcde"},
     )
     assert "The 20 largest of 31 effects." in shown.charts(many)[0].caption
+
+
+def test_of_many_effects_that_differ_the_sentence_names_the_largest_three() -> None:
+    found = of(PROCESSORS)
+    said = shown.sentence(replace(found, effects=3 * found.effects))
+    assert " and 3 more; " in said

@@ -104,12 +104,13 @@ record ContractExample(String name, JsonNode content) {
 
     /** What stands before the strategy in the path. */
     String workload() {
-        String[] parts = rawPath().split("[/?]", -1);
+        String[] parts = rawPath().split("[/?]");
         return isSoap() ? "soap/" + parts[2] : parts[1];
     }
 
+    /** What is below {@code /soap/} alone is no service of SOAP. */
     boolean isSoap() {
-        return rawPath().startsWith("/soap/");
+        return rawPath().startsWith("/soap/") && !rawPath().equals("/soap/");
     }
 
     /** @param query added to the path, empty for none */
