@@ -53,7 +53,7 @@ def _unlike(message: Message, verdict: Verdict, reply: Answer) -> list[str]:
     asks_database = message.path.startswith("/messages/")
     stages = (*STAGES, "connection", "database") if asks_database else STAGES
     # A delay of 0 is none, and is not told.
-    waited = r"(delay;dur=\d+\.\d{3}, )?" if "delay=" in message.path else ""
+    waited = r"(delay;dur=\d+\.\d{3}, )?" if "delay=" in (message.query or "") else ""
     timing = waited + ", ".join(rf"{stage};dur=\d+\.\d{{3}}" for stage in stages)
     told = reply.headers.get("server-timing", "")
     return found if re.fullmatch(timing, told) else [*found, f"Server-Timing {told!r}"]
