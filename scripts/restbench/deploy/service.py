@@ -303,6 +303,9 @@ def _environment(
 ) -> dict[str, str]:
     framework = framework or os.environ.get(f"{name.upper()}_FRAMEWORK")
     chosen = {"RESTBENCH_FRAMEWORK": framework} if framework else {}
+    if "RESTBENCH_STOP_TIMEOUT_SECONDS" not in os.environ:
+        # Or a request that does not come whole holds it until it is killed, its pools unended.
+        chosen["RESTBENCH_STOP_TIMEOUT_SECONDS"] = f"{process.STOP_TIMEOUT_S - 5:.0f}"
     return {"RESTBENCH_HOST": address, "RESTBENCH_PORT": str(port), **chosen}
 
 

@@ -74,6 +74,21 @@ def test_a_service_that_dies_at_once_shows_the_end_of_its_log(
     assert children() == before
 
 
+@pytest.mark.parametrize(("given", "expected"), [("", 10), ("7", 7)])
+def test_a_service_stops_by_itself_before_it_is_killed(
+    given: str, expected: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Else a request that does not come whole would end it, its pools left to the kernel."""
+    if given:
+        monkeypatch.setenv("RESTBENCH_STOP_TIMEOUT_SECONDS", given)
+    told = "import os; raise SystemExit(os.environ['RESTBENCH_STOP_TIMEOUT_SECONDS'] + ' s')"
+    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: [sys.executable, "-c", told])
+    monkeypatch.setenv("JAVA_PORT", str(free_port()))
+    with pytest.raises(EnvironmentProblem, match=f"\n{expected} s"):
+        service.start("java", "none", None, tmp_path)
+    assert expected < process.STOP_TIMEOUT_S
+
+
 def test_a_service_that_never_answers_is_given_up_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
