@@ -78,11 +78,16 @@ def _answer(asked: dict[str, Any]) -> dict[str, Any]:
             "strategies": [*STRATEGIES],
             "transports": [*TRANSPORTS],
             "pid": os.getpid(),
-            "cores": len(os.sched_getaffinity(0)),
+            "cores": _cores(),
         }
     if asked["do"] != "batch":
         raise ValueError(f"do: must be hello or batch, is {asked['do']}")
     return _batch(asked)
+
+
+def _cores() -> int:
+    """Which this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def _batch(asked: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +96,7 @@ def _batch(asked: dict[str, Any]) -> dict[str, Any]:
     strategy = _one_of(asked, "strategy", STRATEGIES, "sequential")
     if asked.get("teams") is not None:
         raise ValueError("teams: no strategy of this client has them")
-    threads = within("threads", asked.get("threads", 1), MOST_THREADS)
+    threads = within("threads", asked.get("threads", _cores()), MOST_THREADS)
     indices = _indices(asked)
     inputs = json.loads(Path(asked["inputs"]).read_text(encoding="utf-8"))
     expected = asked.get("expected")

@@ -47,7 +47,7 @@ _NO_REASON = (
 #: From a cell's trials in a block to what only their driver measures, by name.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
-CELL_FACTS = ("count_gap", "off_cores_share", "foreign_pct", "steal_pct")
+CELL_FACTS = ("connections", "count_gap", "off_cores_share", "foreign_pct", "steal_pct")
 
 
 def mean_extras(trials: Sequence[Trial]) -> dict[str, float]:

@@ -55,6 +55,13 @@ class Load:
         known = [each for each in self.arrangements if each.is_bound and each.to_best.estimate]
         return max(known, key=lambda each: each.to_best.estimate or 0.0, default=None)
 
+    @property
+    def growing(self) -> dict[Cell, list[Row]]:
+        """Rows of a strategy and a placement, measured on several numbers of instances."""
+        measured = (each.row for each in self.arrangements if each.row.measured)
+        found = alike(measured, instances=1)
+        return {cell: rows for cell, rows in found.items() if len(rows) > 1}
+
 
 def loads(rows: Sequence[Row]) -> list[Load]:
     """Those with one unbound instance that was measured, and with several."""

@@ -1,6 +1,6 @@
 """Throughput by numbers of workers and users: grids of cells that differ in nothing else, and how
-it grows: Gunther's Universal Scalability Law and Amdahl's, fitted block by block; and when a fit
-may be published.
+it grows with users or instances: Gunther's Universal Scalability Law and Amdahl's, fitted block by
+block; and when a fit may be published.
 
 X(N) = rate N / (1 + contention (N - 1) + coherency N (N - 1)); Amdahl's law has no coherency.
 Source: Gunther, Guerrilla Capacity Planning, chapters 4 to 6.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,8 @@ FEWEST_LEVELS = 6
 NEEDED_LEVELS = (1, 2, 4)
 _START_SIGMA, _START_KAPPA = 0.1, 0.001
 _PRECISION = 1e-15
+#: Rate, contention and coherency over blocks, or why there are none.
+Fitted: TypeAlias = tuple[Interval, Interval, Interval] | str
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,13 @@ def published(
     blocks: Sequence[Sequence[float]],
     *,
     amdahl: bool = False,
-) -> tuple[Interval, Interval, Interval] | str:
+    cores: int | None = None,
+) -> Fitted:
     """Rate, contention and coherency with their t intervals over blocks, each the throughputs of
-    one block at `levels`; or the line that says which condition of publishing them failed."""
+    one block at `levels`; or the line that says which condition of publishing them failed. Levels
+    above `cores`, where they are given, are such a condition."""
     law = "Amdahl's law" if amdahl else "the Universal Scalability Law"
-    if lack := _lack(levels, len(blocks)):
+    if lack := _lack(levels, len(blocks), cores):
         return f"{law} is not fitted: {lack}"
     fits = [fit(levels, each, amdahl=amdahl) for each in blocks]
     if (worst := max(each.rms for each in fits)) > WORST_RMS:
@@ -97,11 +101,13 @@ def published(
     )
 
 
-def _lack(levels: Sequence[int], blocks: int) -> str:
+def _lack(levels: Sequence[int], blocks: int, cores: int | None) -> str:
     if len(levels) < FEWEST_LEVELS:
         return f"{len(levels)} levels, {FEWEST_LEVELS} are needed"
     if missing := [str(each) for each in NEEDED_LEVELS if each not in levels]:
         return f"N = {', '.join(missing)} is not among the levels"
+    if cores is not None and max(levels) > cores:
+        return f"N = {max(levels)} is above the number of cores, {cores}"
     return f"{blocks} block, 2 are needed for an interval" if blocks < 2 else ""
 
 
@@ -147,12 +153,20 @@ class Grid:
         """The numbers of workers that are so for every number of users."""
         return sorted(set.intersection(*(set(self.alike(each)) for each in self.users)))
 
-    def scaling(self, *, amdahl: bool = False) -> tuple[Interval, Interval, Interval] | str:
+    def scaling(self, *, amdahl: bool = False) -> Fitted:
         """How throughput grows with users, with the advised number of workers."""
-        rows = [row for row in self.rows if row.cell.workers == self.advised and row.measured]
-        rows.sort(key=lambda row: row.cell.users)
-        users = [row.cell.users for row in rows]
-        return published(users, _blocks(rows), amdahl=amdahl)
+        rows = [row for row in self.rows if row.cell.workers == self.advised]
+        return growth(rows, "users", amdahl=amdahl)
+
+
+def growth(
+    rows: Sequence[Row], factor: str, *, amdahl: bool = False, cores: int | None = None
+) -> Fitted:
+    """How throughput grows with a factor in which alone the rows differ, as `published` has it."""
+    by_level = {getattr(row.cell, factor): row for row in rows if row.measured}
+    levels = sorted(by_level)
+    blocks = _blocks([by_level[each] for each in levels])
+    return published(levels, blocks, amdahl=amdahl, cores=cores)
 
 
 def _blocks(rows: Sequence[Row]) -> list[list[float]]:

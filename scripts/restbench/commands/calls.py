@@ -30,6 +30,10 @@ from restbench.machine.placement import allowed_cores
 MOST_CALLS = 1_000_000
 WARM_MAX_S = 2.0
 SERVICE_STRATEGY = "serial"
+#: Of a client that is not told how many. Where no thread is held while a call waits, more than the
+#: cores have nothing to do.
+USUAL_THREADS = 8
+THREAD_A_CORE = ("async", "adaptive")
 #: The study's 4000 data.
 PAYLOAD = Shape(rows=200, inner=20, columns=20)
 #: As both clients write the line of a call.
@@ -41,7 +45,10 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
     strategy: Annotated[
         str, typer.Option(metavar="NAMES", help="One or several of the client's, by commas.")
     ] = "async",
-    threads: Annotated[int, typer.Option(metavar="T", help="Of the client.")] = 8,
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="T", help="Of the client: 8, for async and adaptive one a core."),
+    ] = None,
     calls: Annotated[int, typer.Option(metavar="N", help="In a batch.")] = 100,
     delay: Annotated[str, typer.Option(metavar="TIME", help="Such as 100ms or 1s.")] = "100ms",
     transport: Annotated[str, typer.Option(metavar="NAME", help="rest or soap.")] = "rest",
@@ -89,7 +96,8 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
         found = []
         for each in names:
             work = CallWork(name, own, each, delay_ms)
-            batch = batches.batch_of(target, SERVICE_STRATEGY, work, threads, calls, files)
+            of = _threads(each, threads)
+            batch = batches.batch_of(target, SERVICE_STRATEGY, work, of, calls, files)
             batch = replace(batch, retries=True, only=only, log=kept.absolute() if kept else None)
             batch = batches.with_teams(batch, alone.one)
             found.append((batch, program.batch(batch)))
@@ -98,7 +106,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
 
 
 def _checked(
-    client: str, transport: str, names: Sequence[str], threads: int, calls: int
+    client: str, transport: str, names: Sequence[str], threads: int | None, calls: int
 ) -> tuple[Client, str]:
     """The client, and its own name of the transport; BadConfiguration for a wrong option."""
     require_known("--client", client, OFFERED)
@@ -110,11 +118,16 @@ def _checked(
             raise BadConfiguration(
                 f"--strategy: '{each}' is not one of the {client} client's: {', '.join(known)}"
             )
-        if lack := lacking(each, threads):
-            raise BadConfiguration(f"--threads {threads}: {each} {lack}")
+        if lack := lacking(each, of := _threads(each, threads)):
+            raise BadConfiguration(f"--threads {of}: {each} {lack}")
     if not 0 <= calls <= MOST_CALLS:
         raise BadConfiguration(f"--calls {calls}: must be from 0 to {MOST_CALLS}")
     return name, TRANSPORTS[name][transport == "soap"]
+
+
+def _threads(strategy: str, given: int | None) -> int:
+    usual = len(allowed_cores()) if strategy in THREAD_A_CORE else USUAL_THREADS
+    return usual if given is None else given
 
 
 def _milliseconds(text: str) -> int:

@@ -345,11 +345,11 @@ def await_ready(service: Service, timeout_s: float | None = None) -> None:
 def await_workers(service: Service, count: int, timeout_s: float = READY_TIMEOUT_S) -> None:
     """Return when each of several workers has answered: the first to come up would have all the
     load. Who accepts a connection keeps it, so each is to have one of many."""
-    deadline, busy = time.monotonic() + timeout_s, 1.0
+    deadline, busy = time.monotonic() + timeout_s, 1
     while busy < count:
         if time.monotonic() > deadline or not service.alive():
             raise EnvironmentProblem(
-                f"the {service.name} service at {service.base_url}: {busy:.0f} of {count} workers "
+                f"the {service.name} service at {service.base_url}: {busy} of {count} workers "
                 f"answer after {timeout_s:.0f} s"
             )
         time.sleep(0.1)
@@ -361,5 +361,4 @@ def await_workers(service: Service, count: int, timeout_s: float = READY_TIMEOUT
             for each in clients:
                 each.sendall(b"GET /health HTTP/1.1\r\nHost: restbench\r\n\r\n")
             if b"" not in {each.recv(1) for each in clients}:
-                spread = connections.spread(service.address[1], service.pids())
-                busy = spread.get("busy_workers", 0.0)
+                busy = len(connections.counts(service.address[1], service.pids()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 #: A port that a client has closed waits for a minute; there are 28 000 of them.
@@ -13,14 +13,18 @@ MOST_WAITING = 20_000
 _ESTABLISHED = "01"
 
 
-def spread(port: int, pids: Iterable[int]) -> dict[str, float]:
-    """Of the connections to a local port, by name: how many processes have any (`busy_workers`),
-    and the part of the process that has most (`busiest_share`); empty without a connection."""
+def counts(port: int, pids: Iterable[int]) -> list[int]:
+    """How many connections to a local port each process has that has any, most first."""
     sockets = _sockets(port)
-    counts = [len(sockets & _held(pid)) for pid in pids]
-    if not (total := sum(counts)):
+    return sorted(filter(None, (len(sockets & _held(pid)) for pid in pids)), reverse=True)
+
+
+def spread(counts: Sequence[int]) -> dict[str, float]:
+    """By name: how many processes have connections (`busy_workers`), and the part of the one that
+    has most (`busiest_share`); empty without a connection."""
+    if not counts:
         return {}
-    return {"busy_workers": sum(map(bool, counts)), "busiest_share": max(counts) / total}
+    return {"busy_workers": len(counts), "busiest_share": max(counts) / sum(counts)}
 
 
 def expected_busy(workers: int, connections: int) -> float:

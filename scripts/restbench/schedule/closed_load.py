@@ -61,6 +61,8 @@ class ClosedDriver:
     paces: dict[Cell, Pace] = field(default_factory=dict)
     blocks_of: dict[str, int] = field(default_factory=dict)
     """In how many blocks each cell has trials so far, by its id."""
+    drawn: dict[str, list[list[int]]] = field(default_factory=dict)
+    """The connections of the workers that have any in each trial, by the cell's id."""
 
     def pilot(self) -> None:
         """How long each cell's trials are, from its response time: that of earlier blocks or of the
@@ -144,8 +146,10 @@ class ClosedDriver:
         if not service.alive() and not (sent.records["outcome"] == WRONG).any():
             raise EnvironmentProblem(service.ending())
         extras = {"front_cpu_ms_per_request": front_ms / max(1, sent.records.size)} if front else {}
+        counts: list[int] = []
         if cell.workers > 1 and cell.connection == "kept" and not front:
-            extras |= connections.spread(service.address[1], service.pids())
+            counts = connections.counts(service.address[1], service.pids())
+            extras |= connections.spread(counts)
         found = replace(found, extras=extras)
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
         if not is_whole and not found.wrong:
@@ -153,6 +157,10 @@ class ClosedDriver:
             if response_s := response_time_s(sent, cell.users):
                 self.paces[cell] = replace(pace, response_s=response_s)
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
+        if counts and not planned.arm:
+            its = self.drawn.setdefault(cell.id, [])
+            its.append(counts)
+            here.file.fact(here.block, "connections", {cell.id: its})
         return here.after(cell, sent, found)
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was

@@ -12,6 +12,7 @@ from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
+from restbench.machine.placement import place
 from restbench.show.charts.theme import Chart
 from restbench.show.document import Figure, Link
 from restbench.store.exported import Exported
@@ -31,6 +32,12 @@ class Findings:
     """The experiment as it was when the run began."""
     charts: Mapping[str, Chart] = field(default_factory=dict)
     """Every chart of the run, by name, in the order of the page."""
+
+    @property
+    def cores(self) -> int:
+        """That an unbound service may use."""
+        allowed = tuple(self.run.described.get("cores_allowed", (0,)))
+        return len(place("unbound", allowed).service)
 
     @property
     def first(self) -> Figure | None:

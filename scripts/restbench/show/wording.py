@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
 from restbench.analyse.measures import Row
+from restbench.analyse.workers import Fitted, Scaling
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import study
@@ -36,6 +37,18 @@ def cell_name(cell: Cell) -> str:
 def service_name(row: Row) -> str:
     """Such as `Java`."""
     return row.cell.service.capitalize()
+
+
+def law(found: Fitted, over: str, *, amdahl: bool) -> str:
+    """What a law of growth over `users` or `instances` comes to, or why it is not told."""
+    if isinstance(found, str):
+        return found
+    named = zip("λσκ", found, strict=True)
+    values = [f"{of} {readable(each.mean)} ± {readable(each.half_width)}" for of, each in named]
+    if amdahl:
+        return f"Amdahl's law over {over} has {', '.join(values[:2])}"
+    peak = Scaling(*(each.mean for each in found)).peak
+    return f"the Universal Scalability Law has {', '.join(values)}, its peak at {peak:.1f} {over}"
 
 
 def remarks(row: Row) -> str:

@@ -8,7 +8,7 @@ is `run.schema.json` next to this module. What a driver does not measure is abse
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -154,6 +154,9 @@ class BlockEntry(Record):
     part of that (method, rule 3); 0 where chance would do."""
     off_cores_share: float | None = None
     """Of the service's CPU time, what it took on cores that it was not given; 0 to 1."""
+    connections: Sequence[Sequence[Count]] | None = None
+    """Of each trial with several workers and kept connections: how many each worker has that has
+    any, most first."""
     memory_mib: float | None = None
     queue_ms: float | None = None
     parse_ms: float | None = None

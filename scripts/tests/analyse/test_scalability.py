@@ -91,6 +91,15 @@ def test_a_fit_that_is_not_published_names_the_condition_that_failed(
     assert found == f"the Universal Scalability Law is not fitted: {told}"
 
 
+def test_more_instances_than_cores_are_no_fit_and_more_users_are() -> None:
+    series = [at(n) for n in LEVELS]
+    found = published(LEVELS, [series] * 3, cores=8)
+    assert found == (
+        "the Universal Scalability Law is not fitted: N = 64 is above the number of cores, 8"
+    )
+    assert published(LEVELS, [series] * 3, cores=64) == published(LEVELS, [series] * 3)
+
+
 def test_parameters_stay_where_they_have_a_meaning() -> None:
     """A series that grows faster than N would ask for a contention below 0."""
     found = fit(LEVELS, [n**1.2 for n in LEVELS])

@@ -203,6 +203,17 @@ def test_the_program_makes_batches_and_logs_their_calls(program, tmp_path):
         log.unlink()
 
 
+def test_a_batch_that_is_not_told_how_many_threads_has_one_a_core(program, tmp_path):
+    inputs = tmp_path / "in.json"
+    inputs.write_text(json.dumps([asked(1)]))
+    cores = program({"do": "hello"})["cores"]
+    assert cores == len(os.sched_getaffinity(0))
+    with serving(product) as url:
+        batch = {"do": "batch", "url": url, "strategy": "task-pool", "calls": 6}
+        found = program({**batch, "inputs": str(inputs)})
+    assert found["threads"] == {"call-pool": cores}
+
+
 def test_a_call_is_in_the_log_before_the_batch_ends(program, tmp_path):
     inputs, log, go = tmp_path / "in.json", tmp_path / "log.jsonl", threading.Event()
     inputs.write_text(json.dumps([asked(1)]))

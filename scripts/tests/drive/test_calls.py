@@ -172,6 +172,15 @@ def test_a_wrong_product_weighs_more_than_a_call_that_failed() -> None:
         command._judge([failed, RESULT.model_copy(update={"wrong": 1})])
 
 
+def test_a_client_that_is_not_told_how_many_threads_has_one_a_core_where_none_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(command, "allowed_cores", lambda: (0, 1, 5))
+    names = ("async", "adaptive", "task-pool", "pipeline")
+    assert [command._threads(each, None) for each in names] == [3, 3, 8, 8]
+    assert {command._threads(each, 5) for each in names} == {5}
+
+
 def test_no_calls_are_nothing_to_do() -> None:
     done = restbench("calls", "--calls", "0")
     assert (done.returncode, done.stdout) == (0, "nothing to do\n")

@@ -91,7 +91,17 @@ def test_seven_factors_in_eight_cells_have_sixteen_words() -> None:
     assert design.cell_count == 8
     assert len(design.defining_relation) + 1 == 16
     assert aliases(design)["A"][:5] == ("BD", "CE", "FG", "BCG", "BEF")
-    assert [cell["fD"] for cell in design.cells()] == [1, 0, 0, 1, 1, 0, 0, 1]
+    levels = ([str(cell[f"f{letter}"]) for letter in "ABCDEFG"] for cell in design.cells())
+    assert [*map("".join, levels)] == [
+        "0001110",
+        "1000011",
+        "0100101",
+        "1101000",
+        "0011001",
+        "1010100",
+        "0110010",
+        "1111111",
+    ]
 
 
 def test_the_plan_tells_in_names_what_is_estimated_together() -> None:

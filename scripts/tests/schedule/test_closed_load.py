@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from fixture_run import cell
 
+from restbench.analyse.estimates import measurements
 from restbench.drive.generator import CORRECT, RECORD, WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
@@ -19,7 +20,7 @@ from restbench.schedule import closed_load, reduction
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
-from restbench.store.trials import Event, Trial, TrialFile
+from restbench.store.trials import AGAIN, Event, Trial, TrialFile
 
 FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
 ALONE = cell("java thread-per-element medium 10")
@@ -335,10 +336,27 @@ def test_what_a_front_took_stands_next_to_what_all_took(
     found = Trial(1, 1, several.id, 10, 0, 1.0, np.full(9, 1))
     finds(monkeypatch, here, answers([0.1] * 10), found, front_pids=lambda: (7, 8))
     monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
-    monkeypatch.setattr(closed_load.connections, "spread", lambda *_of: {"busy_workers": 1.0})
+    monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: [10])
     trial = driver.trial(Planned(1, several))
     assert trial is not None
     assert trial.extras == {"front_cpu_ms_per_request": 3.0}
+
+
+def test_the_connections_of_each_worker_are_kept_of_each_trial_of_a_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several = FAST.model_copy(update={"workers": 3})
+    RESPONSES[several] = RESPONSES[FAST]
+    here, driver = piloted(tmp_path, claimed=[several])
+    found = Trial(1, 1, several.id, 10, 0, 1.0, np.full(9, 1))
+    finds(monkeypatch, here, answers([0.1] * 10), found, address=("127.0.0.1", 1))
+    drawn = iter([[7, 3], [10], [6, 3, 1]])
+    monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: next(drawn))
+    trials = [driver.trial(Planned(1, several, arm)) for arm in ("", AGAIN, "")]
+    assert [each.extras["busy_workers"] for each in trials if each] == [2, 1, 3]
+    here.file.add([found])
+    (measured,) = measurements(here.file.trials(), [], here.file.blocks(), cores=2)[several.id]
+    assert measured.connections == [[7, 3], [6, 3, 1]]
 
 
 def test_a_trial_that_had_to_wait_for_ports_says_so(

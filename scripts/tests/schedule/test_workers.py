@@ -123,13 +123,17 @@ def test_connections_are_counted_where_they_were_accepted() -> None:
     with ExitStack() as stack:
         listener = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
         port = listener.getsockname()[1]
-        assert connections.spread(port, [os.getpid()]) == {}
+        assert connections.counts(port, [os.getpid()]) == []
         for _ in range(3):
             stack.enter_context(closing(socket.create_connection(("127.0.0.1", port))))
             stack.enter_context(closing(listener.accept()[0]))
-        found = connections.spread(port, [os.getpid(), os.getppid()])
-        assert found == {"busy_workers": 1, "busiest_share": 1.0}
-        assert connections.spread(port, [2**22 + 1]) == {}, "of a process that is gone"
+        assert connections.counts(port, [os.getppid(), os.getpid()]) == [3]
+        assert connections.counts(port, [2**22 + 1]) == [], "of a process that is gone"
+
+
+def test_of_the_connections_the_busiest_worker_has_its_share() -> None:
+    assert connections.spread([6, 3, 1]) == {"busy_workers": 3, "busiest_share": 0.6}
+    assert connections.spread([]) == {}
 
 
 def test_ports_that_wait_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

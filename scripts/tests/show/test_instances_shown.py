@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,36 @@ def test_without_several_or_without_one_there_is_no_comparison() -> None:
     assert loads(rows_of((SERIAL + BOUND, 100))) == []
 
 
+def scaled(text: str, numbers: Sequence[int]) -> list[Row]:
+    """Of a rate of 100, a contention of .05 and a coherency of .001."""
+    return rows_of(
+        *(
+            (f"{text} instances={n}", 100 * n / (1 + 0.05 * (n - 1) + 0.001 * n * (n - 1)))
+            for n in numbers
+        )
+    )
+
+
+def test_growth_over_instances_has_a_law_for_each_strategy_and_placement() -> None:
+    (load,) = loads(scaled(SERIAL, [1, 2, 3, 4, 6, 8]) + rows_of((SERIAL + BOUND, 300)))
+    (line,) = shown.growth([load], cores=8)
+    assert line.startswith(
+        "Over instances, Java serial unbound, low, 10 users: the Universal Scalability Law has λ "
+    )
+    assert re.search(r"its peak at \d+\.\d instances; Amdahl's law over instances has λ ", line)
+    (refused,) = shown.growth([load], cores=7)
+    assert "the Universal Scalability Law is not fitted: N = 8 is above the number of" in refused
+
+
+def test_where_nothing_can_be_fitted_over_instances_one_line_says_so() -> None:
+    two = loads(scaled(SERIAL, [1, 2]) + scaled(SHARED, [1, 2]) + rows_of((SHARED + BOUND, 300)))
+    assert shown.growth(two, cores=2) == [
+        "Over instances, 2 series of cells: "
+        "the Universal Scalability Law is not fitted: 2 levels, 6 are needed; "
+        "Amdahl's law is not fitted: 2 levels, 6 are needed."
+    ]
+
+
 def test_the_fronts_part_of_the_cpu_time_has_a_column_of_its_own() -> None:
     rows = [
         with_facts(each, extras={"front_cpu_ms_per_request": 0.025})
@@ -70,6 +102,7 @@ def run(tmp_path: Path) -> Run:
         'placement = ["unbound", "per-core"]',
     )
     per_s = {SERIAL: around(100), SHARED: around(80), SERIAL + BOUND: around(210)}
+    per_s[SERIAL + " instances=2"] = around(150)
     return build(tmp_path / "run", per_s, experiment=definition)
 
 
@@ -82,6 +115,7 @@ def test_page_and_terminal_begin_with_what_bound_instances_bring(run: Run) -> No
     part = part_of(page, "instances")
     assert "2 per-core" in part
     assert "shared-pool" in part
+    assert "Over instances, Java serial unbound, low, 10 users: the Universal Scalab" in part
     (line,) = [
         each for each in text.splitlines() if each.startswith("serial") and "per-core" in each
     ]

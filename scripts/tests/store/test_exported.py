@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from fixture_run import cell
 from trial_run import CLAIMS, PINNED, SERIAL, build
 
 from restbench.analyse import exported as entries
@@ -61,12 +62,15 @@ def test_a_cell_has_its_estimates_and_no_interval_below_three_blocks(run: Run) -
 
 
 def test_rows_made_of_the_file_are_those_of_the_trials(run: Run) -> None:
+    drawn = [[6, 3, 1], [4, 3, 3], [10]]
+    run.trials.fact(1, "connections", {cell(SERIAL).id: drawn})
     first = measures.rows(run)
     export.write(run, first, print)
     again = entries.rows_of(exported.read(run.exported_file))
     assert [each.cell for each in again] == [each.cell for each in first]
     for one, two in zip(first, again, strict=True):
         _same(one, two)
+    assert [each.connections for each in again[0].measurements] == [drawn, None, None]
     told = [(each.id, each.headline, each.why) for each in claims.decisions(run, first)]
     assert [(each.id, each.headline, each.why) for each in claims.decisions(run, again)] == told
 

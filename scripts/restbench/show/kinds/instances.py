@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from restbench.analyse import instances
+from restbench.analyse import instances, workers
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.instances import Arrangement, Load
 from restbench.experiment.cell import users_text
@@ -64,7 +64,30 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
         *found.figures("instances"),
         *tables(known),
         doc.Text(HOW_TO_READ),
+        doc.Bullets(tuple(growth(known, found.cores))),
     )
+
+
+def growth(loads: Sequence[Load], cores: int) -> list[str]:
+    """Whether the laws of growth describe how throughput grows with instances: a line for all of
+    which the same is told, as of those that have too few numbers of instances."""
+    told: dict[str, list[str]] = {}
+    for load in loads:
+        for cell, rows in load.growing.items():
+            laws = "; ".join(
+                wording.law(
+                    workers.growth(rows, "instances", amdahl=amdahl, cores=cores),
+                    "instances",
+                    amdahl=amdahl,
+                )
+                for amdahl in (False, True)
+            )
+            of = f"{cell.service.capitalize()} {cell.strategy} {cell.placement}, {name(load)}"
+            told.setdefault(laws, []).append(of)
+    return [
+        f"Over instances, {of[0] if len(of) == 1 else f'{len(of)} series of cells'}: {laws}."
+        for laws, of in told.items()
+    ]
 
 
 def charts(loads: Sequence[Load]) -> list[Chart | None]:

@@ -13,14 +13,14 @@ from typing import Any
 import altair as alt
 
 from restbench.analyse.measures import Row
-from restbench.analyse.workers import Grid, Scaling, grids
+from restbench.analyse.workers import Grid, grids
 from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.study import PublishedWorkers
 from restbench.judge import study
-from restbench.machine.placement import place
 from restbench.observe.connections import expected_busy
 from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.overview import CLASSES, shade
 from restbench.show.charts.theme import Chart
@@ -39,8 +39,7 @@ _ROW_PX = 34
 
 def of(found: Findings) -> list[Grid]:
     """Of a run's rows; a core is a hardware thread that a service of it may use."""
-    allowed = tuple(found.run.described.get("cores_allowed", (0,)))
-    return grids(found.rows, len(place("unbound", allowed).service))
+    return grids(found.rows, found.cores)
 
 
 def name(grid: Grid) -> str:
@@ -59,7 +58,8 @@ def sentences(grid: Grid) -> list[str]:
     alike = f"workers that cannot be told from the best with {'; '.join(parts)}"
     alike = alike if all(sets.values()) else "fewer than three blocks: numbers, no verdict"
     start = f"{name(grid)}: "
-    laws = "; ".join(_law(grid, amdahl=each) for each in (False, True))
+    fits = {each: grid.scaling(amdahl=each) for each in (False, True)}
+    laws = "; ".join(wording.law(fit, "users", amdahl=each) for each, fit in fits.items())
     return [f"{start}{alike}.", f"{start}with {grid.advised} workers {laws}.", *_draws(grid)]
 
 
@@ -103,18 +103,6 @@ def _throughputs(grid: Grid) -> doc.Table:
     head = ("Workers", *(users_text(each) for each in grid.users))
     body = [[count, *map(of.get, grid.users)] for count, of in sorted(lines.items())]
     return doc.table(f"{name(grid)}: requests/s", doc.listed(head, "n" * len(head)), body)
-
-
-def _law(grid: Grid, *, amdahl: bool) -> str:
-    found = grid.scaling(amdahl=amdahl)
-    if isinstance(found, str):
-        return found
-    named = zip("λσκ", found, strict=True)
-    values = [f"{of} {readable(each.mean)} ± {readable(each.half_width)}" for of, each in named]
-    if amdahl:
-        return f"Amdahl's law over users has {', '.join(values[:2])}"
-    peak = Scaling(*(each.mean for each in found)).peak
-    return f"the Universal Scalability Law has {', '.join(values)}, its peak at {peak:.1f} users"
 
 
 def _draws(grid: Grid) -> list[str]:

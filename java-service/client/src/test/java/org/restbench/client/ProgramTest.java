@@ -173,10 +173,10 @@ class ProgramTest {
 
     @Test
     void onlyTheIndicesAskedForAreMade() throws IOException {
-        assertThat(batch("/matrix/serial", "\"strategy\":\"async\",\"calls\":10,\"only\":[3,7]")
-                        .get("done")
-                        .asInt())
-                .isEqualTo(2);
+        JsonNode told = batch("/matrix/serial", "\"strategy\":\"async\",\"calls\":10,\"only\":[3,7]");
+        assertThat(told.get("done").asInt()).isEqualTo(2);
+        int cores = Runtime.getRuntime().availableProcessors();
+        assertThat(told.get("threads").toString()).as("one a core").isEqualTo("{\"call-cpu\":" + cores + "}");
         assertThat(Files.readAllLines(folder.resolve("log.jsonl")).stream()
                         .map(line -> json.readTree(line).get("index").asInt()))
                 .containsExactlyInAnyOrder(3, 7);

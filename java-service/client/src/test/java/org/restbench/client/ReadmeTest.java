@@ -25,7 +25,7 @@ class ReadmeTest {
     private static void example(URI url, Iterator<MatrixProduct.Input> inputs) throws InterruptedException {
         Codec<MatrixProduct.Input, MatrixProduct> codec = MatrixProduct.JSON;
         Exchange exchange = new HttpExchange(url, Map.of("Content-Type", "application/json"));
-        try (CallingStrategy strategy = Strategies.of("async", 2, Loop.IN_ORDER);
+        try (CallingStrategy strategy = Strategies.of("async", Loop.IN_ORDER);
                 Calls<Matrix> calls = strategy.start(
                         inputs, new Job<>(codec, exchange, (i, in, out) -> out.rows()), Limits.DEFAULT)) {
             for (Outcome<Matrix> next = calls.take(); next != null; next = calls.take()) System.out.println(next);

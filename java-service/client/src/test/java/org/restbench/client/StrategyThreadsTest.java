@@ -112,6 +112,19 @@ class StrategyThreadsTest {
     }
 
     @Test
+    void threadsAreAsManyAsCoresUnlessTheirNumberIsGiven() throws InterruptedException {
+        int cores = Runtime.getRuntime().availableProcessors();
+        try (CallingStrategy strategy = Strategies.of("async", Loop.IN_ORDER);
+                Calls<Integer> calls = strategy.start(
+                        IntStream.range(0, 9).iterator(),
+                        new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
+                        Limits.DEFAULT)) {
+            calls.all();
+            assertThat(calls.totals().threadsMade()).isEqualTo(cores);
+        }
+    }
+
+    @Test
     void aThreadThatIgnoresItsInterruptIsNamed() throws InterruptedException {
         FakeExchange service = FakeExchange.echo();
         CompletableFuture<Void> gate = new CompletableFuture<>();

@@ -49,7 +49,7 @@ record Options(
         required("inputs", inputs);
         transport = transport == null ? "rest" : transport;
         workload = workload == null ? "matrix" : workload;
-        threads = threads == null ? 1 : threads;
+        threads = threads == null ? Runtime.getRuntime().availableProcessors() : threads;
         loopThreads = loopThreads == null ? 1 : loopThreads;
         if (required("calls", calls) < 0 || calls > MOST_CALLS) {
             throw new IllegalArgumentException("calls: must be from 0 to " + MOST_CALLS + ", is " + calls);

@@ -31,6 +31,11 @@ public final class Strategies {
                 .toList();
     }
 
+    /** The strategy of a name, with a thread for each core that this Java may use. */
+    public static CallingStrategy of(String name, Loop loop) {
+        return of(name, Runtime.getRuntime().availableProcessors(), loop);
+    }
+
     /** The strategy of a name, with the usual teams. */
     public static CallingStrategy of(String name, int threads, Loop loop) {
         return of(name, threads, null, Map.of(), loop);
