@@ -22,11 +22,11 @@ from restbench.store.traces import CountEntry, FaultEntry, StallEntry, SteadyEnt
 
 _MOST_STALLS = 50
 HOW_TO_READ = (
-    f"Steady: the means of {trace.PART_S} s have a coefficient of variation of "
-    f"{100 * trace.MOST_CV:.0f} % at most, and the 95 % interval of the last third over the first "
+    f"Steady: the means of {trace.PART_S} s vary by {100 * trace.MOST_CV:.0f} % at most "
+    "(coefficient of variation), and the 95 % interval of the last third over the first "
     f"(means of {trace.BATCH_S} s) lies within {100 * trace.MOST_DRIFT:.0f} %. Drifting: it lies "
-    "outside; too imprecise: neither, so that a longer trace is needed. Oscillating: the "
-    "coefficient is larger. A stall is a second with less than "
+    "outside; too imprecise: neither, so that a longer trace is needed. Oscillating: the means "
+    "vary by more. A stall is a second with less than "
     f"{100 * trace.STALLED:.0f} % of the median throughput. A load in which each user takes what "
     "it sends keeps its rows: the table grows if its last third is over "
     f"{trace.MOST_GROWTH} times its second."
@@ -84,9 +84,8 @@ def _table(found: TraceEntry) -> str:
     """What became of it, where there is one."""
     if found.growth is not None:
         went = "grew" if found.growth > trace.MOST_GROWTH else "kept its size"
-        return (
-            f"; the table of messages {went} ({100 * found.growth - 100:+.0f} % in the last third)"
-        )
+        percent = round(100 * found.growth - 100)
+        return f"; the table of messages {went} ({percent:+d} % in the last third)"
     if found.rows is not None:
         return f"; the table of messages went from {found.rows[0]:.0f} to {found.rows[1]:.0f} rows"
     return ""
