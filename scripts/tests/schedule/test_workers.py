@@ -290,6 +290,27 @@ def test_a_grid_has_the_ratio_to_the_best_of_a_column_and_what_is_alike() -> Non
     assert "is not fitted: 1 levels, 6 are needed" in workers.sentences(found)[1]
 
 
+def test_the_sentence_has_the_numbers_that_do_for_all_users_and_where_there_is_none() -> None:
+    slow, fast = BLOCKS[1], BLOCKS[5]
+    kept = {1: (slow, fast), 10: (slow, fast)}
+    new = {1: (fast, slow), 10: (slow, fast)}
+    rows = [
+        row(f"python serial low {users} workers={workers}{connection}", values)
+        for connection, loads in (("", kept), (" connection=each", new))
+        for users, of in loads.items()
+        for workers, values in zip((1, 5), of, strict=True)
+    ]
+    assert workers.sentence(grids(rows, 2)) == (
+        "From 1 to 10 users no number of workers is shown to be faster than 5 in flask with kept "
+        "connections. In flask with new connections the best number depends on the number of users."
+    )
+    behind = [row(f"python serial medium 10 workers={n} front=nginx", BLOCKS[n]) for n in (3, 5)]
+    assert workers.sentence(grids([*rows[:4], *behind], 2)).endswith(
+        "faster than 5 in flask with kept connections at low and 3 or 5 in flask behind nginx "
+        "with kept connections at medium."
+    )
+
+
 def test_numbers_of_one_worker_alone_are_no_grid() -> None:
     assert grids([row("python serial low 10", around(100.0))], 2) == []
 
@@ -326,7 +347,10 @@ def test_the_page_has_heat_maps_the_set_and_the_published_ratios(tmp_path: Path)
     }
     run = build(tmp_path / "run", per_s, experiment=FILE)
     page, text = page_of(run), printed(run)
-    said = "whatever the number of users (10): flask, low, connections each: 2, 3, 5."
+    said = (
+        "With 10 users no number of workers is shown to be faster than 2, 3 or 5 in flask with new "
+        "connections."
+    )
     assert said in part_of(page, "answer")
     assert picture_of(page) == "workers-flask-low-each"
     assert re.search(r"^ +3 +≈ 120 ± \d", text, re.MULTILINE), text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from drawn import data_of
@@ -22,6 +23,8 @@ STAGES = {
     "network_ms": [-0.1],
     "mean_ms": [9.4],
 }
+#: Of letters of 11 px, from their baseline.
+ASCENT_PX, DESCENT_PX = 10, 3
 
 
 def part(ratio: float | None, verdict: str = "reproduced", **others: object) -> PartEntry:
@@ -73,6 +76,22 @@ def test_without_a_decided_claim_there_is_no_chart_and_a_hollow_mark_has_no_inte
     assert alone["fill"] == theme.PAPER
     assert "low" not in alone
     assert alone["shown"] == "1.01, no interval"
+
+
+def test_the_line_where_nothing_differs_does_not_run_through_words() -> None:
+    won, lost = part(1.5, low=1.4, high=1.6), part(0.5, "contradicted", low=0.4, high=0.6)
+    chart = claims.chart([claim("J1", "reproduced", won), claim("J2", "contradicted", lost)])
+    text = theme.svg(chart or pytest.fail())
+    lines, words = (
+        "".join(re.findall(rf'<g class="mark-{kind} role-mark.*?</g>', text, re.DOTALL))
+        for kind in ("rule", "text")
+    )
+    upright = re.findall(r'translate\([\d.]+,([\d.]+)\)" x2="0" y2="([\d.]+)"', lines)
+    baselines = [float(y) for y in re.findall(r"translate\([\d.]+,([\d.]+)\)", words)]
+    assert len(upright) == len(baselines) == 2, "one a claim"
+    for top, length in ((float(top), float(length)) for top, length in upright):
+        for baseline in baselines:
+            assert top >= baseline + DESCENT_PX or top + length <= baseline - ASCENT_PX
 
 
 def test_stages_are_in_the_order_of_a_request_and_never_below_0() -> None:

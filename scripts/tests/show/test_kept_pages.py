@@ -20,10 +20,14 @@ def address(name: str) -> str:
 
 
 @pytest.mark.parametrize(("name", "view"), CASES, ids=[name for name, _ in CASES])
-def test_each_chart_is_drawn_fits_stands_out_and_is_told_to_a_screen_reader(
+def test_the_answer_is_seen_first_and_each_chart_is_drawn_fits_and_is_told_to_a_screen_reader(
     page: Page, name: str, view: tuple[int, str]
 ) -> None:
-    """With everything open that has a chart; `name` is the run of `address`."""
+    """With everything open that has a chart; `name` is the run of `address`. The sentence and the
+    reasons are on the first screen."""
+    reasons = page.locator(".reasons").bounding_box()
+    assert reasons is not None
+    assert reasons["y"] + reasons["height"] <= 900
     page.locator("details").evaluate_all(OPEN)
     wait_until_drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") == view[0]

@@ -47,6 +47,18 @@ def test_sentence_picture_and_reasons_are_on_the_first_screen(page: Page) -> Non
         assert box["y"] + box["height"] <= 900, part
 
 
+@pytest.mark.parametrize("view", [(400, "light")], ids=str)
+def test_on_a_narrow_screen_the_reasons_are_seen_before_the_picture(
+    page: Page, view: tuple[int, str]
+) -> None:
+    sentence, reasons, picture = (
+        page.locator(part).bounding_box() for part in (".answer", ".reasons", "#answer figure")
+    )
+    assert sentence is not None and reasons is not None and picture is not None
+    assert 0 < sentence["y"] + sentence["height"] <= reasons["y"], view
+    assert reasons["y"] + reasons["height"] <= min(900, picture["y"]), view
+
+
 def test_links_lead_to_something(page: Page, run: Run) -> None:
     links = page.evaluate("[...document.links].map((link) => link.getAttribute('href'))")
     for link in dict.fromkeys(links):

@@ -17,6 +17,7 @@ from restbench.experiment import experiment
 from restbench.failures import BadConfiguration
 from restbench.show.charts import theme
 from restbench.show.document import words
+from restbench.show.findings import Findings
 from restbench.show.kinds import trace as shown
 from restbench.store import exported, store
 from restbench.store.store import Run
@@ -115,21 +116,50 @@ def test_a_trace_of_a_block_that_is_not_finished_is_not_told(run: Run) -> None:
 def test_the_sentence_tells_verdicts_stalls_and_growth(run: Run) -> None:
     found = findings(run)
     said = shown.sentence(found)
-    assert said.startswith("Java serial, low, 10 users at 600/s: in 1800 s throughput was steady (")
-    assert "2 stalls, 1 unexplained; the table did not grow (last third over second 1.00)." in said
+    assert said.startswith(
+        "Throughput of Java serial (10 users at 600 requests/s) was steady over 30 minutes: means "
+        "of 10 s varied by "
+    )
+    assert said.endswith(
+        ". 2 seconds stalled, 1 unexplained; the table of messages kept its size (+0 % in the last "
+        "third)."
+    )
+
+
+def test_the_sentence_names_a_drift_by_its_ratio_and_a_table_that_grew(run: Run) -> None:
+    found = findings(run)
+    fell = SteadyEntry(verdict="drifting", cv=0.02, last_over_first=0.8, low=0.75, high=0.85)
+    said = shown.sentence(told(found, response=fell, growth=1.345, stalls=()))
+    assert " was drifting: last third over first 0.800 [0.750, 0.850]. No second stalled; " in said
+    assert said.endswith("the table of messages grew (+34 % in the last third).")
+    left = shown.sentence(told(found, throughput=None, growth=None, rows=(1000.0, 1300.0)))
+    assert "was not judged over 30 minutes: too short, or a third without answers. " in left
+    assert left.endswith("; the table of messages went from 1000 to 1300 rows.")
+
+
+def told(found: Findings, **others: object) -> Findings:
+    """The findings with other numbers of their only trace."""
+    (entry,) = found.run.traces
+    traces = (entry.model_copy(update=others),)
+    return replace(found, run=found.run.model_copy(update={"traces": traces}))
+
+
+def test_the_sentence_has_the_levels_that_tell_traces_apart(run: Run) -> None:
+    found = findings(run)
+    (entry,), (one,) = found.run.traces, found.rows
+    other = replace(one, cell=cell("java serial medium 10"))
+    traces = (entry, entry.model_copy(update={"cell": other.cell.id}))
+    both = replace(found, rows=(one, other), run=found.run.model_copy(update={"traces": traces}))
+    said = shown.sentence(both)
+    for level in ("low", "medium"):
+        assert f"Throughput of Java serial ({level}, 10 users at 600 requests/s) was " in said
 
 
 def test_a_kept_file_of_an_older_rule_gets_the_verdict_of_its_numbers(run: Run) -> None:
-    found = findings(run)
-    (entry,) = found.run.traces
     was = SteadyEntry(verdict="drifting", cv=0.086, last_over_first=0.919, low=0.815, high=1.044)
-    traces = (entry.model_copy(update={"response": was}),)
-    old = replace(found, run=found.run.model_copy(update={"traces": traces}))
+    old = told(findings(run), response=was)
     said = shown.sentence(old)
-    assert (
-        "response time was too imprecise (± 13.2 %) (coefficient of variation 8.6 %, last third "
-        "over first 0.919"
-    ) in said
+    assert " was too imprecise (± 13.2 %): means of 10 s varied by 8.6 %. " in said
     (line,) = shown.claims(old).rows
     assert [words(each) for each in line][2:] == [
         "steady",
@@ -152,8 +182,8 @@ def test_a_control_is_told_by_what_it_did_alone(run: Run) -> None:
     )
     write_model(run.trace(1, cell(WHICH).id) / "trace.json", control)
     assert shown.sentence(findings(run)) == (
-        "Java serial, low, 10 users at 600/s: in 1800 s the control hold-snapshot (600 to 1200 s) "
-        "is seen: 600/s before it, 60.0/s in its last half, with up to 295 dead rows."
+        "The control hold-snapshot of Java serial (10 users at 600 requests/s), 600 to 1200 s of "
+        "1800, is seen: 600 requests/s before it, 60.0 in its last half, with up to 295 dead rows."
     )
 
 
@@ -167,7 +197,7 @@ def test_page_and_terminal_show_it(run: Run) -> None:
     assert "checkpoint 1 3.50 3.50" in happened
     assert "700 10.0 checkpoint 900 11.0 unexplained" in happened
     assert "LWLock:WALWrite 2.00" in happened
-    assert "in 1800 s throughput was steady" in " ".join(text.split())
+    assert "was steady over 30 minutes" in " ".join(text.split())
     assert "reproduced" in text
 
 

@@ -136,7 +136,7 @@ def wait_until_drawn(page: Page) -> None:
         figure.scroll_into_view_if_needed()
         figure.locator(".plot svg").wait_for()
     page.wait_for_function(f"({NOT_DRAWN})().length === 0")
-    page.evaluate("scrollTo(0, 0)")
+    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")  # the page's own way takes a while
 
 
 def open_everything(page: Page) -> None:

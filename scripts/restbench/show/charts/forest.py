@@ -132,15 +132,18 @@ def _panel(panel: Panel, series: Mapping[str, int]) -> theme.View:
 
 
 def _margins(base: alt.Chart, panel: Panel) -> list[alt.Chart]:
-    """What lies behind the marks: each line's margin, and where nothing differs."""
+    """What lies behind the marks: each line's margin, and where nothing differs. That is drawn
+    below the words of each line, never through them."""
     found = []
     if any(entry.margin for entry in panel.entries):
         ends = base.transform_aggregate(least="max(least)", most="max(most)", groupby=["label"])
         bands = ends.mark_rect(fill=theme.FAINT, opacity=0.6)
         found.append(bands.encode(x="least:Q", x2="most:Q"))
     if panel.reference is not None:
-        at = theme.base([{"at": panel.reference}], can_hide=False).mark_rule(strokeWidth=1)
-        found.append(at.encode(x="at:Q"))
+        lines = base.transform_aggregate(groupby=["label"]).mark_rule(strokeWidth=1)
+        at = alt.XDatum(panel.reference, type="quantitative")
+        below = alt.Y("label:N").axis(None).bandPosition(0.5)
+        found.append(lines.encode(x=at, y=below, y2=alt.Y2("label:N", bandPosition=1)))
     return found
 
 

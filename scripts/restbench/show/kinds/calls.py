@@ -24,6 +24,7 @@ from restbench.show.view import View
 PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}
 _STUDY_THREADS, _STUDY = 5, "study"
 _NOT_AT_ONCE = ("sequential", "document")
+_TRANSPORTS = {"rest": "REST", "soap": "SOAP", "zeep": "SOAP with zeep"}
 #: The stages of a call, each with the number of its colour.
 _STAGES = {"S": 5, "C": 4, "D": 2, "P": 6}
 _SHOWN = tuple(name for name in COLUMNS if name != "made")
@@ -61,24 +62,23 @@ def sentence(rows: Sequence[Row]) -> str:
         gain, best = max(gains, key=itemgetter(0))
         parts.append(
             f"Calls at once are up to {readable(gain)} times as fast as one after the other "
-            f"({_named(best)})"
+            f"({_named(best)})."
         )
     slowest, worst = max(times, key=itemgetter(0))
     typical = median(each for each, _ in times)
     parts.append(
-        f"the median batch takes {readable(typical)} times the least possible time, the slowest "
-        f"{readable(slowest)} times ({_named(worst)})"
+        f"Half of the batches take at most {readable(typical)} times the least possible time; the "
+        f"slowest takes {readable(slowest)} times ({_named(worst)})."
     )
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    return " ".join(parts)
 
 
 def _named(row: Row) -> str:
     of, threads = work(row), row.cell.users
-    at = f"{of.delay_ms} ms" if of.delay_ms else "no delay"
+    waits = f"waits {of.delay_ms} ms" if of.delay_ms else "does not wait"
     return (
-        f"{of.client.capitalize()} {of.strategy} over {of.transport.upper()}, {threads} "
-        f"thread{'s' * (threads != 1)}, {at}"
+        f"{of.client.capitalize()} {of.strategy} over {_TRANSPORTS[of.transport]}, {threads} "
+        f"thread{'s' * (threads != 1)}, service {waits}"
     )
 
 

@@ -22,11 +22,11 @@ from restbench.store.traces import CountEntry, FaultEntry, StallEntry, SteadyEnt
 
 _MOST_STALLS = 50
 HOW_TO_READ = (
-    f"Steady: the means of {trace.PART_S} s have a coefficient of variation of "
-    f"{100 * trace.MOST_CV:.0f} % at most, and the 95 % interval of the last third over the first "
+    f"Steady: the means of {trace.PART_S} s vary by {100 * trace.MOST_CV:.0f} % at most "
+    "(coefficient of variation), and the 95 % interval of the last third over the first "
     f"(means of {trace.BATCH_S} s) lies within {100 * trace.MOST_DRIFT:.0f} %. Drifting: it lies "
-    "outside; too imprecise: neither, so that a longer trace is needed. Oscillating: the "
-    "coefficient is larger. A stall is a second with less than "
+    "outside; too imprecise: neither, so that a longer trace is needed. Oscillating: the means "
+    "vary by more. A stall is a second with less than "
     f"{100 * trace.STALLED:.0f} % of the median throughput. A load in which each user takes what "
     "it sends keeps its rows: the table grows if its last third is over "
     f"{trace.MOST_GROWTH} times its second."
@@ -42,34 +42,53 @@ def known(found: Findings) -> list[_Known]:
 
 
 def sentence(found: Findings) -> str:
-    """`java worker-pool, 200, 60 users at 600/s: 1800 s, throughput steady (CV 3.1 %, …`"""
-    return " ".join(_sentence(row.cell, each) for row, each in known(found))
+    """How throughput and response time of each trace went, its stalls, and its table."""
+    every = known(found)
+    return " ".join(
+        _sentence(row, each, name)
+        for (row, each), name in zip(every, _short_names(every), strict=True)
+    )
 
 
-def _sentence(cell: Cell, found: TraceEntry) -> str:
+def _sentence(row: Row, found: TraceEntry, name: str) -> str:
     """Of a control what it shows: that it goes on as it began is not asked."""
     if found.fault is not None:
-        return f"{name_of(cell, found)}: in {found.seconds} s {_fault(found.fault)}."
-    parts = [
-        f"{name} was {_verdict(each)}"
-        for name, each in (("throughput", found.throughput), ("response time", found.response))
-    ]
-    count, unexplained = len(found.stalls), sum(not each.because for each in found.stalls)
-    stalls = f"{count} stall{'s' * (count != 1)}, {unexplained} unexplained"
-    parts.append(stalls if found.stalls else "no stall")
-    if found.growth is not None:
-        grew = "grew" if found.growth > trace.MOST_GROWTH else "did not grow"
-        parts.append(f"the table {grew} (last third over second {found.growth:.2f})")
-    elif found.rows is not None:
-        parts.append(f"rows went from {found.rows[0]:.0f} to {found.rows[1]:.0f}")
-    return f"{name_of(cell, found)}: in {found.seconds} s {'; '.join(parts)}."
+        return _fault(found.fault, name, found.seconds)
+    minutes, seconds = divmod(found.seconds, 60)
+    span = f"{found.seconds} s" if seconds or minutes < 2 else f"{minutes} minutes"
+    mean_ms = row.value("mean_ms")
+    mean = "" if mean_ms is None else f", {readable(mean_ms)} ms in the mean,"
+    return (
+        f"Throughput of {name} was {_verdict(found.throughput, f' over {span}')}. "
+        f"Response time{mean} was {_verdict(found.response)}. {_stalls(found)}{_table(found)}."
+    )
 
 
-def _verdict(found: SteadyEntry | None) -> str:
+def _verdict(found: SteadyEntry | None, over: str = "") -> str:
     if found is None:
-        return "not judged: too short, or a third without answers"
-    varies = f"coefficient of variation {100 * found.cv:.1f} %"
-    return f"{_said(found)} ({varies}, last third over first {_ratio(found)})"
+        return f"not judged{over}: too short, or a third without answers"
+    said = _said(found)
+    if said == "drifting":
+        return f"drifting{over}: last third over first {_ratio(found)}"
+    return f"{said}{over}: means of {trace.PART_S} s varied by {100 * found.cv:.1f} %"
+
+
+def _stalls(found: TraceEntry) -> str:
+    count, unexplained = len(found.stalls), sum(not each.because for each in found.stalls)
+    if not count:
+        return "No second stalled"
+    return f"{count} second{'s' * (count != 1)} stalled, {unexplained} unexplained"
+
+
+def _table(found: TraceEntry) -> str:
+    """What became of it, where there is one."""
+    if found.growth is not None:
+        went = "grew" if found.growth > trace.MOST_GROWTH else "kept its size"
+        percent = round(100 * found.growth - 100)
+        return f"; the table of messages {went} ({percent:+d} % in the last third)"
+    if found.rows is not None:
+        return f"; the table of messages went from {found.rows[0]:.0f} to {found.rows[1]:.0f} rows"
+    return ""
 
 
 def _said(found: SteadyEntry) -> str:
@@ -83,24 +102,46 @@ def _ratio(found: SteadyEntry) -> str:
     return f"{found.last_over_first:.3f}{ends}"
 
 
-def _fault(fault: FaultEntry) -> str:
+def _fault(fault: FaultEntry, name: str, seconds: int) -> str:
     seen = fault.during_per_s < trace.FAULT_SEEN * fault.before_per_s
     dead = f", with up to {fault.dead_rows:.0f} dead rows" if fault.dead_rows else ""
     return (
-        f"the control {fault.kind} ({fault.begin_s:.0f} to {fault.end_s:.0f} s) is "
-        f"{'seen' if seen else 'NOT seen'}: {readable(fault.before_per_s)}/s before it, "
-        f"{readable(fault.during_per_s)}/s in its last half{dead}"
+        f"The control {fault.kind} of {name}, {fault.begin_s:.0f} to {fault.end_s:.0f} s of "
+        f"{seconds}, is {'seen' if seen else 'NOT seen'}: {readable(fault.before_per_s)} "
+        f"requests/s before it, {readable(fault.during_per_s)} in its last half{dead}."
     )
 
 
 def name_of(cell: Cell, found: TraceEntry) -> str:
-    """Such as `Java worker-pool, function, 50 threads, 200, 60 users at 600/s`."""
+    """Such as `Java worker-pool, function, 50 threads, 200, 60 users at 600 requests/s`."""
+    return ", ".join(filter(None, _levels(cell, found)))
+
+
+def _levels(cell: Cell, found: TraceEntry) -> tuple[str, ...]:
+    """What a trace is of; empty where a level is none. Strategy first, users last."""
     threads = f"{cell.pool_threads} threads" if cell.pool_threads else ""
     technique = "" if cell.technique == "none" else cell.technique
-    levels = (f"{cell.service.capitalize()} {cell.strategy}", technique, threads, cell.postgres)
-    rate = f" at {found.rate_per_s:g}/s" if found.rate_per_s else ""
-    users = f"{users_text(cell.users)}{rate}"
-    return ", ".join(filter(None, (*levels, cell.complexity, users)))
+    rate = f" at {found.rate_per_s:g} requests/s" if found.rate_per_s else ""
+    return (
+        f"{cell.service.capitalize()} {cell.strategy}",
+        technique,
+        threads,
+        cell.postgres,
+        cell.complexity,
+        f"{users_text(cell.users)}{rate}",
+    )
+
+
+def _short_names(every: Sequence[_Known]) -> list[str]:
+    """Such as `Java worker-pool (60 users at 600 requests/s)`: of the other levels those that tell
+    traces apart."""
+    levels = [_levels(row.cell, each) for row, each in every]
+    telling = [len(set(of)) > 1 for of in zip(*levels, strict=True)]
+    names = []
+    for first, *others, users in levels:
+        told = (each for each, tells in zip(others, telling[1:-1], strict=True) if each and tells)
+        names.append(f"{first} ({', '.join([*told, users])})")
+    return names
 
 
 def terminal(found: Findings) -> list[doc.Table]:

@@ -70,12 +70,35 @@ def sentence(grids: Sequence[Grid]) -> str:
     if not all(grid.alike(users) for grid in grids for users in grid.users):
         return "How many workers are enough is not decided: that takes three blocks of every cell."
     users = sorted({each for grid in grids for each in grid.users})
-    parts = [f"{name(each)}: {', '.join(map(str, each.enough)) or 'none'}" for each in grids]
-    span = " to ".join(dict.fromkeys(map(str, (users[0], users[-1]))))
-    return (
-        "Numbers of workers that cannot be told from the best, whatever the number of users "
-        f"({span}): {'; '.join(parts)}."
-    )
+    span = f"From {users[0]} to {users_text(users[-1])}"
+    span = span if len(users) > 1 else f"With {users_text(users[0])}"
+    sizes = {grid.cell.complexity for grid in grids}
+    places = [(_place(each, has_size=len(sizes) > 1), each.enough) for each in grids]
+    enough = [f"{_listed(of, 'or')} in {place}" for place, of in places if of]
+    varying = [place for place, of in places if not of]
+    parts = []
+    if enough:
+        best = _listed(enough, "and")
+        parts.append(f"{span} no number of workers is shown to be faster than {best}.")
+    if varying:
+        where = _listed(varying, "and")
+        parts.append(f"In {where} the best number depends on the number of users.")
+    return " ".join(parts)
+
+
+def _listed(items: Sequence[object], word: str) -> str:
+    """Such as `2, 3 or 5`."""
+    *others, last = map(str, items)
+    return f"{', '.join(others)} {word} {last}" if others else last
+
+
+def _place(grid: Grid, *, has_size: bool) -> str:
+    """Such as `flask with new connections`, and at which size where there are several."""
+    cell = grid.cell
+    behind = f" behind {cell.front}" * (cell.front != "none")
+    size = f" at {cell.complexity}" * has_size
+    connections = "kept" if cell.connection == "kept" else "new"
+    return f"{cell.framework}{behind} with {connections} connections{size}"
 
 
 def sure(grids: Sequence[Grid]) -> str:
