@@ -15,7 +15,7 @@ from restbench.analyse.warnings import explain
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.level import Logs
+from restbench.experiment.level import Logs, ShapeEntry
 from restbench.experiment.statistics import Interval, t_interval
 from restbench.store.exported import NoteEntry, WarningEntry
 from restbench.store.store import Run
@@ -149,8 +149,8 @@ def rows(run: Run) -> list[Row]:
         if cell in planned
     ]
     file = run.trials
-    opened = definition.open
-    extras = partial(limits.extras, opened.objective) if opened else estimates.mean_extras
+    objective = definition.objective
+    extras = partial(limits.extras, objective) if objective else estimates.mean_extras
     blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores, extras)
     return [replace(each, measurements=tuple(blocks.get(each.cell.id, ()))) for each in unmeasured]
 
@@ -159,6 +159,6 @@ def row(definition: Experiment, cell: Cell, ids: tuple[str, ...]) -> Row:
     """A cell of the experiment with its tests, not measured."""
     mix = definition.mix(cell.complexity)
     logs = definition.logs(cell.complexity)
-    is_other = definition.messages(cell.complexity) or not definition.sends_load
-    shape = None if mix or logs or is_other else definition.shape(cell.complexity)
+    is_matrix = isinstance(definition.complexities.get(cell.complexity), ShapeEntry)
+    shape = definition.shape(cell.complexity) if is_matrix else None
     return Row(cell, shape, ids, (), mix, logs)

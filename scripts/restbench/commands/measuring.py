@@ -241,17 +241,17 @@ def _cost(order: Order) -> str:
     """How much is to be measured, and how long that takes, as far as is known before."""
     profile = order.profile
     cells = len({each.cell for each in order.plan})
-    is_closed = order.experiment.driver == "closed-load"
-    least_s = closed_load.least_block_s(runner.groups_of(order)) if is_closed else 0.0
+    is_known = order.experiment.traits.knows_least
+    least_s = closed_load.least_block_s(runner.groups_of(order)) if is_known else 0.0
     fewest = min(profile.blocks, FEWEST_BLOCKS)
     seconds = max(60 * profile.minutes, fewest * least_s)
-    in_time = int(seconds / least_s) if is_closed else profile.blocks
+    in_time = int(seconds / least_s) if is_known else profile.blocks
     most = min(profile.blocks, max(fewest, in_time))
     blocks = f"{fewest} to {most} blocks" if most > fewest else f"{most} block{'s' * (most > 1)}"
     least = f"; one takes {duration(least_s)} and the start of its services, or more"
     more = profile.most_blocks - profile.blocks
     further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
-    return f"{cells} cells, {blocks} in about {duration(seconds)}{least * is_closed}{further}"
+    return f"{cells} cells, {blocks} in about {duration(seconds)}{least * is_known}{further}"
 
 
 def begun_now(order: Order) -> Run:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restbench.drive import logs, messages
-from restbench.experiment import npb
 from restbench.experiment.cell import Kernel, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.level import Logs, Messages, ShapeEntry, Workload, mixed_order
@@ -83,21 +82,19 @@ def requests_of(experiment: Experiment, complexity: str) -> Requests:
 def files_of(
     experiment: Experiment, complexity: str, folders: Callable[[str], Path]
 ) -> dict[Path, str]:
-    """The text of each file that the JMeter plan reads, or of the request for a kernel; `folders`
-    gives a level's folder. None of batches and faults, whose drivers make them."""
+    """The text of each file that the JMeter plan reads, or the driver; `folders` gives a level's
+    folder."""
+    folder, level = folders(complexity), experiment.complexities.get(complexity)
+    if isinstance(level, Messages):
+        return messages.files_of(level, experiment.seed, folder)
+    if not experiment.traits.sends_load:
+        return {folder / name: text for name, text in experiment.own.files(complexity).items()}
     found: dict[Path, str] = {}
-    level = experiment.complexities.get(complexity)
-    if experiment.sends_load and not isinstance(level, Messages):
-        requests = requests_of(experiment, complexity)
-        for name, payload in requests.payloads.items():
-            found |= payload.files(folders(name))
-        if shares := experiment.mixes.get(complexity):
-            order = mixed_order(shares, f"{experiment.seed} {complexity}")
-            found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
-    elif experiment.sends_load and isinstance(level, Messages):
-        found = messages.files_of(level, experiment.seed, folders(complexity))
-    elif experiment.npb:
-        found = {folders(complexity) / "body.json": npb.body(complexity).decode()}
+    for name, payload in requests_of(experiment, complexity).payloads.items():
+        found |= payload.files(folders(name))
+    if shares := experiment.mixes.get(complexity):
+        order = mixed_order(shares, f"{experiment.seed} {complexity}")
+        found[folder / ORDER] = "\n".join(order) + "\n"
     return found
 
 

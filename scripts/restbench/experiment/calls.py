@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
 from restbench.experiment.cell import Shape
+from restbench.experiment.drivers import Asked, DriverTable
 from restbench.experiment.level import ShapeEntry
-from restbench.experiment.selection import NotNegative, Positive, Strict, is_any
+from restbench.experiment.selection import NotNegative, Positive, is_any
 
 Client = Literal["java", "python"]
 #: By client; `pipeline` needs four threads, `pipeline-async` three.
@@ -79,7 +79,7 @@ def lacking(strategy: str, threads: int) -> str | None:
     return None if fits else f"needs {fewest} to {_MOST_THREADS} threads"
 
 
-class Calls(Strict):
+class Calls(DriverTable):
     """The table [calls]."""
 
     delays_ms: Annotated[tuple[NotNegative, ...], Field(min_length=1)]
@@ -129,11 +129,11 @@ class Calls(Strict):
         calls = self.calls(profile, work)
         return min(calls, SCALED) if is_scaled and not is_true else calls
 
-    def require_threads(self, cells: Iterable[tuple[str, int]]) -> None:
+    def require(self, asked: Asked) -> None:
         """ValueError where a level has too few threads, or too many."""
-        for level, threads in cells:
-            if lack := lacking(work_of(level).strategy, threads):
-                raise ValueError(f"cells: users: '{level}' {lack}")
+        for cell in asked.cells:
+            if lack := lacking(work_of(cell.complexity).strategy, cell.users):
+                raise ValueError(f"cells: users: '{cell.complexity}' {lack}")
 
 
 #: Calls of a batch, of one in turn whose time is scaled, and of large documents.

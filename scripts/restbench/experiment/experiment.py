@@ -8,15 +8,24 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
-from restbench.experiment import npb, toml_file
+from restbench.experiment import toml_file
 from restbench.experiment.calls import Calls
 from restbench.experiment.cell import Cell, Kind, ServiceName, Shape
 from restbench.experiment.cell_group import CellGroup, corner
 from restbench.experiment.design import Design
+from restbench.experiment.drivers import (
+    DRIVERS,
+    OF_MESSAGES,
+    Asked,
+    Driver,
+    DriverTable,
+    Traits,
+    View,
+)
 from restbench.experiment.faults import Faults
 from restbench.experiment.level import Logs, Messages, Shares, Size, Workload, require_known
 from restbench.experiment.npb import Npb
-from restbench.experiment.open_load import EngineLoad, OpenLoad
+from restbench.experiment.open_load import EngineLoad, Objective, OpenLoad
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Above0, Strict, Where, is_any
 from restbench.experiment.study import Figure, PublishedWorkers, TestId
@@ -25,40 +34,12 @@ from restbench.experiment.trace import Trace
 from restbench.failures import BadConfiguration
 
 T = TypeVar("T")
-Driver = Literal[
-    "closed-load", "open-load", "engines", "npb", "calls", "messages", "faults", "trace"
-]
-View = Literal[
-    "study",
-    "limits",
-    "factorial",
-    "npb",
-    "calls",
-    "builds",
-    "frameworks",
-    "workers",
-    "bottleneck",
-    "trace",
-    "messages",
-    "faults",
-]
-#: By driver: the table that it needs and no other has, and the view that is of it alone.
-_OF_DRIVERS: dict[Driver, tuple[str, View | None]] = {
-    "open-load": ("open", "limits"),
-    "npb": ("npb", "npb"),
-    "calls": ("calls", "calls"),
-    "engines": ("engines", None),
-    "faults": ("faults", "faults"),
-    "trace": ("trace", "trace"),
-}
 #: By view: the table that it shows.
 _OF_VIEWS: dict[View, str] = {
     "builds": "thresholds",
     "workers": "workers",
     "factorial": "factorial",
 }
-#: What takes trials of messages.
-MESSAGE_DRIVERS = ("messages", "trace")
 #: What stands in the place of a profile that measured until a precision was reached.
 GONE = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
 
@@ -140,23 +121,25 @@ class Experiment(Strict):
 
     def _require_tables(self) -> None:
         """What drivers and views are of is there, and nothing that nobody asks for."""
-        for driver, (table, view) in _OF_DRIVERS.items():
-            is_described = getattr(self, table) is not None
-            if (self.driver == driver) != is_described:
+        for driver, traits in DRIVERS.items():
+            if (table := traits.table) is None:
+                continue
+            if (self.driver == driver) != (getattr(self, table) is not None):
                 raise ValueError(
                     f"driver '{driver}' needs a table [{table}], and no other driver has one"
                 )
-            if view in self.views and not is_described:
-                raise ValueError(f"views: '{view}' is that of driver '{driver}'")
+            for view in {*traits.views} & {*self.views}:
+                if self.driver != driver:
+                    raise ValueError(f"views: '{view}' is that of driver '{driver}'")
         for shown, table in _OF_VIEWS.items():
             if (shown in self.views) != (getattr(self, table) is not None):
                 raise ValueError(f"views: '{shown}' belongs to a table [{table}], and that to it")
-        if "bottleneck" in self.views and self.driver not in ("closed-load", "messages"):
+        if "bottleneck" in self.views and "bottleneck" not in self.traits.views:
             raise ValueError(
                 "views: 'bottleneck' is of a closed load, whose users wait for their answers"
             )
-        by_pgbench = self.pgbench or self.pgbench_at_rate
-        if (by_pgbench or "messages" in self.views) and self.driver != "messages":
+        by_pgbench = self.pgbench or self.pgbench_at_rate or "messages" in self.views
+        if by_pgbench and "pgbench" not in self.traits.keys:
             raise ValueError("pgbench: it and the view 'messages' belong to driver = 'messages'")
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
@@ -199,14 +182,16 @@ class Experiment(Strict):
                     raise ValueError(
                         f"mixes.{name}: '{kind}' is of {workload}; a mix is of matrices"
                     )
-        can_be = {"messages": {True}, "trace": {True, False}}.get(self.driver, {False})
         for cell in cells:
             workload = self.workload(cell.complexity)
             is_message = workload == "messages"
-            if is_message != (cell.technique != "none") or is_message not in can_be:
+            if (
+                is_message != (cell.technique != "none")
+                or is_message not in self.traits.of_messages
+            ):
                 raise ValueError(
                     f"cells: '{cell.id}': a complexity of messages, a technique and a driver of "
-                    f"messages ({', '.join(MESSAGE_DRIVERS)}) belong together"
+                    f"messages ({OF_MESSAGES}) belong together"
                 )
             if workload != "matrix" and cell.kernel != "loops":
                 raise ValueError(
@@ -219,28 +204,18 @@ class Experiment(Strict):
         selected = [cell for cell in cells if self.wrk and self.wrk.matches(cell)]
         if any(each.complexity in self.mixes or each.connection == "each" for each in selected):
             raise ValueError("wrk: sends one body on kept connections: no mix, no connection each")
-        if self.wrk and (self.driver != "closed-load" or not selected):
+        if self.wrk and ("wrk" not in self.traits.keys or not selected):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
-        if self.engines:
-            self.engines.require_users(cells, self.mixes)
-        is_delayed = any(cell.delay_ms for cell in cells)
-        if is_delayed and not (self.engines and self.engines.hosts == "namespaces"):
+        measured = [
+            (name, cell)
+            for name, profile in self.profiles.items()
+            for cell in cells
+            if profile.measures(cell)
+        ]
+        workloads = {self.workload(cell.complexity) for cell in cells}
+        self.own.require(Asked(cells, measured, self.mixes, workloads))
+        if any(cell.delay_ms for cell in cells) and not self.own.has_hosts:
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
-        if self.calls:
-            self.calls.require_threads((each.complexity, each.users) for each in cells)
-        for name, profile in self.profiles.items():
-            measured = [cell for cell in cells if profile.measures(cell)]
-            if self.npb:
-                self.npb.require(name, measured)
-            if self.trace:
-                self.trace.require(name, measured)
-        if self.trace is None:
-            return
-        if len({self.workload(cell.complexity) for cell in cells}) > 1:
-            raise ValueError("cells: driver 'trace' has cells of one workload")
-        for cell in cells:
-            if self.trace.run_of(cell).fault and cell.technique in ("none", "memory"):
-                raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")
 
     def table(self, kind: type[T]) -> T:
         """The table of this kind, which the driver or a view needs (`_require_tables`)."""
@@ -248,16 +223,25 @@ class Experiment(Strict):
         return found
 
     @property
-    def sends_load(self) -> bool:
-        """Whether its driver needs the load generator."""
-        return self.npb is None and self.calls is None and self.faults is None
+    def traits(self) -> Traits:
+        """What holds of its driver."""
+        return DRIVERS[self.driver]
+
+    @property
+    def own(self) -> DriverTable:
+        """The table of its driver."""
+        found: DriverTable | None = getattr(self, self.traits.table or "", None)
+        return found or DriverTable()
+
+    @property
+    def objective(self) -> Objective | None:
+        """What rates are tried for; None where none are."""
+        return self.open.objective if self.open else None
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Every level of complexity: of one size, then the mixes, kernels, batches or faults."""
-        works = self.calls or self.faults
-        others = works.levels() if works else npb.levels() if self.npb else ()
-        return (*self.complexities, *self.mixes, *others)
+        """Every level of complexity: of one size, then the mixes and the driver's own."""
+        return (*self.complexities, *self.mixes, *self.own.levels())
 
     def shape(self, complexity: str) -> Shape:
         """The operand sizes of a level of one size, which is of a matrix."""

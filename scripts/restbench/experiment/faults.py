@@ -11,7 +11,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from restbench.experiment.selection import Above0, Positive, Strict
+from restbench.experiment.drivers import DriverTable
+from restbench.experiment.selection import Above0, Positive
 
 Fault = Literal[
     "kill-backend",
@@ -45,7 +46,7 @@ def work_of(level: str) -> FaultWork:
     return FaultWork(fault, have_keys=fault == level)
 
 
-class Faults(Strict):
+class Faults(DriverTable):
     """The table [faults]."""
 
     technique: str = "skip-locked"

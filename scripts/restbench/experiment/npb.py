@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from restbench.experiment.cell import Cell
+from restbench.experiment.drivers import Asked, DriverTable
 from restbench.experiment.selection import Above0, Positive, Strict, Where
 from restbench.machine.placement import allowed_cores, place
 
@@ -71,14 +70,6 @@ def request(level: str) -> dict[str, Any]:
 def body(level: str) -> bytes:
     """The request as it is sent."""
     return json.dumps(request(level), separators=(",", ":")).encode()
-
-
-def levels() -> tuple[str, ...]:
-    """Every level there is, on as many cores as there are for a service here."""
-    here = core_counts(len(place("unbound", allowed_cores()).service))
-    works = [Work(kernel, each) for kernel, classes in CLASSES.items() for each in classes]
-    scaled = [Work(each.kernel, each.npb_class, cores) for each in works for cores in here]
-    return tuple(each.level for each in (*works, *scaled))
 
 
 def core_counts(cores: int) -> tuple[int, ...]:
@@ -155,7 +146,7 @@ class Clients(Strict):
     """The cells whose service they call."""
 
 
-class Npb(Strict):
+class Npb(DriverTable):
     """The table [npb]."""
 
     run_max_s: Above0
@@ -165,9 +156,20 @@ class Npb(Strict):
     published: Published
     clients: Clients | None = None
 
-    def require(self, profile: str, cells: Iterable[Cell]) -> None:
+    def levels(self) -> tuple[str, ...]:
+        """Every level there is, on as many cores as there are for a service here."""
+        here = core_counts(len(place("unbound", allowed_cores()).service))
+        works = [Work(kernel, each) for kernel, classes in CLASSES.items() for each in classes]
+        scaled = [Work(each.kernel, each.npb_class, cores) for each in works for cores in here]
+        return tuple(each.level for each in (*works, *scaled))
+
+    def files(self, level: str) -> dict[str, str]:
+        """The request for a kernel."""
+        return {"body.json": body(level).decode()}
+
+    def require(self, asked: Asked) -> None:
         """ValueError where a profile has no runs of a cell's class, or a cell has several users."""
-        for cell in cells:
+        for profile, cell in asked.measured:
             if work_of(cell.complexity).npb_class not in self.runs.get(profile, {}):
                 raise ValueError(f"npb.runs.{profile}: lacks the class of '{cell.complexity}'")
             if (cell.users, cell.front) != (1, "none"):

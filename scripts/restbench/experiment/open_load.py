@@ -10,7 +10,7 @@ lucky or unlucky shows in the other blocks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from restbench.experiment.cell import Cell
+from restbench.experiment.drivers import Asked, DriverTable
 from restbench.experiment.selection import Above0, Positive, Strict
 from restbench.experiment.statistics import COMPLETIONS_NEEDED
 
@@ -226,7 +226,7 @@ class Rates(Strict):
     highest_per_s: Above0
 
 
-class OpenLoad(Strict):
+class OpenLoad(DriverTable):
     """Requests at the moments of a schedule; each block walks to the highest rate of each cell."""
 
     arrivals: ArrivalProcess
@@ -256,7 +256,7 @@ class OpenLoad(Strict):
         return Phases(steps.warmup_s, min(window_s, steps.window_max_s), steps.tail_s)
 
 
-class EngineLoad(Strict):
+class EngineLoad(DriverTable):
     """The table [engines]."""
 
     hosts: Literal["namespaces", "addresses"]
@@ -286,13 +286,18 @@ class EngineLoad(Strict):
         """What a window takes, its warm-up and JMeter's start included."""
         return self.warmup_s + self.window_s + CONTROL_S
 
-    def require_users(self, cells: Iterable[Cell], mixes: Mapping[str, object]) -> None:
+    @property
+    def has_hosts(self) -> bool:
+        """Network namespaces (DriverTable)."""
+        return self.hosts == "namespaces"
+
+    def require(self, asked: Asked) -> None:
         """ValueError where engines cannot share a cell's users, or cannot load it."""
-        for cell in cells:
+        for cell in asked.cells:
             if cell.users % self.number:
                 raise ValueError(
                     f"cells: users = {cell.users}: {self.number} engines share them, so give a "
                     f"multiple of {self.number}"
                 )
-            if cell.front != "none" or cell.complexity in mixes or cell.connection == "each":
+            if cell.front != "none" or cell.complexity in asked.mixes or cell.connection == "each":
                 raise ValueError("cells: driver 'engines' has no front, mix or connection 'each'")

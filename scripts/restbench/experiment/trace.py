@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from restbench.experiment.cell import Cell
+from restbench.experiment.drivers import Asked, DriverTable
 from restbench.experiment.open_load import ArrivalProcess
 from restbench.experiment.selection import Above0, Strict, Where
 
@@ -58,7 +59,7 @@ class TraceClaim(Strict):
     """What is shorter does not decide it."""
 
 
-class Trace(Strict):
+class Trace(DriverTable):
     """One long uninterrupted load on each cell."""
 
     runs: Annotated[list[TraceRun], Field(min_length=1)]
@@ -72,8 +73,13 @@ class Trace(Strict):
             raise ValueError(f"trace.runs: none selects cell '{cell.id}'")
         return found
 
-    def require(self, profile: str, cells: list[Cell]) -> None:
-        """ValueError where a cell of a profile has no duration."""
-        for cell in cells:
+    def require(self, asked: Asked) -> None:
+        """ValueError where a cell of a profile has no duration, or one with a fault no database."""
+        for profile, cell in asked.measured:
             if profile not in self.run_of(cell).duration_s:
                 raise ValueError(f"trace.runs: duration_s of '{cell.id}' has no '{profile}'")
+        if len(asked.workloads) > 1:
+            raise ValueError("cells: driver 'trace' has cells of one workload")
+        for cell in asked.cells:
+            if self.run_of(cell).fault and cell.technique in ("none", "memory"):
+                raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")

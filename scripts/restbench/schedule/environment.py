@@ -6,7 +6,6 @@ import json
 
 from restbench.deploy import fronts, programs, service
 from restbench.drive import load, monitor, wrk
-from restbench.experiment.experiment import MESSAGE_DRIVERS
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_lock, namespaces, ports, watch
@@ -21,7 +20,7 @@ def check(order: Order) -> list[str]:
     EnvironmentProblem with the mend where the run cannot go on.
     """
     machine_lock.take()
-    if order.experiment.sends_load:
+    if order.experiment.traits.sends_load:
         load.require_jmeter()
         if missing := monitor.missing_tools():
             raise EnvironmentProblem(
@@ -44,7 +43,7 @@ def check(order: Order) -> list[str]:
     ):
         if name not in order.attached and (lack := programs.lacking(name, framework)):
             notes.append(f"left out: {name} {lack}")
-    if order.experiment.engines and order.experiment.engines.hosts == "namespaces":
+    if order.experiment.own.has_hosts:
         namespaces.require()
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)
@@ -53,7 +52,7 @@ def check(order: Order) -> list[str]:
             f"{most} instances: each has a part of one's heap or processes, and nginx or HAProxy "
             "shares the cores with them"
         )
-    if order.experiment.sends_load and place("unbound", allowed_cores()).shared:
+    if order.experiment.traits.sends_load and place("unbound", allowed_cores()).shared:
         notes.append(
             f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
             "them with the service. Its own share of the CPU is in the column load_cpu_pct."
@@ -63,8 +62,7 @@ def check(order: Order) -> list[str]:
 
 def _check_attached(order: Order) -> None:
     """What others run must be there, be what it is said to be, and be used as it is."""
-    has_own = order.experiment.driver in MESSAGE_DRIVERS or not order.experiment.sends_load
-    if order.attached and has_own:
+    if order.attached and not order.experiment.traits.can_attach:
         raise BadConfiguration("--attach: this experiment needs a service of its own")
     for name, url in order.attached.items():
         cells = [each.cell for each in order.plan if each.cell.service == name]

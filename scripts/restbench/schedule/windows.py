@@ -33,9 +33,8 @@ _BESIDE = 0.6
 
 
 def missing(order: Order, run: Run) -> list[Cell]:
-    """The cells that the profile names a window for and that have none yet. A load from several
-    hosts has no others than its trials, which keep their requests themselves."""
-    if order.experiment.engines:
+    """The cells that the profile names a window for and that have none yet."""
+    if order.experiment.traits.keeps_requests:
         return []
     cells = dict.fromkeys(each.cell for each in order.plan)
     return [

@@ -97,12 +97,12 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
 
 
 def _steps(run: Run, finished: Container[int]) -> list[StepEntry]:
-    """Of an open load's finished blocks: the walks of others are not over."""
-    load = experiment.load(run.experiment_file).open
-    if load is None:
+    """Of finished blocks: the walks of others are not over."""
+    objective = experiment.load(run.experiment_file).objective
+    if objective is None:
         return []
     trials = [each for each in run.trials.trials() if each.block in finished]
-    return limits.steps(trials, load.objective)
+    return limits.steps(trials, objective)
 
 
 def _traces(run: Run, finished: Container[int]) -> list[TraceEntry]:
@@ -225,7 +225,7 @@ def _again(cell: str, ratios: Sequence[float]) -> AgainEntry:
 
 
 def _predecessor(run: Run, rows: Sequence[Row]) -> PredecessorEntry | None:
-    """None of an open load: its rates follow a plan, and make its throughput."""
-    if experiment.load(run.experiment_file).open is not None:
+    """None where rates are tried: they follow a plan, and make the throughput."""
+    if experiment.load(run.experiment_file).objective is not None:
         return None
     return predecessor.entry(run.trials.course(), {row.cell.id: row.cell for row in rows})

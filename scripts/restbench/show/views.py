@@ -69,7 +69,7 @@ def _asks_which(found: Findings) -> bool:
     """Whether which technique is best is the question: of matrices and logs, in one build."""
     definition = found.definition
     return (
-        definition.sends_load
+        definition.traits.sends_load
         and definition.thresholds is None
         and "messages" not in definition.views
     )
