@@ -51,7 +51,6 @@ class Solution:
     users: int
     throughput: float
     response: float
-    """Without the users' own thinking."""
 
 
 def bottleneck(stations: Sequence[Station]) -> Station:
@@ -59,34 +58,31 @@ def bottleneck(stations: Sequence[Station]) -> Station:
     return max(stations, key=lambda each: each.per_server)
 
 
-def bound(stations: Sequence[Station], users: float, think: float = 0.0) -> float:
-    """The throughput that no scheduling can better, of so many users who think between two
-    operations."""
+def bound(stations: Sequence[Station], users: float) -> float:
+    """The throughput that no scheduling can better, of so many users."""
     whole, highest = _sums(stations)
-    most = users / (whole + think)
-    return min(most, 1 / highest) if highest else most
+    return min(users / whole, 1 / highest) if highest else users / whole
 
 
-def knee(stations: Sequence[Station], think: float = 0.0) -> float:
+def knee(stations: Sequence[Station]) -> float:
     """How many users it takes until they must wait for each other: where the two bounds meet."""
     whole, highest = _sums(stations)
-    return (whole + think) / highest if highest else math.inf
+    return whole / highest if highest else math.inf
 
 
 def _sums(stations: Sequence[Station]) -> tuple[float, float]:
     return sum(each.demand for each in stations), bottleneck(stations).per_server
 
 
-def solve(stations: Sequence[Station], users: int, think: float = 0.0) -> list[Solution]:
+def solve(stations: Sequence[Station], users: int) -> list[Solution]:
     """The network with 1, 2, … `users` users, for operations whose times are exponential or whose
     stations share themselves among all that are there. ValueError without a station, user or
     demand."""
     if not stations or users < 1 or sum(each.demand for each in stations) <= 0:
         raise ValueError("need a station with a demand, and a user")
-    thinking = Station("users", think, None)
-    whole = reduce(_convolved, [_weights(each, users) for each in (thinking, *stations)])
+    whole = reduce(_convolved, [_weights(each, users) for each in stations])
     throughputs = np.exp(whole[:-1] - whole[1:]).tolist()
-    return [Solution(n, each, n / each - think) for n, each in enumerate(throughputs, start=1)]
+    return [Solution(n, each, n / each) for n, each in enumerate(throughputs, start=1)]
 
 
 def _weights(station: Station, users: int) -> _Logs:

@@ -52,8 +52,6 @@ class Report:
     findings: tuple[Finding, ...]
     limbo: int
     """Messages that are gone, each of which a pop with neither key nor answer may have taken."""
-    recovered: int
-    """Messages that came or are left although their send was not answered."""
     replayed: int
     """Answers that a service gave once more to a key."""
     sends: int
@@ -83,12 +81,10 @@ def check(requests: Iterable[Request], left: Iterable[Left] = ()) -> Report:
         _false_empty(address, timeline, found)
     _counted(known, found)
     sends = known.sends.values()
-    came = (each for token, each in known.sends.items() if not known.gone(token))
     return Report(
         counts={rule: found.counts[rule] for rule in RULES},
         findings=tuple(sorted(found.worded)),
         limbo=limbo,
-        recovered=sum(each.outcome == "unknown" for each in came),
         replayed=known.replayed,
         sends=sum(each.outcome == "ok" for each in sends),
         pops=sum(map(len, known.taken.values())),

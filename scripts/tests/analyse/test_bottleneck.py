@@ -20,6 +20,11 @@ from restbench.analyse.bottleneck import (
 THREE = [Station("a", 2.0), Station("b", 3.0), Station("c", 1.0)]
 
 
+def thinking(time: float) -> Station:
+    """Of users between two operations: nobody waits for another's."""
+    return Station("users", time, None)
+
+
 def close(value: float) -> object:
     return pytest.approx(value, abs=1e-6)
 
@@ -37,14 +42,14 @@ def close(value: float) -> object:
 def test_single_servers_have_the_values_of_exact_mva(
     users: int, throughput: float, response: float
 ) -> None:
-    found = solve(THREE, users, think=4.0)[-1]
+    found = solve([*THREE, thinking(4.0)], users)[-1]
     assert found.throughput == close(throughput)
-    assert found.response == close(response)
+    assert found.response == close(4.0 + response)
 
 
 def test_residence_times_add_up_to_the_response_time() -> None:
-    found = solve(THREE, 20, think=4.0)[-1]
-    assert found.response == pytest.approx(5.9734 + 48.5426 + 1.4996, abs=1e-3)
+    found = solve([*THREE, thinking(4.0)], 20)[-1]
+    assert found.response == pytest.approx(4.0 + 5.9734 + 48.5426 + 1.4996, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -54,16 +59,16 @@ def test_residence_times_add_up_to_the_response_time() -> None:
 def test_a_station_of_two_servers_is_no_fast_single_one(
     users: int, throughput: float, response: float
 ) -> None:
-    found = solve([Station("cpu", 0.2, 2)], users, think=1.0)[-1]
+    found = solve([Station("cpu", 0.2, 2), thinking(1.0)], users)[-1]
     assert found.throughput == close(throughput)
-    assert found.response == close(response)
+    assert found.response == close(1.0 + response)
 
 
 @pytest.mark.parametrize(("users", "throughput"), [(5, 4.025766), (10, 7.404197)])
 def test_nor_is_it_one_twice_as_fast_and_a_delay(users: int, throughput: float) -> None:
     """Seidmann's approximation of the same station."""
-    approximated = [Station("cpu", 0.1), Station("rest", 0.1, None)]
-    assert solve(approximated, users, think=1.0)[-1].throughput == close(throughput)
+    approximated = [Station("cpu", 0.1), Station("rest", 0.1, None), thinking(1.0)]
+    assert solve(approximated, users)[-1].throughput == close(throughput)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +80,10 @@ def test_ever_more_users_who_think_ever_longer_come_as_to_an_open_queue(
 ) -> None:
     """M/M/m with Erlang's C, by Richardson's extrapolation over 25, 50, … 1600 users."""
     station = Station("cpu", service, servers)
-    found = [solve([station], n, n / arrivals)[-1].response for n in (25 << k for k in range(7))]
+    found = []
+    for n in (25 << k for k in range(7)):
+        users = thinking(n / arrivals)
+        found.append(solve([station, users], n)[-1].response - users.demand)
     for order in range(1, len(found)):
         better = 2**order
         found = [(better * b - a) / (better - 1) for a, b in pairwise(found)]
@@ -114,7 +122,7 @@ def by_birth_and_death(demand: float, servers: int, think: float, users: int) ->
 @pytest.mark.parametrize("servers", [1, 2, 3, 8])
 @pytest.mark.parametrize("users", [1, 2, 7, 60])
 def test_one_station_is_a_birth_and_death_process(servers: int, users: int) -> None:
-    found = solve([Station("cpu", 0.2, servers)], users, think=1.0)[-1]
+    found = solve([Station("cpu", 0.2, servers), thinking(1.0)], users)[-1]
     assert found.throughput == pytest.approx(by_birth_and_death(0.2, servers, 1.0, users))
 
 
@@ -143,23 +151,24 @@ def by_recursion(
 def test_convolution_and_mean_value_analysis_agree(users: int) -> None:
     demands, servers = [0.5, 0.3, 0.7], [2, 1, 4]
     stations = [Station("", d, m) for d, m in zip(demands, servers, strict=True)]
-    found = solve(stations, users, think=0.4)[-1]
+    found = solve([*stations, thinking(0.4)], users)[-1]
     assert found.throughput == pytest.approx(by_recursion(demands, servers, users, 0.4))
 
 
 def test_hundreds_of_users_neither_overflow_nor_lose_their_digits() -> None:
-    found = solve([Station("cpu", 5e3, 64), Station("wal", 1e-3)], 1000, think=1e5)
-    assert found[-1].throughput == pytest.approx(1000 / (1e5 + found[-1].response))
+    found = solve([Station("cpu", 5e3, 64), Station("wal", 1e-3), thinking(1e5)], 1000)
+    alone = by_birth_and_death(5e3, 64, 1e5, 1000)
+    assert found[-1].throughput == pytest.approx(alone, rel=1e-6)
     assert all(a.throughput < b.throughput for a, b in pairwise(found))
 
 
 def test_the_bounds_meet_at_the_knee() -> None:
-    assert knee(THREE, think=4.0) == close(10 / 3)
-    assert bottleneck(THREE).name == "b"
-    assert bound(THREE, 1, think=4.0) == close(0.1)
-    assert bound(THREE, 10 / 3, think=4.0) == close(1 / 3)
-    assert 20 / bound(THREE, 20, think=4.0) - 4.0 == close(56), "a response takes that at least"
-    assert 1 / bound(THREE, 1, think=4.0) - 4.0 == close(6)
+    stations = [*THREE, thinking(4.0)]
+    assert knee(stations) == close(10 / 3)
+    assert bottleneck(stations).name == "b"
+    assert bound(stations, 1) == close(0.1)
+    assert bound(stations, 10 / 3) == close(1 / 3)
+    assert 20 / bound(stations, 20) == close(60), "a response takes that at least"
 
 
 def test_no_solution_is_beyond_its_bounds() -> None:
@@ -181,6 +190,6 @@ def test_a_network_without_a_demand_has_no_throughput() -> None:
 
 
 def test_a_station_without_demand_changes_nothing() -> None:
-    with_it = solve([*THREE, Station("none", 0.0, 2)], 5, think=4.0)[-1]
+    with_it = solve([*THREE, Station("none", 0.0, 2), thinking(4.0)], 5)[-1]
     assert with_it.throughput == close(0.289752)
-    assert with_it.response == solve(THREE, 5, think=4.0)[-1].response
+    assert with_it.response == solve([*THREE, thinking(4.0)], 5)[-1].response
