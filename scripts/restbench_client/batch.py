@@ -102,7 +102,7 @@ class Batch(Generic[R]):
         self._is_exhausted = False
         self._error: BaseException | None = None
         self._jitter = random.Random(limits.retries.seed)  # noqa: S311
-        self._repeated = self._in_flight = self._peak = self._peak_waiting = 0
+        self._repeated = self._in_flight = self._peak = 0
         self._attempts = self._retries = 0
         self._wall, self._cpu = [0.0] * len(Stage), [0.0] * len(Stage)
         self._timer = threading.Timer(limits.whole_s, self.cancel) if limits.whole_s else None
@@ -151,7 +151,6 @@ class Batch(Generic[R]):
         """A call is over, with the seconds of its stages."""
         with self._lock:
             self._finished += 1
-            self._peak_waiting = max(self._peak_waiting, self._finished - self._taken)
             self._wall[:] = map(add, self._wall, wall_s)
             self._cpu[:] = map(add, self._cpu, cpu_s)
             self._outcomes.put(outcome)
@@ -240,7 +239,6 @@ class Batch(Generic[R]):
                 dict(zip(Stage, self._wall, strict=True)),
                 dict(zip(Stage, self._cpu, strict=True)),
                 self._peak,
-                self._peak_waiting,
                 self._attempts,
                 self._retries,
                 self.threads,

@@ -267,8 +267,6 @@ class Totals:
     cpu_s: Mapping[Stage, float]
     """Of the threads that ran a stage; 0 where none was held."""
     peak_in_flight: int
-    peak_waiting: int
-    """Most outcomes that waited to be taken."""
     attempts: int
     retries: int
     threads: Mapping[str, int]

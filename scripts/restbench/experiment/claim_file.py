@@ -190,16 +190,13 @@ class Statement(Strict):
 
 
 class Claim(Statement):
-    """A row of the claims table. Decided by its parts, by the proofs, by another experiment, or not
-    yet (`awaits`)."""
+    """A row of the claims table. Decided by its parts, by the proofs, or by another experiment."""
 
     parts: tuple[Part, ...] = ()
     proofs: dict[ServiceName, list[str]] = Field(default_factory=dict)
     """Strategies a service whose proofs decide, instead of parts."""
     experiment: str | None = None
     """The experiment whose claims decide it, in this one's place."""
-    awaits: str | None = None
-    """What has to be built before it can be measured."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -214,8 +211,8 @@ class Claim(Statement):
 
     @model_validator(mode="after")
     def _is_decided_one_way(self) -> Self:
-        if sum(map(bool, (self.parts, self.proofs, self.experiment, self.awaits))) != 1:
-            raise ValueError("needs exactly one of parts, proofs, experiment, awaits")
+        if sum(map(bool, (self.parts, self.proofs, self.experiment))) != 1:
+            raise ValueError("needs exactly one of parts, proofs, experiment")
         if self.parts and not any(part.decides for part in self.parts):
             raise ValueError("needs a part that decides")
         for service, strategies in self.proofs.items():

@@ -8,26 +8,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.level import Workload
 from restbench.experiment.selection import Strict
 
 Driver = Literal[
     "closed-load", "open-load", "engines", "npb", "calls", "messages", "faults", "trace"
 ]
 View = Literal[
-    "study",
-    "limits",
-    "factorial",
-    "npb",
-    "calls",
-    "builds",
-    "frameworks",
-    "workers",
-    "bottleneck",
-    "trace",
-    "messages",
-    "faults",
-]
+    "study", "limits", "factorial", "npb", "calls", "builds", "frameworks", "workers",
+    "bottleneck", "trace", "messages", "faults",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,17 +28,17 @@ class Traits:
     views: tuple[View, ...] = ()
     """Of what not every driver finds; of a driver with a table they are of it alone."""
     keys: tuple[str, ...] = ()
-    """Of an experiment's file: what loads its cells next to it, and no other driver's."""
+    """Of what loads its cells next to it, and no other driver's."""
     sends_load: bool = True
     """With the load generator."""
     can_attach: bool = False
     """Whether it can measure a service that others run."""
     of_messages: tuple[bool, ...] = (False,)
-    """Whether its cells are of messages: some may be and others not."""
-    keeps_requests: bool = False
+    """Whether its cells are of messages: all, none, or, where both are, as the file says."""
+    trials_are_windows: bool = False
     """Its trials are long windows themselves."""
     knows_least: bool = False
-    """Whether it is known before a run how long a block takes at least."""
+    """How long a block takes at least is known before it."""
 
 
 DRIVERS: dict[Driver, Traits] = {
@@ -57,17 +46,11 @@ DRIVERS: dict[Driver, Traits] = {
     "open-load": Traits("open", ("limits",), can_attach=True),
     "npb": Traits("npb", ("npb",), sends_load=False),
     "calls": Traits("calls", ("calls",), sends_load=False),
-    "engines": Traits("engines", can_attach=True, keeps_requests=True),
-    "messages": Traits(
-        views=("messages", "bottleneck"),
-        keys=("pgbench", "pgbench_at_rate"),
-        of_messages=(True,),
-    ),
+    "engines": Traits("engines", can_attach=True, trials_are_windows=True),
+    "messages": Traits(None, ("messages", "bottleneck"), ("pgbench",), of_messages=(True,)),
     "faults": Traits("faults", ("faults",), sends_load=False),
     "trace": Traits("trace", ("trace",), of_messages=(True, False)),
 }
-#: What takes trials of messages.
-OF_MESSAGES = ", ".join(name for name, each in DRIVERS.items() if True in each.of_messages)
 
 
 @dataclass(frozen=True)
@@ -79,8 +62,6 @@ class Asked:
     """Each profile's name with each of the cells that it measures."""
     mixes: Collection[str]
     """The levels of complexity that are mixes."""
-    workloads: Collection[Workload]
-    """Of all cells."""
 
 
 class DriverTable(Strict):
@@ -96,8 +77,7 @@ class DriverTable(Strict):
         return ()
 
     def files(self, level: str) -> dict[str, str]:  # noqa: ARG002 - of others
-        """By name the text of each file of what a cell of such a level sends, where it is known
-        before."""
+        """The text of each file of what such a level sends, by name, where it is known before."""
         return {}
 
     def require(self, asked: Asked) -> None:

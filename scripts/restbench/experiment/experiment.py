@@ -13,15 +13,7 @@ from restbench.experiment.calls import Calls
 from restbench.experiment.cell import Cell, Kind, ServiceName, Shape
 from restbench.experiment.cell_group import CellGroup, corner
 from restbench.experiment.design import Design
-from restbench.experiment.drivers import (
-    DRIVERS,
-    OF_MESSAGES,
-    Asked,
-    Driver,
-    DriverTable,
-    Traits,
-    View,
-)
+from restbench.experiment.drivers import DRIVERS, Asked, Driver, DriverTable, Traits, View
 from restbench.experiment.faults import Faults
 from restbench.experiment.level import Logs, Messages, Shares, Size, Workload, require_known
 from restbench.experiment.npb import Npb
@@ -182,22 +174,23 @@ class Experiment(Strict):
                     raise ValueError(
                         f"mixes.{name}: '{kind}' is of {workload}; a mix is of matrices"
                     )
+        of_messages = self.traits.of_messages
         for cell in cells:
             workload = self.workload(cell.complexity)
             is_message = workload == "messages"
-            if (
-                is_message != (cell.technique != "none")
-                or is_message not in self.traits.of_messages
-            ):
+            if is_message != (cell.technique != "none") or is_message not in of_messages:
+                takers = (name for name, its in DRIVERS.items() if True in its.of_messages)
                 raise ValueError(
                     f"cells: '{cell.id}': a complexity of messages, a technique and a driver of "
-                    f"messages ({OF_MESSAGES}) belong together"
+                    f"messages ({', '.join(takers)}) belong together"
                 )
             if workload != "matrix" and cell.kernel != "loops":
                 raise ValueError(
                     f"cells: kernel: '{cell.kernel}' multiplies matrices, and complexity "
                     f"'{cell.complexity}' is of {workload}: leave it out there"
                 )
+        if len(of_messages) > 1 and len({self.workload(cell.complexity) for cell in cells}) > 1:
+            raise ValueError(f"cells: driver '{self.driver}' has cells of one workload")
 
     def _require_driver_can(self, cells: Sequence[Cell]) -> None:
         """The driver, and what loads cells next to it, can measure all of them."""
@@ -208,12 +201,11 @@ class Experiment(Strict):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
         measured = [
             (name, cell)
-            for name, profile in self.profiles.items()
+            for name, it in self.profiles.items()
             for cell in cells
-            if profile.measures(cell)
+            if it.measures(cell)
         ]
-        workloads = {self.workload(cell.complexity) for cell in cells}
-        self.own.require(Asked(cells, measured, self.mixes, workloads))
+        self.own.require(Asked(cells, measured, self.mixes))
         if any(cell.delay_ms for cell in cells) and not self.own.has_hosts:
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
 

@@ -78,8 +78,6 @@ class Trace(DriverTable):
         for profile, cell in asked.measured:
             if profile not in self.run_of(cell).duration_s:
                 raise ValueError(f"trace.runs: duration_s of '{cell.id}' has no '{profile}'")
-        if len(asked.workloads) > 1:
-            raise ValueError("cells: driver 'trace' has cells of one workload")
         for cell in asked.cells:
             if self.run_of(cell).fault and cell.technique in ("none", "memory"):
                 raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")

@@ -167,8 +167,6 @@ def _sensitive(found: Decision, trimmed: Decision) -> Decision:
 
 
 def _decide(claim: Claim, run: _Run) -> Decision:
-    if claim.awaits:
-        return _simple(claim, "not-measured", f"{claim.awaits} is not there yet")
     if claim.experiment:
         elsewhere = f"it is decided by the experiment {claim.experiment}, not by this one"
         return _simple(

@@ -34,7 +34,7 @@ _BESIDE = 0.6
 
 def missing(order: Order, run: Run) -> list[Cell]:
     """The cells that the profile names a window for and that have none yet."""
-    if order.experiment.traits.keeps_requests:
+    if order.experiment.traits.trials_are_windows:
         return []
     cells = dict.fromkeys(each.cell for each in order.plan)
     return [

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
+from fixture_run import START, Made, Sample, build, cell, error, row_of, steady_load, wrong_answer
 
 from restbench.analyse import estimates, measures
 from restbench.analyse.measurement import Measurement
-from restbench.analyse.measures import Row
 from restbench.experiment import columns
 from restbench.store.trials import Trial
 
@@ -21,13 +20,8 @@ SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50, slow_user_ms=100)
 
 
-def only_row(tmp_path: Path, *made: Made) -> Row:
-    (row,) = measures.rows(build(tmp_path / "run", list(made)))
-    return row
-
-
 def test_a_row_has_the_columns_of_the_study_in_their_order(tmp_path: Path) -> None:
-    record = only_row(tmp_path, Made(SERIAL, LOAD)).record()
+    record = row_of(tmp_path, Made(SERIAL, LOAD)).record()
     assert ",".join(record) == (
         "test_id,service,strategy,placement,front,complexity,users,kernel,throughput_per_s,mean_ms,"
         "p50_ms,p90_ms,p95_ms,p99_ms,littles_mean_ms,batch_half_width_pct,samples,errors,"
@@ -50,7 +44,7 @@ def test_a_row_has_the_columns_of_the_study_in_their_order(tmp_path: Path) -> No
 
 
 def test_a_cells_numbers_are_those_computed_by_hand(tmp_path: Path) -> None:
-    record = only_row(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_900.0)).record()
+    record = row_of(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_900.0)).record()
     assert record["throughput_per_s"] == 190  # 380 completions in 2 s
     assert record["mean_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380)
     assert (record["p50_ms"], record["p90_ms"]) == (50, 50)
@@ -70,7 +64,7 @@ def test_a_cells_numbers_are_those_computed_by_hand(tmp_path: Path) -> None:
 
 def test_errors_are_counted_apart_and_never_as_throughput(tmp_path: Path) -> None:
     failures = [error(START + n, elapsed_ms=1) for n in range(3)]
-    record = only_row(tmp_path, Made(SERIAL, [*LOAD, *failures])).record()
+    record = row_of(tmp_path, Made(SERIAL, [*LOAD, *failures])).record()
     assert (record["throughput_per_s"], record["samples"], record["errors"]) == (190, 380, 3)
     assert record["mean_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380)
     assert record["flags"] == "errors"
@@ -80,7 +74,7 @@ def test_errors_are_counted_apart_and_never_as_throughput(tmp_path: Path) -> Non
 def test_one_wrong_answer_voids_its_block_even_before_what_is_kept(
     tmp_path: Path, at_ms: int
 ) -> None:
-    row = only_row(tmp_path, Made(SERIAL, [*LOAD, wrong_answer(at_ms)]))
+    row = row_of(tmp_path, Made(SERIAL, [*LOAD, wrong_answer(at_ms)]))
     record = row.record()
     assert record["wrong_answers"] == 1
     assert (record["samples"], record["errors"]) == (380, 0)
@@ -93,7 +87,7 @@ def test_one_wrong_answer_voids_its_block_even_before_what_is_kept(
 def test_the_slowest_percent_is_in_mean_and_p99(tmp_path: Path) -> None:
     fast = [Sample(START + n % 2_000, 10) for n in range(9_899)]
     slow = [Sample(START + n, 1_000) for n in range(101)]
-    record = only_row(tmp_path, Made(SERIAL, fast + slow)).record()
+    record = row_of(tmp_path, Made(SERIAL, fast + slow)).record()
     assert record["p99_ms"] == 1_000
     assert record["p95_ms"] == 10
     assert record["mean_ms"] == pytest.approx((9_899 * 10 + 101 * 1_000) / 10_000)
@@ -102,28 +96,28 @@ def test_the_slowest_percent_is_in_mean_and_p99(tmp_path: Path) -> None:
 def test_several_blocks_are_averaged_and_have_an_interval(tmp_path: Path) -> None:
     faster = steady_load(users=10, elapsed_ms=40)  # 500 completions: 250/s
     two = [Made(SERIAL, LOAD), Made(SERIAL, faster, block=2)]
-    row = only_row(tmp_path, *two, Made(SERIAL, LOAD, block=3))
+    row = row_of(tmp_path, *two, Made(SERIAL, LOAD, block=3))
     assert row.value("throughput_per_s") == pytest.approx((190 + 250 + 190) / 3)
     assert row.value("samples") == 380 + 500 + 380, "counts are summed"
     interval = row.interval("throughput_per_s")
     assert interval is not None
     # s = 60/sqrt3, half-width = t[.975;2] s / sqrt3 = 4.302653 x 20
     assert interval.half_width == pytest.approx(4.30265273 * 20, rel=1e-6)
-    of_two = only_row(tmp_path / "two", *two)
+    of_two = row_of(tmp_path / "two", *two)
     assert of_two.value("throughput_per_s") == pytest.approx((190 + 250) / 2)
     assert of_two.interval("throughput_per_s") is None, "the t quantile would be 12.7"
 
 
 def test_a_percentile_that_one_block_does_not_support_is_not_shown(tmp_path: Path) -> None:
     few = steady_load(users=10, elapsed_ms=100)  # 200 completions: no p90
-    row = only_row(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, few, block=2))
+    row = row_of(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, few, block=2))
     assert row.value("p90_ms") is None
     assert row.value("p50_ms") == 75
 
 
 def test_a_failed_block_is_said_and_leaves_the_others(tmp_path: Path) -> None:
     failed = Made(SERIAL, block=2, failed="the service died")
-    row = only_row(tmp_path, Made(SERIAL, LOAD), failed)
+    row = row_of(tmp_path, Made(SERIAL, LOAD), failed)
     assert row.value("throughput_per_s") == 190
     assert row.flags == ("failed",)
     assert [each.reason for each in row.measurements] == [None, "the service died"]
@@ -144,14 +138,14 @@ def test_rows_come_in_the_order_of_the_experiment(tmp_path: Path) -> None:
 
 def test_few_completions_have_a_throughput_and_nothing_else(tmp_path: Path) -> None:
     made = Made(SERIAL, steady_load(users=10, elapsed_ms=1_000))  # 20 completions
-    row = only_row(tmp_path, made)
+    row = row_of(tmp_path, made)
     assert row.value("p50_ms") is None
     assert row.value("throughput_per_s") == 10
 
 
 def test_a_cell_without_any_correct_response_has_no_latency(tmp_path: Path) -> None:
     made = Made(SERIAL, [error(START + n, elapsed_ms=100) for n in range(0, 2_000, 10)])
-    row = only_row(tmp_path, made)
+    row = row_of(tmp_path, made)
     assert row.value("throughput_per_s") == 0
     assert row.value("mean_ms") is None
     assert row.value("cpu_ms_per_request") is None
@@ -160,7 +154,7 @@ def test_a_cell_without_any_correct_response_has_no_latency(tmp_path: Path) -> N
 
 def test_what_went_to_neither_side_is_foreign_and_the_rest_is_shared_out(tmp_path: Path) -> None:
     # The machine worked 2 060 ms of 2 s on two cores; 1 200 + 100 are known: 760 of 4 000 are not.
-    row = only_row(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_200.0))
+    row = row_of(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_200.0))
     (block,) = row.measurements
     assert block.foreign_pct == pytest.approx(19)
     assert block.steal_pct == 0
@@ -192,15 +186,15 @@ def test_the_throughput_that_both_cpu_times_allow_stands_beside_the_measured_one
     tmp_path: Path,
 ) -> None:
     # 380 requests of 5 ms in the service; 60 ms of other work and 100 of the generator in 2 s.
-    record = only_row(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_900.0)).record()
+    record = row_of(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_900.0)).record()
     assert record["generator_share"] == pytest.approx(100 / 2_000)
     assert record["predicted_per_s"] == pytest.approx(2 / ((1.9 + 0.1) / 380))
-    attached = only_row(tmp_path / "attached", Made(SERIAL, LOAD, service_cpu_ms=None)).record()
+    attached = row_of(tmp_path / "attached", Made(SERIAL, LOAD, service_cpu_ms=None)).record()
     assert attached["predicted_per_s"] is None
 
 
 def test_an_attached_service_has_no_cpu_figures(tmp_path: Path) -> None:
-    row = only_row(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=None))
+    row = row_of(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=None))
     assert row.value("service_cpu_pct") is None
     assert row.value("cpu_ms_per_request") is None
     assert row.measurements[0].generator_share is None

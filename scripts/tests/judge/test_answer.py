@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fixture_run import PROOFS
+from stated_claims import times
 from synthetic_rows import row, with_facts
 
 from restbench.analyse.measures import Row
@@ -16,13 +17,7 @@ from restbench.judge import trust
 from restbench.judge.answer import answer
 from restbench.store.quoted import AgainEntry, CalibrationEntry
 
-BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
 SIZES = {"low": 30, "medium": 1000, "high": 2000}
-
-
-def times(factor: float, spread: float = 0.004) -> list[float]:
-    steps = (1, -1, 0.5, -0.5, 0)
-    return [value * factor * (1 + spread * step) for value, step in zip(BASE, steps, strict=True)]
 
 
 def timed(text: str, throughputs: Sequence[float], flags: Sequence[str] = ()) -> Row:

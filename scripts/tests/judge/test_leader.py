@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from stated_claims import times
 from synthetic_rows import row, with_facts
 
 from restbench.analyse.measures import Row
 from restbench.judge.answer import answer
 from restbench.judge.leader import Leader, leaders
-
-BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
-
-
-def times(factor: float, spread: float = 0.004) -> list[float]:
-    steps = (1, -1, 0.5, -0.5, 0)
-    return [value * factor * (1 + spread * step) for value, step in zip(BASE, steps, strict=True)]
 
 
 def cpu(throughputs: Sequence[float]) -> list[float]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from drawn import data_of
+from stated_claims import BASE, times
 from synthetic_rows import row
 
 from restbench.analyse.measurement import KindMeasurement
@@ -19,24 +20,18 @@ from restbench.show import files
 from restbench.show.charts import theme
 from restbench.show.kinds import regret as shown
 
-BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
 MIX = (
     Kind(name="low", share=0.95, shape=Shape(rows=30, inner=20, columns=20)),
     Kind(name="huge", share=0.05, shape=Shape(rows=1000, inner=1000, columns=1000)),
 )
 
 
-def near(factor: float, spread: float = 0.004) -> list[float]:
-    steps = (1, -1, 0.5, -0.5, 0)
-    return [value * factor * (1 + spread * step) for value, step in zip(BASE, steps, strict=True)]
-
-
 def chosen(factor: float, spread: float = 0.004, p95: Sequence[float] = BASE) -> list[Row]:
     """Adaptive at a factor of the better of two fixed strategies."""
     return [
-        row("java adaptive low 10", near(factor, spread), p95_ms=list(p95)),
-        row("java serial low 10", BASE, p95_ms=near(2)),
-        row("java pinned low 10", near(0.5), p95_ms=near(1)),
+        row("java adaptive low 10", times(factor, spread), p95_ms=list(p95)),
+        row("java serial low 10", BASE, p95_ms=times(2)),
+        row("java pinned low 10", times(0.5), p95_ms=times(1)),
     ]
 
 
@@ -78,7 +73,7 @@ def test_the_sentence_counts_what_is_shown_and_no_estimate(
 
 
 def test_the_best_by_p95_may_be_another_and_a_shorter_p95_is_a_larger_share() -> None:
-    found = of(chosen(1, p95=near(1.25)), "p95_ms")
+    found = of(chosen(1, p95=times(1.25)), "p95_ms")
     assert found.other is not None
     assert found.other.strategy == "pinned"
     assert found.regret == pytest.approx(0.2, abs=0.005)
@@ -111,14 +106,14 @@ def test_a_group_that_nothing_chooses_in_has_no_regret() -> None:
 
 
 def test_another_number_of_users_or_kernel_is_another_cell() -> None:
-    rows = [*chosen(1.0), row("java serial low 30", near(9))]
+    rows = [*chosen(1.0), row("java serial low 30", times(9))]
     found = of(rows)
     assert found.regret == pytest.approx(0, abs=0.002)
 
 
 def mixed(strategy: str, factor: float, low_ms: float, huge_ms: float) -> Row:
     """A mix of 100/s times the factor, with the p95 of its kinds."""
-    found = row(f"java {strategy} mix 10", near(factor), p95_ms=near(7))
+    found = row(f"java {strategy} mix 10", times(factor), p95_ms=times(7))
     kinds = [
         {
             name: KindMeasurement(
@@ -139,7 +134,7 @@ MIXED = [
     mixed("adaptive", 1.5, low_ms=3.0, huge_ms=900.0),
     mixed("serial", 1.0, low_ms=30.0, huge_ms=800.0),
     mixed("pinned", 0.5, low_ms=2.0, huge_ms=2000.0),
-    row("java adaptive low 10", near(40), p95_ms=[2.0, 2.02, 1.98, 2.04, 1.96]),
+    row("java adaptive low 10", times(40), p95_ms=[2.0, 2.02, 1.98, 2.04, 1.96]),
 ]
 
 
@@ -178,7 +173,7 @@ def test_small_requests_are_held_against_themselves_alone(low_ms: float, verdict
     assert (slow.part, slow.other and slow.other.complexity) == ("low", "low")
     assert slow.comparison.estimate == pytest.approx(low_ms / 2, rel=0.001)
     noisy = {"too imprecise": [2.1, 1.9, 2.0, 2.2, 1.8]}.get(verdict)
-    rows = [*rows[:-1], row("java adaptive low 10", near(40), p95_ms=noisy)] if noisy else rows
+    rows = [*rows[:-1], row("java adaptive low 10", times(40), p95_ms=noisy)] if noisy else rows
     assert f", at most 2: {verdict}" in regret.choosing(rows).summary()[-1]
 
 
@@ -212,7 +207,7 @@ def test_a_share_of_many_times_the_others_does_not_press_them_to_the_axis(
 ) -> None:
     rows = [
         *chosen(0.9),
-        row("java adaptive medium 10", near(factor)),
+        row("java adaptive medium 10", times(factor)),
         row("java serial medium 10", BASE),
     ]
     chart, *_ = shown.charts(regret.choosing(rows).regrets)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
+from fixture_run import START, Made, Sample, build, cell, error, row_of, steady_load, wrong_answer
 from shown_run import page_of, part_of
 
 from restbench import ROOT
@@ -32,11 +32,6 @@ from restbench.store.writing import write_model
 
 SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50)
-
-
-def row_of(tmp_path: Path, *made: Made) -> Row:
-    (row,) = measures.rows(build(tmp_path / "run", list(made)))
-    return row
 
 
 def blocks(tmp_path: Path, *elapsed_ms: int) -> Row:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from restbench.analyse import measures
+from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.experiment import load
 from restbench.experiment.records import Manifest, PlannedCell, Proof, Window
@@ -140,6 +142,12 @@ def build(
     for entry in made:
         _lay_down(run, entry)
     return run
+
+
+def row_of(path: Path, *made: Made) -> Row:
+    """The row of a run of one cell."""
+    (row,) = measures.rows(build(path / "run", list(made)))
+    return row
 
 
 PROOFS = (

@@ -20,8 +20,8 @@ margin = 0.05
 [[claims]]
 id = "X1"
 text = "Whatever comes next is faster"
-reading = "Not to be tested yet."
-awaits = "what comes next"
+reading = "Not to be tested here."
+experiment = "next"
 """
 
 
