@@ -33,11 +33,11 @@ print(json.dumps({name: lack(of) for name, of in FRAMEWORKS.items()}))
 """
 
 
-def java_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:
-    """The Java service's command line."""
-    if not JAR.exists():
-        raise EnvironmentProblem(f"{JAR} is missing: run 'make setup'")
-    return [*jvm.command(settings), "-jar", str(JAR)]
+def java_command(settings: Mapping[str, str] = NO_SETTINGS, jar: Path = JAR) -> list[str]:
+    """The command line of the Java service, or of another program of a jar."""
+    if not jar.exists():
+        raise EnvironmentProblem(f"{jar} is missing: run 'make setup'")
+    return [*jvm.command(settings), "-jar", str(jar)]
 
 
 def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # noqa: ARG001 - as Java's

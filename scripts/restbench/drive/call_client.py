@@ -10,9 +10,8 @@ import json
 import os
 import select
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,9 +20,10 @@ from typing import IO, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from restbench import ROOT
+from restbench.deploy import programs
 from restbench.experiment.calls import Client
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.machine import jvm, process
+from restbench.machine import process
 
 JAR = ROOT / "java-service" / "client" / "target" / "restbench-calls.jar"
 #: Until a program that was just started says what it offers.
@@ -220,14 +220,8 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _java(settings: Mapping[str, str]) -> list[str]:
-    if not JAR.exists():
-        raise EnvironmentProblem(f"{JAR} is missing: run 'make setup'")
-    return [*jvm.command(settings), "-jar", str(JAR)]
-
-
-def _python(settings: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - as Java's
-    return ["env", f"PYTHONPATH={ROOT / 'scripts'}", sys.executable, "-m", "restbench_client"]
-
-
-_COMMANDS = {"java": _java, "python": _python}
+_PYTHON = programs.python_program("-m", "restbench_client", folders=(ROOT / "scripts",))
+_COMMANDS: dict[Client, Callable[[Mapping[str, str]], list[str]]] = {
+    "java": lambda settings: programs.java_command(settings, JAR),
+    "python": lambda _settings: _PYTHON,
+}

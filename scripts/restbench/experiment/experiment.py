@@ -199,12 +199,7 @@ class Experiment(Strict):
             raise ValueError("wrk: sends one body on kept connections: no mix, no connection each")
         if self.wrk and ("wrk" not in self.traits.keys or not selected):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
-        measured = [
-            (name, cell)
-            for name, it in self.profiles.items()
-            for cell in cells
-            if it.measures(cell)
-        ]
+        measured = [(n, c) for n, it in self.profiles.items() for c in cells if it.measures(c)]
         self.own.require(Asked(cells, measured, self.mixes))
         if any(cell.delay_ms for cell in cells) and not self.own.has_hosts:
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from experiment_file import MIXED, loaded
+from experiment_file import FIGURE, MIXED, loaded
 
 from restbench.drive.payload import files_of, requests_of
 from restbench.experiment import level
@@ -66,12 +66,8 @@ def test_a_mix_that_cannot_be_is_refused_in_words(
 
 
 def test_a_figure_against_rows_has_no_mix(tmp_path: Path) -> None:
-    figure = (
-        '[[figures]]\nnumber = 1\ntitle = "t"\ncaption = "c"\nx = "rows"\n'
-        'metrics = "mean_ms"\nseries = "users"\nwhere = { service = "java" }\n'
-    )
     with pytest.raises(BadConfiguration, match="figure 1: a mix has no number of rows"):
-        loaded(tmp_path, MIXED + figure)
+        loaded(tmp_path, MIXED + FIGURE)
 
 
 def test_a_mix_sends_the_payloads_of_its_kinds_in_its_order(mixed: Experiment) -> None:

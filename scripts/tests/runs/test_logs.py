@@ -7,7 +7,7 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
-from experiment_file import MINIMAL, MIXED, loaded
+from experiment_file import FIGURE, MINIMAL, MIXED, loaded
 
 from restbench.drive import logs
 from restbench.drive.payload import files_of, logs_payload, payload_of, requests_of
@@ -114,12 +114,8 @@ def test_a_mix_of_matrices_and_logs_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_figure_against_rows_has_no_logs(tmp_path: Path) -> None:
-    figure = (
-        '[[figures]]\nnumber = 1\ntitle = "t"\ncaption = "c"\nx = "rows"\n'
-        'metrics = "mean_ms"\nseries = "users"\nwhere = { service = "java" }\n'
-    )
     with pytest.raises(BadConfiguration, match="figure 1: lines of a log are no rows"):
-        loaded(tmp_path, OF_LOGS + figure)
+        loaded(tmp_path, OF_LOGS + FIGURE)
 
 
 def test_the_experiment_has_every_technique_at_the_four_levels() -> None:

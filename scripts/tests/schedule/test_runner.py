@@ -46,22 +46,15 @@ def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
     assert manifest.claims_sha256 == hashlib.sha256(held).hexdigest()
 
 
+@pytest.mark.parametrize(("minutes", "blocks"), [(60, {1, 2, 3, 4}), (14, {1, 2})])
 def test_while_a_claim_is_undecided_and_there_is_time_there_are_more_blocks(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, minutes: float, blocks: set[int]
 ) -> None:
+    """Of 14 minutes a third would have 4, and needs 7."""
     monkeypatch.setattr(block, "measure", measured())
     monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
-    manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
-    assert {each.block for each in manifest.plan} == {1, 2, 3, 4}
-
-
-def test_when_time_is_up_a_claim_stays_undecided(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(block, "measure", measured())
-    monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
-    manifest = runner.execute(order_of(tmp_path, 2, 4, minutes=14), run, View())
-    assert {each.block for each in manifest.plan} == {1, 2}, "a third has 4 minutes of 7"
+    manifest = runner.execute(order_of(tmp_path, 2, 4, minutes=minutes), run, View())
+    assert {each.block for each in manifest.plan} == blocks
 
 
 def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(

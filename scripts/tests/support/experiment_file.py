@@ -28,6 +28,10 @@ MIXED = MINIMAL.replace('complexity = "low"', 'complexity = ["low", "both"]').re
     "huge = { rows = 9, inner = 9, columns = 9 }\n[mixes]\n"
     "both = { low = 0.95, huge = 0.05 }\n[profiles.quick]",
 )
+FIGURE = (
+    '[[figures]]\nnumber = 1\ntitle = "t"\ncaption = "c"\nx = "rows"\n'
+    'metrics = "mean_ms"\nseries = "users"\nwhere = { service = "java" }\n'
+)
 OPEN_LOAD = """
 driver = "open-load"
 views = ["limits"]
