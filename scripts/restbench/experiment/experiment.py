@@ -85,21 +85,16 @@ class Experiment(Strict):
     claims: str | None = None
     """Path, from this file, of the claims that a run is held against."""
     open: OpenLoad | None = None
-    """What the driver of an open load needs to know."""
+    """What its driver needs to know, as all tables that DRIVERS names."""
     engines: EngineLoad | None = None
-    """What the driver of a load from several hosts needs to know."""
     thresholds: Thresholds | None = None
     """Of a comparison of two builds, which every cell is then in."""
     workers: PublishedWorkers | None = None
     """What was published of numbers of workers."""
     trace: Trace | None = None
-    """What the driver of traces needs to know."""
     npb: Npb | None = None
-    """What the driver of NAS kernels needs to know; they are its levels of complexity."""
     calls: Calls | None = None
-    """What the driver of batches of calls needs to know; they are its levels of complexity."""
     faults: Faults | None = None
-    """What the driver of faults needs to know; they are its levels of complexity."""
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
