@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from command_line import let_go_of_the_machine
-from database_server import DEBIAN
+from database_server import DEBIAN, Session, session
 from page_in_browser import PATIENCE_MS, VIEWS
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -42,6 +42,13 @@ def database(
         yield started
     finally:
         started.stop()
+
+
+@pytest.fixture
+def ours(database: Database) -> Iterator[Session]:
+    """As a service connects to it."""
+    with session(database) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

@@ -20,12 +20,6 @@ FILES = ["V1__messages.sql", "V2__pgmq.sql", "V3__rights.sql", "V4__keys.sql"]
 
 
 @pytest.fixture
-def ours(database: Database) -> Iterator[Session]:
-    with session(database) as made:
-        yield made
-
-
-@pytest.fixture
 def empty(database: Database) -> Iterator[Database]:
     """A database of the same server without anything in it."""
     with database.connect() as owner:

@@ -6,7 +6,6 @@ import hashlib
 import threading
 import time
 import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,12 +19,6 @@ pytestmark = pytest.mark.live
 MARK = hashlib.sha256(b"send\na\n0\nhello").digest()
 #: What would harm where text of a request became text of SQL.
 HOSTILE = "'; DROP TABLE messages.message;-- \\ $1 %s :name \N{SNOWMAN}"
-
-
-@pytest.fixture
-def ours(database: Database) -> Iterator[Session]:
-    with session(database) as made:
-        yield made
 
 
 def key() -> str:
