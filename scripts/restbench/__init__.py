@@ -1,7 +1,5 @@
 """restbench: measures parallel execution techniques of web services and says what holds."""
 
-__version__ = "0.1.0"
-
 from pathlib import Path
 
 #: The checkout: this file is scripts/restbench/__init__.py.

@@ -67,7 +67,6 @@ class Asked:
 class DriverTable(Strict):
     """A driver's own table; as it stands here, of one that asks for nothing."""
 
-    @property
     def has_hosts(self) -> bool:
         """Whether services and load have hosts of their own on this machine."""
         return False

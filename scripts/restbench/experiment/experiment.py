@@ -115,9 +115,8 @@ class Experiment(Strict):
                 raise ValueError(
                     f"driver '{driver}' needs a table [{table}], and no other driver has one"
                 )
-            for view in {*traits.views} & {*self.views}:
-                if self.driver != driver:
-                    raise ValueError(f"views: '{view}' is that of driver '{driver}'")
+            if self.driver != driver and (its := {*traits.views} & {*self.views}):
+                raise ValueError(f"views: '{its.pop()}' is that of driver '{driver}'")
         for shown, table in _OF_VIEWS.items():
             if (shown in self.views) != (getattr(self, table) is not None):
                 raise ValueError(f"views: '{shown}' belongs to a table [{table}], and that to it")
@@ -196,7 +195,7 @@ class Experiment(Strict):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
         measured = [(n, c) for n, it in self.profiles.items() for c in cells if it.measures(c)]
         self.own.require(Asked(cells, measured, self.mixes))
-        if any(cell.delay_ms for cell in cells) and not self.own.has_hosts:
+        if any(cell.delay_ms for cell in cells) and not self.own.has_hosts():
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
 
     def table(self, kind: type[T]) -> T:

@@ -286,7 +286,6 @@ class EngineLoad(DriverTable):
         """What a window takes, its warm-up and JMeter's start included."""
         return self.warmup_s + self.window_s + CONTROL_S
 
-    @property
     def has_hosts(self) -> bool:
         """Network namespaces (DriverTable)."""
         return self.hosts == "namespaces"

@@ -43,7 +43,7 @@ def check(order: Order) -> list[str]:
     ):
         if name not in order.attached and (lack := programs.lacking(name, framework)):
             notes.append(f"left out: {name} {lack}")
-    if order.experiment.own.has_hosts:
+    if order.experiment.own.has_hosts():
         namespaces.require()
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)

@@ -133,11 +133,7 @@ def test_a_side_can_be_a_difference_a_quotient_or_the_best_of_several() -> None:
         ('"greater"', '"more"', "claims.J9.parts.0.expect: Input should be 'greater'"),
         ('"mean_ms"', '"p50_ms"', "claims.J9.parts.0.metric: Input should be"),
         ("margin = 0.05", "margin = 5", "margin: Input should be less than or equal to 1"),
-        (
-            'text = "60',
-            'experiment = "x"\ntext = "60',
-            "claims.J9: needs exactly one of parts, proofs",
-        ),
+        ('text = "60', 'experiment = "x"\ntext = "60', "claims.J9: needs exactly one of parts"),
         ("users = 10 }", "users = 10 }\ndecides = false", "claims.J9: needs a part that decides"),
         (
             "users = 10 }",
