@@ -117,9 +117,9 @@ class Experiment(Strict):
                 )
             if self.driver != driver and (its := {*traits.views} & {*self.views}):
                 raise ValueError(f"views: '{its.pop()}' is that of driver '{driver}'")
-        for shown, table in _OF_VIEWS.items():
-            if (shown in self.views) != (getattr(self, table) is not None):
-                raise ValueError(f"views: '{shown}' belongs to a table [{table}], and that to it")
+        for view, shown in _OF_VIEWS.items():
+            if (view in self.views) != (getattr(self, shown) is not None):
+                raise ValueError(f"views: '{view}' belongs to a table [{shown}], and that to it")
         if "bottleneck" in self.views and "bottleneck" not in self.traits.views:
             raise ValueError(
                 "views: 'bottleneck' is of a closed load, whose users wait for their answers"
