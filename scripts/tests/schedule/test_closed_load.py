@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -191,26 +191,17 @@ def test_over_the_limit_only_cells_of_the_studys_tables_are_measured(tmp_path: P
     assert [each.block for each in again.file.events()] == [1], "told once"
 
 
-def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond(
-    tmp_path: Path,
+@pytest.mark.parametrize(("planned", "needed"), [(3, ()), (5, {SLOW.id})])
+def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or_if_needed(
+    tmp_path: Path, planned: int, needed: Iterable[str]
 ) -> None:
+    """Two claims could never be decided: one of their cells took a little more than the bound. An
+    undecided claim needs it from the fourth block on, until it has an interval."""
     elapsed = np.full(60, 3_000_000, np.int64)
     for number, expected in ((1, 1), (2, None), (3, None), (4, 1), (5, 1), (6, None)):
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
-        assert taken(driver, 60.0).get(SLOW) == expected, number
-        if expected:
-            here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])
-
-
-def test_a_slow_cell_that_an_undecided_claim_needs_is_measured_until_it_has_an_interval(
-    tmp_path: Path,
-) -> None:
-    """Two claims could never be decided: one of their cells took a little more than the bound."""
-    elapsed = np.full(60, 3_000_000, np.int64)
-    for number, expected in ((1, 1), (2, None), (3, None), (4, 1), (5, 1), (6, None)):
-        here, driver = piloted(tmp_path, number, claimed=[FAST, SLOW])
-        here.order.profile.blocks = 5
-        here.wanted.needed = frozenset({SLOW.id} if number > 3 else ())
+        here.order.profile.blocks = planned
+        here.wanted.needed = frozenset(needed if number > 3 else ())
         assert taken(driver, 60.0).get(SLOW) == expected, number
         if expected:
             here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])

@@ -17,8 +17,9 @@ from shown_run import Page, findings, page_of, part_of
 from small_run import small_run
 
 from restbench.commands import results
-from restbench.experiment.experiment import Experiment
+from restbench.experiment.drivers import DRIVERS, Driver, View
 from restbench.experiment.records import Calibration, CalibrationCheck, LongWindow
+from restbench.schedule import block
 from restbench.show import files, report, views
 from restbench.show.charts import theme
 from restbench.store import exported
@@ -245,6 +246,6 @@ def test_a_file_without_an_answer_says_what_mends_it(run: Run) -> None:
     assert "has no answer" in part_of(text, "answer")
 
 
-def test_every_view_that_an_experiment_can_name_is_shown() -> None:
-    (names,) = get_args(Experiment.model_fields["views"].annotation)
-    assert {*get_args(names), "instances"} == {*views.VIEWS}
+def test_every_view_and_driver_that_an_experiment_can_name_is_there() -> None:
+    assert {*get_args(View), "instances"} == {*views.VIEWS}
+    assert {*get_args(Driver)} == {*DRIVERS} == {*block.DRIVERS}
