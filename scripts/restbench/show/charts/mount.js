@@ -43,7 +43,7 @@ function adapt(view, y) {
 
 function sized(spec, width_px, state, axes_px) {
   const { panel_px, scales } = spec.usermeta;
-  const made = recoloured(spec);
+  const made = recoloured({ ...spec, config: CONFIG });
   made.columns = Math.max(1, Math.min(made.columns, made.concat.length, Math.floor(width_px / panel_px)));
   made.concat.forEach((panel, n) => {
     panel.width = Math.max(60, Math.floor((width_px - axes_px) / made.columns));

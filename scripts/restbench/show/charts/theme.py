@@ -80,12 +80,12 @@ class Chart:
 
 
 def spec(chart: Chart) -> dict[str, Any]:
-    """The chart as Vega-Lite, for `drawChart` of `library`; its data are in it."""
+    """The chart as Vega-Lite, for `drawChart` of `library`, which has the style of all charts; its
+    data are in it."""
     panels = alt.concat(*chart.panels, columns=_COLUMNS, spacing=18)
     if chart.series is not None:
         panels = panels.add_params(alt.param(name="hidden", value=[]))
     described: dict[str, Any] = panels.to_dict()
-    described["config"] = _THEME["config"]
     described["description"] = chart.description
     described["usermeta"] = {
         "panel_px": chart.panel_px,
@@ -145,7 +145,8 @@ def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
 
 def _drawn(described: dict[str, Any]) -> str:
     """As SVG: numbers in hundredths of a pixel, names of clips counted from 0 in every document."""
-    text: str = vl_convert.vegalite_to_svg(described, vl_version=_VEGA_LITE)
+    styled = {**described, "config": _THEME["config"]}
+    text: str = vl_convert.vegalite_to_svg(styled, vl_version=_VEGA_LITE)
     clips = {name: f"clip-{n}" for n, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
     text = _CLIP.sub(lambda name: clips[name[0]], text)
     return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text)
@@ -155,7 +156,9 @@ def _drawn(described: dict[str, Any]) -> str:
 def library() -> str:
     """All the JavaScript of a page with charts: Vega, Vega-Lite, Vega-Embed and `drawChart(place,
     spec)`. About 0.9 MB, the same bytes every time, nothing is loaded from elsewhere."""
-    snippet = f"const DARK = {json.dumps(DARK)};\n{_text('mount.js')}"
+    known = {"DARK": DARK, "CONFIG": _THEME["config"]}
+    constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in known.items())
+    snippet = f"{constants}{_text('mount.js')}"
     bundle = vl_convert.javascript_bundle(snippet, _VEGA_LITE)
     text = f"/*!\n{_text('LICENSE.library')}*/\n(() => {{{bundle}}})();\n"
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
