@@ -119,6 +119,8 @@ RECEIVE_S = "2"
 #: Of a service without a front: longer than a head that never ends is watched, for some servers
 #: have one time for both.
 KEEP_ALIVE_S = "20"
+#: What is in flight at a stop is to end, however busy the others are.
+STOP_TIMEOUT_S = "120"
 #: Of Java's bodies, so that one beyond it is sent within that on a busy machine too. Python has its
 #: own limit: Granian waits for the 8 MiB of a body that is refused unread, not for 68.
 JAVA_BODY_LIMIT_BYTES = 4 << 20
@@ -161,7 +163,9 @@ def started_at(
     place: Place, name: ServiceName, folder: Path, database: Mapping[str, str]
 ) -> Service:
     """A service in its framework, and its front; without the database where it has one."""
-    settings = {"RESTBENCH_HANDOFF": place.handoff} if place.handoff else {}
+    settings = {"RESTBENCH_STOP_TIMEOUT_SECONDS": STOP_TIMEOUT_S}
+    if place.handoff:
+        settings["RESTBENCH_HANDOFF"] = place.handoff
     bare = {**database, "RESTBENCH_KEEP_ALIVE_SECONDS": KEEP_ALIVE_S}
     if name == "python" and tried(name, place):  # the pools of others would only be started
         settings["RESTBENCH_STRATEGIES"] = ",".join(tried(name, place))
