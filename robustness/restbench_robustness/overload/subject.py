@@ -165,7 +165,9 @@ def started(
     name: ServiceName, front: Front, folder: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[Subject]:
     """A fresh service behind a front; `settings` are variables of its environment."""
-    with service.start(name, front, None, folder, protected=True, settings=settings) as running:
+    # To stop it has the time of its own default: the harness gives it less.
+    own = {"RESTBENCH_STOP_TIMEOUT_SECONDS": "30", **(settings or {})}
+    with service.start(name, front, None, folder, protected=True, settings=own) as running:
         yield Subject(running, running.health())
 
 
