@@ -138,7 +138,7 @@ audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask wha
 bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time a request of seven services over that of a C++ server (scripts/tools/limit), about 40 minutes
 	@cd scripts && ../$(BIN)/python -m tools.bench_limit
 
-microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 9 minutes; full)
+microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 10 to 20 minutes; full)
 	@cd scripts && ../$(BIN)/python -m tools.bench_microbench --profile $(PROFILE)
 
 bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)

@@ -53,7 +53,7 @@ PROFILES = {
         rows=(1,),
     ),
     "quick": Profile(
-        "Three processes a part: about nine minutes.",
+        "Three processes a part: 10 to 20 minutes.",
         processes=3,
         warmups=2,
         values=2,
