@@ -21,7 +21,7 @@ SERVICE = ROOT / "java-service"
 LIBRARIES = SERVICE / "target" / "benchmark-libraries.txt"
 PACKAGE = "org.restbench.microbench"
 KERNELS = ("loops", "native")
-#: Times the warm-up of the others: CXF's code is compiled after thousands of calls of a millisecond.
+#: Times the others' warm-up: CXF's code is compiled after thousands of calls of a millisecond.
 SOAP_WARMUP = 20
 
 Parameters = Mapping[str, Sequence[object]]
