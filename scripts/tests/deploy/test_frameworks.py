@@ -266,8 +266,13 @@ def test_every_framework_answers_as_the_contract_says(
         assert await_true(lambda: not busy(up)), busy(up)
         for client in idle.values():
             wire.await_end(client)
-        runs = {place: contract_run(name, place, each) for place, each in up.items()}
-        told = {place.name: run.communicate()[0] for place, run in runs.items()}
+        runs: dict[Place, subprocess.Popen[str]] = {}
+        told: dict[str, str] = {}
+        # Fronts last: next to the bare servers a long body is not sent through one within its time.
+        for wave in (bare, [each for each in places if each not in bare]):
+            begun = {place: contract_run(name, place, up[place]) for place in wave}
+            told |= {place.name: run.communicate()[0] for place, run in begun.items()}
+            runs |= begun
         logs = {place.name: logged(tmp_path / place.name) for place in runs}
     wrong = [f"{place.name}: {told[place.name]}" for place, run in runs.items() if run.returncode]
     assert not wrong, "\n".join(wrong)
