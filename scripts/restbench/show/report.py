@@ -118,9 +118,24 @@ def _spec(figure: Figure) -> Markup:
 
 
 def _packed(rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-    """Records with the same fields as a row of names and a row of values each: two thirds of the
-    size. `report.js` makes records of them again."""
-    names = [*rows[0]] if rows else []
-    if any([*row] != names for row in rows):
-        return rows
-    return [names, *([*row.values()] for row in rows)]
+    """Records as a row of heads and a row of values each: half the size. A head is a name, or of a
+    field with repeated texts `[name, texts]`, and the rows have the places of their texts. `{}` is
+    a field that a record lacks. `report.js` makes records of them again."""
+    heads: list[Any] = []
+    columns: list[list[Any]] = []
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [_short(row.get(name, {})) for row in rows]
+        found = [value for value in values if value != {}]
+        places = {text: place for place, text in enumerate(dict.fromkeys(map(str, found)))}
+        if all(isinstance(value, str) for value in found) and 2 * len(places) <= len(found):
+            heads.append([name, [*places]])
+            columns.append([value if value == {} else places[value] for value in values])
+        else:
+            heads.append(name)
+            columns.append(values)
+    return [heads, *zip(*columns, strict=True)]
+
+
+def _short(value: Any) -> Any:
+    """A whole number without its ".0"."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -15,6 +15,9 @@ from page_in_browser import (
 )
 from playwright.sync_api import Page
 
+from restbench.show import views
+from restbench.show.charts import theme
+from restbench.store import exported
 from restbench.store.store import Run
 
 
@@ -37,6 +40,16 @@ def test_every_chart_is_drawn_fits_stands_out_and_is_told_to_a_screen_reader(
     assert page.evaluate("document.documentElement.scrollWidth") == view[0]
     assert page.evaluate(TOO_FAINT) == []
     assert serious(page, contrast=view[0] > 400) == []  # of narrow pages it is the same
+
+
+def test_the_records_of_a_chart_are_those_that_were_drawn_from(page: Page, run: Run) -> None:
+    """They stand packed in the page: names and repeated texts once, values as rows."""
+    first = views.drawn(exported.read(run.exported_file), run).first
+    assert first is not None
+    packed = page.evaluate("JSON.parse(document.querySelector('figure.chart script').textContent)")
+    assert packed != theme.spec(first.chart)
+    unpacked = page.evaluate("definition(document.querySelector('figure.chart'))")
+    assert unpacked == theme.spec(first.chart)
 
 
 def test_sentence_picture_and_reasons_are_on_the_first_screen(page: Page) -> None:

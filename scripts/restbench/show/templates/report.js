@@ -9,11 +9,16 @@ function reveal() {
 addEventListener("hashchange", reveal);
 reveal();
 
-// A chart's definition; of records with the same fields it has the names once, in a row before the values.
+// A chart's definition. Its records come as a row of heads and rows of values. A head is a name, or [name, texts] where the values
+// are places in the texts. {} is a field that a record lacks.
 function definition(chart) {
   const found = JSON.parse(chart.querySelector("script").textContent);
-  for (const [name, [names, ...rows]] of Object.entries(found.datasets)) {
-    if (Array.isArray(names)) found.datasets[name] = rows.map((row) => Object.fromEntries(row.map((value, n) => [names[n], value])));
+  const isLacking = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+  for (const [name, [heads, ...rows]] of Object.entries(found.datasets)) {
+    found.datasets[name] = rows.map((row) => Object.fromEntries(row.flatMap((value, n) => {
+      const [field, texts] = Array.isArray(heads[n]) ? heads[n] : [heads[n]];
+      return isLacking(value) ? [] : [[field, texts ? texts[value] : value]];
+    })));
   }
   return found;
 }
