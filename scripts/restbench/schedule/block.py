@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,7 @@ from restbench.schedule import calls, engines, faults, messages, npb, trace, und
 from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import Planned, TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import SPARE_S, Trial
 
@@ -50,7 +50,8 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     file.begin(wanted.block, clock.now_text(), facts)
     spare_s = 0.0
     for number, part in enumerate(parts):
-        part_ends = time.monotonic() + (ends - time.monotonic()) / (len(parts) - number)
+        left = part.seconds / sum(each.seconds for each in parts[number:])
+        part_ends = time.monotonic() + (ends - time.monotonic()) * left
         with DRIVERS[order.experiment.driver](order, run, part, view) as driver:
             driver.here.progress.until = part_ends
             with spent_on("trials"):
@@ -64,7 +65,8 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
 
 def _parts(order: Order, wanted: Wanted) -> list[Wanted]:
     """What is up at the same time: all of it, or one level of the factor `apart` after the other,
-    in random order, each for as much of the block's time."""
+    in random order. The more services a level has to start and to warm up, the more of the block's
+    time is its own: else those after it would have little left for their trials."""
     factor = order.experiment.apart
     if factor is None:
         return [wanted]
@@ -78,9 +80,15 @@ def _parts(order: Order, wanted: Wanted) -> list[Wanted]:
             for group in wanted.groups
             if (its := tuple(cell for cell in group.cells if getattr(cell, factor) == level))
         ]
-        seconds = wanted.seconds / len(levels)
+        seconds = wanted.seconds * _instances(groups) / _instances(wanted.groups)
         found.append(replace(wanted, groups=groups, seconds=seconds))
     return found
+
+
+def _instances(groups: Iterable[TrialGroup]) -> int:
+    """How many services are started for them."""
+    needed = {cell.service_group for group in groups for cell in group.cells}
+    return sum(each.instances for each in needed)
 
 
 def take_round(driver: Driver, planned: Sequence[Planned]) -> None:
