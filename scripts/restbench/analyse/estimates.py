@@ -13,12 +13,7 @@ import numpy as np
 
 from restbench.analyse import predecessor, warnings
 from restbench.analyse.measurement import KindMeasurement, Measurement
-from restbench.experiment.statistics import (
-    COMPLETIONS_FOR_A_MEAN,
-    COMPLETIONS_NEEDED,
-    CONFIDENCE,
-    t_quantile,
-)
+from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, COMPLETIONS_NEEDED, two_sided_t
 from restbench.store.trials import Block, Event, Microseconds, Trial
 
 #: Response times are reported where what is kept of a trial holds so many of a user, and up to so
@@ -218,7 +213,7 @@ def within_block_error(trials: Sequence[Trial]) -> float | None:
 
 
 def _half_width_pct(error: float | None, trials: int) -> float | None:
-    return None if error is None else 100 * t_quantile((1 + CONFIDENCE) / 2, trials - 1) * error
+    return None if error is None else 100 * two_sided_t(trials - 1) * error
 
 
 def percentile_ms(sorted_us: Microseconds, percent: int) -> float | None:

@@ -24,7 +24,8 @@ from restbench.experiment.statistics import (
     CONFIDENCE,
     holm_adjusted,
     t_quantile,
-    t_tail,
+    two_sided_p,
+    two_sided_t,
 )
 from restbench.failures import CellsFailed
 
@@ -110,7 +111,7 @@ class Factorial:
         sum of squares: one effect, a contrast of several, or all of them, which make a cell's mean.
         With `future_runs` it is where the mean of so many runs more will lie."""
         variance = squares / (len(self.means) * len(self.blocks)) + 1 / future_runs
-        quantile = t_quantile((1 + self.confidence) / 2, self.degrees_of_freedom)
+        quantile = two_sided_t(self.degrees_of_freedom, self.confidence)
         return quantile * self.s_e * math.sqrt(variance)
 
     @property
@@ -135,7 +136,7 @@ class Factorial:
         sizes = [abs(each.q) for each in self.effects]
         limit = 2.5 * 1.5 * median(sizes)
         pseudo_error = 1.5 * median([size for size in sizes if size < limit] or [0.0])
-        return pseudo_error * t_quantile((1 + self.confidence) / 2, len(sizes) / 3)
+        return pseudo_error * two_sided_t(len(sizes) / 3, self.confidence)
 
     def distinguishable(self) -> list[Effect]:
         """The effects that Holm's test over all of them tells from 0, the largest share first."""
@@ -214,7 +215,7 @@ def _effects(found: Factorial) -> tuple[Effect, ...]:
     p_holm = p
     if freedom := found.degrees_of_freedom:
         half_width = found.half_width()
-        known = [_p_value(each, found.s_q, freedom) for each in q]
+        known = [two_sided_p(each, found.s_q, freedom) for each in q]
         p, p_holm = known, holm_adjusted(known)
     return tuple(
         Effect(
@@ -233,12 +234,6 @@ def _effects(found: Factorial) -> tuple[Effect, ...]:
 def _exact(differences: Array, values: Array) -> Array:
     """Differences with 0 where they are rounding errors: a count that never varies has p = 1."""
     return np.where(np.abs(differences) > _ROUNDING * np.abs(values).max(), differences, 0.0)
-
-
-def _p_value(value: float, error: float, freedom: int) -> float:
-    if error == 0:
-        return 1.0 if value == 0 else 0.0
-    return 2 * t_tail(abs(value) / error, freedom)
 
 
 def _percent(part: float, whole: float) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.statistics import CONFIDENCE, t_tail
+from restbench.experiment.statistics import CONFIDENCE, pooled_deviation, t_tail
 from restbench.store.quoted import PredecessorEntry
 
 #: Trials that a cell needs in a block to be looked at, and that an effect needs to be seen in.
@@ -183,10 +183,8 @@ def start_gaps(course: Course) -> dict[tuple[int, str], float]:
 def _start_gap(values: Numbers) -> float:
     """Student's t, the first against the rest."""
     parts = np.split(values, [round(START_PART * values.size)])
-    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in parts)
-    freedom = values.size - len(parts)
-    error = math.sqrt(squares / freedom * sum(1 / each.size for each in parts))
+    error = pooled_deviation(parts) * math.sqrt(sum(1 / each.size for each in parts))
     change = abs(float(parts[0].mean() - parts[1].mean()))
-    if 2 * t_tail(change / max(error, _NOTHING), freedom) > _DIFFERS:
+    if 2 * t_tail(change / max(error, _NOTHING), values.size - len(parts)) > _DIFFERS:
         return 0.0
     return math.expm1(change * parts[0].size / values.size)

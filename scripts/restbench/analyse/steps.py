@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from restbench.analyse.comparison import MARGIN
-from restbench.experiment.statistics import Ratio, geometric_mean, t_tail
+from restbench.experiment.statistics import Ratio, geometric_mean, pooled_deviation, t_tail
 
 #: Two runs a side have two degrees of freedom; of fewer runs nothing is said.
 FEWEST_RUNS = 4
@@ -45,11 +45,11 @@ class Step:
     """Of the runs after it, up to the next step, over those before it."""
 
 
-def find(courses: Sequence[Course], level: float = LEVEL) -> list[list[Step]]:
+def find(courses: Sequence[Course]) -> list[list[Step]]:
     """The steps of each of several courses that are looked at together."""
     logs = [np.log([geometric_mean(run) for run in course]) for course in courses]
     bests = [_best_cut(each, 0, each.size) for each in logs]
-    own = _benjamini_hochberg([cut.p_value if cut else 1.0 for cut in bests], level)
+    own = _benjamini_hochberg([cut.p_value if cut else 1.0 for cut in bests], LEVEL)
     return [_steps(each, _cuts(each, 0, each.size, own)) for each in logs]
 
 
@@ -121,17 +121,11 @@ def _cut_at(segment: _Logs, first: _Places, last: _Places) -> tuple[_Logs, _Logs
     return change / np.maximum(error, 1e-12), change
 
 
-def _pooled_deviation(parts: Sequence[_Logs]) -> float:
-    """The standard deviation of runs about the means of their parts."""
-    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in parts)
-    return math.sqrt(squares / (sum(each.size for each in parts) - len(parts)))
-
-
 def _steps(logs: _Logs, cuts: Sequence[int]) -> list[Step]:
     if not cuts:
         return []
     parts = np.split(logs, cuts)
-    deviation, freedom = _pooled_deviation(parts), float(logs.size - len(parts))
+    deviation, freedom = pooled_deviation(parts), float(logs.size - len(parts))
     return [
         Step(at, _ratio(one, two, deviation, freedom))
         for at, (one, two) in zip(cuts, pairwise(parts), strict=True)
@@ -141,6 +135,4 @@ def _steps(logs: _Logs, cuts: Sequence[int]) -> list[Step]:
 def _ratio(before: _Logs, after: _Logs, deviation: float, freedom: float) -> Ratio:
     estimate = math.exp(float(after.mean() - before.mean()))
     error = deviation * math.sqrt(1 / before.size + 1 / after.size)
-    found = Ratio(estimate, estimate, estimate, freedom, error)
-    low, high = found.ends(0.95)
-    return replace(found, low=low, high=high)
+    return Ratio.around(estimate, freedom, error)

@@ -57,13 +57,17 @@ class Ratio:
     log_error: float
     """The standard error of ln(estimate)."""
 
+    @classmethod
+    def around(cls, estimate: float, degrees_of_freedom: float, log_error: float) -> Ratio:
+        """With its 95 % interval: ln(estimate) has Student's t distribution."""
+        found = cls(estimate, estimate, estimate, degrees_of_freedom, log_error)
+        low, high = found.ends(CONFIDENCE)
+        return replace(found, low=low, high=high)
+
     @property
     def p_value(self) -> float:
         """Two-sided, of the t test that the true ratio is 1."""
-        distance = abs(math.log(self.estimate))
-        if self.log_error == 0:
-            return 1.0 if distance == 0 else 0.0
-        return 2 * t_tail(distance / self.log_error, self.degrees_of_freedom)
+        return two_sided_p(math.log(self.estimate), self.log_error, self.degrees_of_freedom)
 
     def p_above(self, limit: float) -> float:
         """One-sided, of the t test that the true ratio is at most `limit`."""
@@ -74,27 +78,23 @@ class Ratio:
 
     def ends(self, confidence: float) -> tuple[float, float]:
         """The interval's ends at another confidence than 95 %."""
-        factor = math.exp(self.log_half_width(confidence))
+        factor = math.exp(two_sided_t(self.degrees_of_freedom, confidence) * self.log_error)
         return self.estimate / factor, self.estimate * factor
 
-    def log_half_width(self, confidence: float = CONFIDENCE) -> float:
-        """Half the interval's width on the scale of ln(ratio): 0.05 is about 5 %."""
-        return _t_quantile(self.degrees_of_freedom, confidence) * self.log_error
 
-
-def t_interval(values: Numbers, confidence: float = CONFIDENCE) -> Interval:
-    """Student's t interval of the mean of independent values: runs, never seconds of one run."""
+def t_interval(values: Numbers) -> Interval:
+    """Student's 95 % t interval of the mean of independent values: runs, never seconds of one."""
     data = _at_least_two(values)
-    half_width = _t_quantile(data.size - 1, confidence) * _standard_error(data)
+    half_width = two_sided_t(data.size - 1) * _standard_error(data)
     return Interval(float(data.mean()), half_width, data.size)
 
 
-def paired_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDENCE) -> Ratio:
+def paired_ratio(first: Numbers, second: Numbers) -> Ratio:
     """The ratio first/second of values paired by block: a t interval on ln(first/second)."""
     if len(first) != len(second):
         raise ValueError(f"paired values differ in number: {len(first)} and {len(second)}")
     logs = np.log(_positive(first)) - np.log(_positive(second))
-    inner = t_interval(logs, confidence)
+    inner = t_interval(logs)
     return Ratio(
         math.exp(inner.mean),
         math.exp(inner.low),
@@ -104,7 +104,7 @@ def paired_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDENCE
     )
 
 
-def log_welch_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDENCE) -> Ratio:
+def log_welch_ratio(first: Numbers, second: Numbers) -> Ratio:
     """The ratio of two means of unpaired runs: Welch on the log scale, by the delta method."""
     one, two = _positive(first), _positive(second)
     variances = [
@@ -115,12 +115,10 @@ def log_welch_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDE
     if total == 0:
         return Ratio(estimate, estimate, estimate, math.inf, log_error=0.0)
     freedom = total**2 / (variances[0] ** 2 / (one.size - 1) + variances[1] ** 2 / (two.size - 1))
-    error = math.sqrt(total)
-    factor = math.exp(_t_quantile(freedom, confidence) * error)
-    return Ratio(estimate, estimate / factor, estimate * factor, freedom, error)
+    return Ratio.around(estimate, freedom, math.sqrt(total))
 
 
-def prediction_ratio(ratios: Sequence[Ratio], confidence: float = CONFIDENCE) -> Ratio:
+def prediction_ratio(ratios: Sequence[Ratio]) -> Ratio:
     """The geometric mean of several cells' ratios, with the interval in which ANOTHER cell's true
     ratio lies (random effects).
 
@@ -133,9 +131,7 @@ def prediction_ratio(ratios: Sequence[Ratio], confidence: float = CONFIDENCE) ->
     total = float(logs.var(ddof=1))
     within = float(np.mean([each.log_error**2 for each in ratios]))
     error = math.sqrt(max(0.0, total - within) + total / logs.size)
-    found = Ratio(math.exp(float(logs.mean())), 1.0, 1.0, float(logs.size - 1), error)
-    low, high = found.ends(confidence)
-    return replace(found, low=low, high=high)
+    return Ratio.around(math.exp(float(logs.mean())), float(logs.size - 1), error)
 
 
 def holm_levels(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[float]:
@@ -170,9 +166,15 @@ def geometric_mean(values: Numbers) -> float:
     return math.exp(float(np.log(np.asarray(values, dtype=np.float64)).mean()))
 
 
-def geometric_interval(values: Numbers, confidence: float = CONFIDENCE) -> Ratio:
+def geometric_interval(values: Numbers) -> Ratio:
     """That mean, as a ratio to 1, with its interval: a t interval on the logarithms."""
-    return paired_ratio(values, np.ones(len(values)), confidence)
+    return paired_ratio(values, np.ones(len(values)))
+
+
+def pooled_deviation(groups: Sequence[npt.NDArray[np.float64]]) -> float:
+    """The standard deviation of values about the means of their groups."""
+    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in groups)
+    return math.sqrt(squares / (sum(each.size for each in groups) - len(groups)))
 
 
 def t_tail(t: float, degrees_of_freedom: float) -> float:
@@ -187,8 +189,16 @@ def t_quantile(probability: float, degrees_of_freedom: float) -> float:
     return float(scipy.special.stdtrit(degrees_of_freedom, probability))
 
 
-def _t_quantile(degrees_of_freedom: float, confidence: float) -> float:
+def two_sided_t(degrees_of_freedom: float, confidence: float = CONFIDENCE) -> float:
+    """The value that Student's t stays within, on either side of 0, with this probability."""
     return t_quantile((1 + confidence) / 2, degrees_of_freedom)
+
+
+def two_sided_p(value: float, error: float, degrees_of_freedom: float) -> float:
+    """Of the t test that the true value is 0; without an error any other value is certain."""
+    if error == 0:
+        return 1.0 if value == 0 else 0.0
+    return 2 * t_tail(abs(value) / error, degrees_of_freedom)
 
 
 def _standard_error(values: npt.NDArray[np.float64]) -> float:

@@ -27,7 +27,7 @@ from typing import Literal, TypeAlias
 from restbench.analyse.comparison import Comparison
 from restbench.experiment.claim_file import Expectation
 from restbench.experiment.columns import readable
-from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels, t_quantile
+from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels, two_sided_t
 
 Verdict: TypeAlias = Literal[
     "reproduced",
@@ -166,7 +166,7 @@ def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: 
     def is_narrow(blocks: int) -> bool:
         freedom = blocks - 1 if by_blocks else ratio.degrees_of_freedom
         error = ratio.log_error * math.sqrt(found.blocks / blocks)
-        return t_quantile((1 + confidence) / 2, freedom) * error <= half_width
+        return two_sided_t(freedom, confidence) * error <= half_width
 
     return (
         found.blocks + 1 + bisect_left(range(found.blocks + 1, MOST_BLOCKS), x=True, key=is_narrow)

@@ -65,16 +65,6 @@ def test_paired_values_must_be_pairs() -> None:
         statistics.paired_ratio([1, 2, 3], [1, 2])
 
 
-def test_intervals_of_independent_runs_cover_as_often_as_they_say() -> None:
-    generator = np.random.default_rng(2019)
-    runs = generator.normal(100, 5, size=(2_000, 5))
-    covered = sum(
-        interval.low <= 100 <= interval.high
-        for interval in (statistics.t_interval(row) for row in runs)
-    )
-    assert 0.93 <= covered / 2_000 <= 0.97
-
-
 def test_the_p_value_of_a_paired_ratio_is_scipys_t_test_of_the_logs() -> None:
     logs = np.log(np.array(FIRST) / np.array(SECOND))
     ratio = statistics.paired_ratio(FIRST, SECOND)
@@ -114,7 +104,6 @@ def test_an_interval_that_ends_at_1_has_the_p_value_of_its_level() -> None:
 def test_a_ratio_has_ends_at_any_confidence_and_one_sided_p_values() -> None:
     ratio = statistics.log_welch_ratio(FIRST, SECOND)
     assert ratio.ends(0.95) == pytest.approx((ratio.low, ratio.high))
-    assert math.exp(ratio.log_half_width()) == pytest.approx(ratio.high / ratio.estimate)
     low, high = ratio.ends(0.90)
     assert ratio.p_above(low) == pytest.approx(0.05)
     assert ratio.p_above(high) == pytest.approx(0.95)
