@@ -56,15 +56,6 @@ def test_the_mix_is_of_the_smallest_and_the_largest(adaptive: Experiment) -> Non
     assert mix == {"low": 0.95, "cube-1000": 0.05}
 
 
-def test_its_claims_name_its_cells(adaptive: Experiment) -> None:
-    claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
-    claim_file.check_complexities(claims, adaptive.levels, "claims/adaptive.toml")
-    known = set(adaptive.all_cells())
-    assert {
-        each.id for claim in claims.claims for each in claim.cells if each not in known
-    } == set()
-
-
 def test_f1_is_decided_against_every_fixed_strategy_in_every_cell(adaptive: Experiment) -> None:
     claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
     (f1,) = (each for each in claims.claims if each.id == "F1")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from command_line import restbench
+from experiment_file import refused
 
 from restbench.analyse import calls
 from restbench.analyse.calls import OneCall
@@ -122,35 +121,11 @@ PIPELINES, ALL = "users = [4, 5, 8, 16, 32, 64]", "users = [1, 2, 4, 5, 8, 16, 3
         ("delays_ms = [0, ", "delays_ms = [-1, 0, ", "delays_ms"),
         ("delays_ms = [0, ", "delays_ms = [nan, 0, ", "delays_ms"),
         ('"*" = 20', '"*" = 0', "number"),
+        ('driver = "calls"', 'driver = "closed-load"', "driver 'calls' needs a table [calls]"),
     ],
 )
-def test_what_is_wrong_in_the_file_is_one_line(
-    tmp_path: Path, right: str, wrong: str, said: str
-) -> None:
-    text = FILE.read_text()
-    assert right in text
-    (tmp_path / "claims").mkdir()
-    (tmp_path / "claims" / "calls.toml").write_text(
-        (FILE.parent / "claims" / "calls.toml").read_text()
-    )
-    path = tmp_path / "calls.toml"
-    path.write_text(text.replace(right, wrong))
-    done = restbench("plan", str(path), "--profile", "smoke")
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
-    assert said in done.stderr
-
-
-def test_a_table_of_calls_needs_its_driver() -> None:
-    text = FILE.read_text().replace('driver = "calls"', 'driver = "closed-load"')
-    with pytest.raises(Exception, match="needs a table"):
-        experiment.parse(text, Path("calls.toml"))
-
-
-def test_every_side_of_a_claim_is_a_cell_of_the_experiment() -> None:
-    known = set(experiment.load(FILE).all_cells())
-    entries = claim_file.load(FILE.parent / "claims" / "calls.toml").claims
-    assert {f"W{n}" for n in range(1, 10)} <= {each.id for each in entries}
-    assert [each.id for each in entries for of in each.cells if of not in known] == []
+def test_what_is_wrong_in_the_file_is_one_line(right: str, wrong: str, said: str) -> None:
+    assert said in refused(FILE.read_text(), right, wrong)
 
 
 SHORT = {"W1-W3-scaled", "W5-scaled", "W6", "W7", "W8", "W9"}

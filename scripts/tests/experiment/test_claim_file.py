@@ -71,13 +71,14 @@ def test_only_the_two_published_ratios_stand_in_the_file() -> None:
     assert round(9.37 / 17.27, 2) == 0.54
 
 
-def test_the_claims_name_cells_of_the_thesis_experiment() -> None:
-    thesis = experiment.load(store.experiment_file("thesis"))
-    known = set(thesis.all_cells())
-    claims = claim_file.load(THESIS)
+@pytest.mark.parametrize("name", sorted(path.stem for path in THESIS.parent.glob("*.toml")))
+def test_claims_name_cells_of_their_experiment(name: str) -> None:
+    definition = experiment.load(store.experiment_file(name))
+    assert definition.claims == f"claims/{name}.toml"
+    claims = claim_file.load(THESIS.with_name(f"{name}.toml"))
     named = {each for claim in claims.claims for each in claim.cells}
-    assert {each.id for each in named - known} == set()
-    claim_file.check_complexities(claims, thesis.complexities, "claims/thesis.toml")
+    assert {each.id for each in named - {*definition.all_cells()}} == set()
+    claim_file.check_complexities(claims, definition.levels, definition.claims)
 
 
 def test_steps_compare_each_level_with_the_one_before() -> None:

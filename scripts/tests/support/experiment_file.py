@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from restbench.experiment import experiment
+from restbench.failures import BadConfiguration
 
 MINIMAL = """
 name = "mini"
@@ -84,3 +87,14 @@ def loaded(tmp_path: Path, text: str) -> experiment.Experiment:
     path = tmp_path / "mini.toml"
     path.write_text(text)
     return experiment.load(path)
+
+
+def refused(text: str, right: str, wrong: str) -> str:
+    """What is said, in one line with the file's name, of a file with this change."""
+    assert right in text
+    with pytest.raises(BadConfiguration) as caught:
+        experiment.parse(text.replace(right, wrong), Path("mine.toml"))
+    told = str(caught.value)
+    assert told.startswith("mine.toml: ")
+    assert "\n" not in told
+    return told
