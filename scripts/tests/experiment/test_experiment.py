@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from experiment_file import MINIMAL, loaded, refused
 
-from restbench.experiment import claim_file, experiment
+from restbench.experiment import experiment
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.profile import Profile
@@ -154,20 +154,6 @@ def test_a_profile_that_may_go_on_is_planned_to_its_last_block() -> None:
     profile = thesis().profile("reference")
     planned = plan(thesis(), profile, Where(strategy=["pinned"]))
     assert {each.block for each in planned} == set(range(1, profile.most_blocks + 1))
-
-
-def test_every_cell_that_decides_a_claim_is_in_a_group_of_its_own_claims() -> None:
-    """Cells of one ratio must be measured in the same rounds."""
-    found = thesis()
-    path = store.experiment_file("thesis").parent / str(found.claims)
-
-    def group_of(cell: Cell) -> str:
-        return next((each.name for each in found.groups if each.where.matches(cell)), "rest")
-
-    for claim in claim_file.load(path).claims:
-        for cell in claim.cells:
-            assert cell in found.all_cells(), f"{claim.id}: {cell.id}"
-            assert group_of(cell)
 
 
 def test_a_run_of_other_minutes_keeps_the_length_of_its_blocks() -> None:
