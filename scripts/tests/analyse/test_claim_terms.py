@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import get_args
 
 import pytest
 from stated_claims import BASE, claim, decided, part, rows, times
-from synthetic_rows import row
+from synthetic_rows import row, with_facts, with_kinds
 
-from restbench.analyse.measurement import KindMeasurement
-from restbench.analyse.measures import Row
 from restbench.experiment.claim_file import Metric
 from restbench.judge.claims import WORDS
 
@@ -83,15 +79,10 @@ def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None
     absent = row("java virtual-threads low 10", (), ())
     found = decided(claim(best), [*rows(times(1.2)), absent])
     assert found.verdict == "not-measured"
-    found = decided(claim(best), [*rows(times(1.2)), _not_offered("virtual-threads")])
+    refused = row("java virtual-threads low 10", [None], ["not-offered", "failed"])
+    found = decided(claim(best), [*rows(times(1.2)), with_facts(refused, seconds=None)])
     assert found.verdict == "reproduced"
     assert "best of pinned" in found.why
-
-
-def _not_offered(strategy: str) -> Row:
-    failed = row(f"java {strategy} low 10", [None], ["not-offered", "failed"])
-    (only,) = failed.measurements
-    return replace(failed, measurements=(only.model_copy(update={"seconds": None}),))
 
 
 def test_latency_is_compared_as_latency() -> None:
@@ -110,20 +101,10 @@ def test_a_kind_of_a_mix_is_compared_with_its_level_alone() -> None:
         'numerator = { complexity = "mix" }\ndenominator = { complexity = "low" }\n'
     )
     alone = row("java serial low 10", BASE, p95_ms=BASE)
+    mix = row("java serial mix 10", BASE, p95_ms=times(50))
     for factor, verdict in ((1.9, "reproduced"), (2.2, "contradicted")):
-        found = decided(claim(one), [alone, _mixed(times(factor))])
+        found = decided(claim(one), [alone, with_kinds(mix, low=times(factor))])
         assert found.verdict == verdict
         assert "p95 java serial low in mix 10u / java serial low 10u" in found.why.replace(
             "P95", "p95"
         )
-
-
-def _mixed(p95_ms: Sequence[float]) -> Row:
-    """A mix with this p95 of its low requests, by block; that of all requests is another."""
-    mixed = row("java serial mix 10", BASE, p95_ms=times(50))
-    low = KindMeasurement(completions=1_000, throughput_per_s=9.0, mean_ms=1.0, p50_ms=1.0)
-    blocks = [
-        each.model_copy(update={"kinds": {"low": low.model_copy(update={"p95_ms": value})}})
-        for each, value in zip(mixed.measurements, p95_ms, strict=True)
-    ]
-    return replace(mixed, shape=None, measurements=tuple(blocks))

@@ -6,26 +6,21 @@ import math
 from dataclasses import replace
 
 import pytest
+from stated_claims import BASE, times
 from synthetic_rows import row
 
 from restbench.analyse.comparison import Series, combine, paired, series, unpaired
 from restbench.judge.verdicts import verdict
 
 METRIC = "throughput_per_s"
-SLOW = [100.0, 102.0, 98.0, 101.0, 99.0]
 
 
 def of(values: list[float]) -> Series:
     return Series(dict(enumerate(values, start=1)))
 
 
-def times(factor: float, spread: float = 0.005) -> list[float]:
-    steps = (1, -1, 0.5, -0.5, 0)
-    return [value * factor * (1 + spread * step) for value, step in zip(SLOW, steps, strict=True)]
-
-
 def test_the_other_order_gives_the_inverse_ratio() -> None:
-    one, two = paired(of(times(1.2)), of(SLOW)), paired(of(SLOW), of(times(1.2)))
+    one, two = paired(of(times(1.2)), of(BASE)), paired(of(BASE), of(times(1.2)))
     assert one.ratio is not None and two.ratio is not None
     assert one.estimate == pytest.approx(1.2, rel=1e-3)
     assert one.ratio.low == pytest.approx(1 / two.ratio.high)
@@ -33,8 +28,8 @@ def test_the_other_order_gives_the_inverse_ratio() -> None:
 
 
 def test_a_ratio_knows_what_it_was_without_the_last_block() -> None:
-    found = paired(of(times(1.2)), of(SLOW))
-    assert found.earlier == replace(paired(of(times(1.2)[:4]), of(SLOW[:4])), earlier=None)
+    found = paired(of(times(1.2)), of(BASE))
+    assert found.earlier == replace(paired(of(times(1.2)[:4]), of(BASE[:4])), earlier=None)
     assert found.earlier is not None and found.earlier.blocks == 4
 
 
@@ -63,8 +58,8 @@ def test_only_blocks_that_have_both_are_paired() -> None:
 
 
 def test_a_wrong_answer_voids_and_a_gap_is_not_measured() -> None:
-    good = series(row("java serial low 10", SLOW), METRIC)
-    void = series(row("java pinned low 10", SLOW, flags=["wrong-answers"]), METRIC)
+    good = series(row("java serial low 10", BASE), METRIC)
+    void = series(row("java pinned low 10", BASE, flags=["wrong-answers"]), METRIC)
     none = series(row("java pinned low 10"), METRIC)
     for compare in (paired, unpaired):
         assert compare(good, void).void

@@ -99,11 +99,6 @@ def test_only_the_studys_own_technique_decides_and_the_others_are_shown() -> Non
     assert shown["python-process-per-element-unbound-CG-A-1u"] == "not-measured"
 
 
-def test_one_kernel_the_other_way_contradicts_the_claim() -> None:
-    rows = [row(cell("CG-A"), WARMING), row(cell("MG-A"), SLOWER)]
-    assert decided(rows)["N1"].verdict == "contradicted"
-
-
 def test_without_a_cell_that_decides_nothing_is_measured() -> None:
     found = decided([row(cell(service="python"), WARMING)])["N1"]
     assert (found.verdict, found.headline) == ("not-measured", "not measured")

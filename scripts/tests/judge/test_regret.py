@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 from drawn import data_of
 from stated_claims import BASE, times
-from synthetic_rows import row
+from synthetic_rows import row, with_facts, with_kinds
 
-from restbench.analyse.measurement import KindMeasurement
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Kind, Shape
 from restbench.judge import regret
@@ -88,16 +87,11 @@ def test_one_block_says_so_and_has_no_interval() -> None:
 
 
 def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not() -> None:
-    rows = [*chosen(1.0), row("java pipeline low 10", (), ()), row("java virtual-threads low 10")]
-    absent = replace(rows[-1], measurements=(_failed("not-offered"),))
-    found = of([*rows[:-1], absent])
+    refused = row("java virtual-threads low 10", [None], ["not-offered", "failed"])
+    absent = with_facts(refused, seconds=None)
+    found = of([*chosen(1.0), row("java pipeline low 10"), absent])
     assert found.unknown == ("pipeline",)
     assert "without pipeline" in shown.verdict(found)
-
-
-def _failed(flag: str) -> object:
-    (failed,) = row("java serial low 10", [None], [flag, "failed"]).measurements
-    return failed.model_copy(update={"seconds": None})
 
 
 def test_a_group_that_nothing_chooses_in_has_no_regret() -> None:
@@ -114,20 +108,9 @@ def test_another_number_of_users_or_kernel_is_another_cell() -> None:
 def mixed(strategy: str, factor: float, low_ms: float, huge_ms: float) -> Row:
     """A mix of 100/s times the factor, with the p95 of its kinds."""
     found = row(f"java {strategy} mix 10", times(factor), p95_ms=times(7))
-    kinds = [
-        {
-            name: KindMeasurement(
-                completions=1_000, throughput_per_s=1.0, mean_ms=1.0, p50_ms=1.0, p95_ms=p95 * turn
-            )
-            for name, p95 in (("low", low_ms), ("huge", huge_ms))
-        }
-        for turn in (1.0, 1.01, 0.99, 1.02, 0.98)
-    ]
-    blocks = [
-        each.model_copy(update={"kinds": of})
-        for each, of in zip(found.measurements, kinds, strict=True)
-    ]
-    return replace(found, shape=None, mix=MIX, measurements=tuple(blocks))
+    turns = (1.0, 1.01, 0.99, 1.02, 0.98)
+    low, huge = ([p95_ms * turn for turn in turns] for p95_ms in (low_ms, huge_ms))
+    return replace(with_kinds(found, low=low, huge=huge), mix=MIX)
 
 
 MIXED = [

@@ -8,7 +8,8 @@ from typing import Any
 
 from fixture_run import cell
 
-from restbench.analyse.measures import Measurement, Row
+from restbench.analyse.measurement import KindMeasurement, Measurement
+from restbench.analyse.measures import Row
 from restbench.experiment.cell import Shape
 
 SHAPE = Shape(rows=30, inner=20, columns=20)
@@ -38,6 +39,19 @@ def with_facts(of: Row, **facts: Any) -> Row:
         for n, each in enumerate(of.measurements)
     ]
     return replace(of, measurements=tuple(blocks))
+
+
+def with_kinds(of: Row, **p95_ms: Sequence[float]) -> Row:
+    """The row as one of a mix, with the p95 of each kind of request in each block."""
+    usual = {"completions": 1_000, "throughput_per_s": 1.0, "mean_ms": 1.0, "p50_ms": 1.0}
+    kinds = [
+        {
+            name: KindMeasurement.model_validate(usual | {"p95_ms": values[n]})
+            for name, values in p95_ms.items()
+        }
+        for n in range(len(of.measurements))
+    ]
+    return replace(with_facts(of, kinds=kinds), shape=None)
 
 
 def around(center: float, spread: float = 0.01, blocks: int = 5) -> list[float]:
