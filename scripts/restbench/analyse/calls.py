@@ -62,7 +62,6 @@ def least_s(  # noqa: PLR0913 - what a batch is made of
     *,
     cpu_s: float,
     cores: int,
-    window: int = WINDOW,
 ) -> float:
     """Seconds that so many calls take at least.
 
@@ -85,26 +84,24 @@ def least_s(  # noqa: PLR0913 - what a batch is made of
         case "task-pool":
             own = ceil(calls / threads) * one.whole
         case "pipeline" | "pipeline-async":
-            of_stages = zip(teams_of(strategy, threads, one, window), one.stages, strict=True)
+            of_stages = zip(teams_of(strategy, threads, one), one.stages, strict=True)
             own = max(ceil(calls / of) * each + one.whole - each for of, each in of_stages)
         case "async" | "virtual-threads" | "adaptive":
-            own = s + ceil(calls / window) * waits + d + p
+            own = s + ceil(calls / WINDOW) * waits + d + p
         case _:
             raise ValueError(f"strategy: '{strategy}' has no limit")
     return max(*any_strategy, own)
 
 
-def teams_of(
-    strategy: str, threads: int, one: OneCall | None = None, window: int = WINDOW
-) -> tuple[int, int, int, int]:
-    """S, C, D and P of a pipeline of so many threads in all. Where C holds none, the window is, and
+def teams_of(strategy: str, threads: int, one: OneCall | None = None) -> tuple[int, int, int, int]:
+    """S, C, D and P of a pipeline of so many threads in all. Where C holds none, it is WINDOW, and
     further threads go to S and D by the time that they take of a call; evenly, if that is unknown.
     """
     if strategy == "pipeline":
         return 1, max(1, threads - 3), 1, 1
     more, s_and_d = max(0, threads - 3), one.s + one.d if one else 0.0
     to_s = round(more * one.s / s_and_d) if one and s_and_d else more // 2
-    return 1 + to_s, window, 1 + more - to_s, 1
+    return 1 + to_s, WINDOW, 1 + more - to_s, 1
 
 
 def work(row: Row) -> CallWork:

@@ -46,6 +46,11 @@ class Series:
         """Over the blocks; None where there are none."""
         return median(self.values.values()) if self.values else None
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether a ratio can be made of it."""
+        return self.lack is None and min(self.values.values()) > 0
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -174,7 +179,7 @@ def _lack(margin: float, *needed: Series) -> Comparison | None:
     for each in needed:
         if each.lack:
             return Comparison(margin, lack=each.lack, void=each.void)
-        if min(each.values.values()) <= 0:
+        if not each.is_usable:
             return Comparison(margin, lack="a value is not above 0: it has no ratio")
     return None
 

@@ -80,13 +80,14 @@ def over_blocks(values: Sequence[float]) -> Estimate:
 
 
 def block_entries(rows: Iterable[Row]) -> list[BlockEntry]:
-    """Every block of every cell."""
-    return [_block_entry(row.cell, each) for row in rows for each in row.measurements]
-
-
-def _block_entry(cell: Cell, found: Measurement) -> BlockEntry:
-    told = {"cell": cell.id, "warnings": warnings.of_cell([found], cell.users)}
-    return found.model_copy(update=told)
+    """Every block of every cell, with its own warnings."""
+    return [
+        each.model_copy(
+            update={"cell": row.cell.id, "warnings": warnings.of_cell([each], row.cell.users)}
+        )
+        for row in rows
+        for each in row.measurements
+    ]
 
 
 def rows_of(run: Exported) -> list[Row]:

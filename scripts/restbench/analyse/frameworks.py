@@ -107,7 +107,7 @@ def loads(rows: Sequence[Row]) -> list[Load]:
 
 def _size(rows: Sequence[Row]) -> Size | None:
     found = {row.cell: series(row, METRIC) for row in rows}
-    costs = {cell: of for cell, of in found.items() if not of.lack and min(of.values.values()) > 0}
+    costs = {cell: of for cell, of in found.items() if of.is_usable}
     known = [row for row in rows if row.cell in costs]
     common = common_blocks(costs.values()) if len(known) > 1 else []
     if not common:  # none is ranked by a better hour

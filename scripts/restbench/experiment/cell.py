@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -220,12 +220,20 @@ class Cell(Record):
 FACTORS = tuple(Cell.model_fields)
 
 
+def require_strategy(service: ServiceName, strategy: str) -> None:
+    """ValueError where it is none of the service's."""
+    _require("strategy", strategy, service, STRATEGIES[service])
+
+
 def require_framework(service: ServiceName, framework: str) -> None:
     """ValueError where it is none of the service's."""
-    if framework not in FRAMEWORKS[service]:
+    _require("framework", framework, service, FRAMEWORKS[service])
+
+
+def _require(factor: str, level: str, service: ServiceName, known: Collection[str]) -> None:
+    if level not in known:
         raise ValueError(
-            f"framework: '{framework}' is not one of the {service} service's: "
-            + ", ".join(FRAMEWORKS[service])
+            f"{factor}: '{level}' is not one of the {service} service's: {', '.join(known)}"
         )
 
 

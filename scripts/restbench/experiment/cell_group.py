@@ -19,6 +19,7 @@ from restbench.experiment.cell import (
     Cell,
     ServiceName,
     require_framework,
+    require_strategy,
 )
 from restbench.experiment.design import Level
 from restbench.experiment.selection import Counted, Many, OptionalLevels, is_any
@@ -60,7 +61,9 @@ class CellGroup(OptionalLevels):
         return self
 
     @model_validator(mode="after")
-    def _frameworks_are_the_services(self) -> Self:
+    def _are_the_services(self) -> Self:
+        for strategy in self.strategy:
+            require_strategy(self.service, strategy)
         for framework in self.framework or ():
             require_framework(self.service, framework)
         if "loop" in self.levels("handoff") and not {*self.levels("framework")} <= ASYNCHRONOUS:
@@ -73,17 +76,6 @@ class CellGroup(OptionalLevels):
                 "workers: more than 1 are for python with strategy serial alone, and framework of "
                 + ", ".join(sorted(WITH_WORKERS))
             )
-        return self
-
-    @model_validator(mode="after")
-    def _strategies_exist(self) -> Self:
-        allowed = STRATEGIES[self.service]
-        for strategy in self.strategy:
-            if strategy not in allowed:
-                raise ValueError(
-                    f"strategy: '{strategy}' is not one of the {self.service} service's: "
-                    + ", ".join(allowed)
-                )
         return self
 
     @property

@@ -12,7 +12,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from restbench.experiment import toml_file
-from restbench.experiment.cell import FACTORS, STRATEGIES, Cell, ServiceName, require_framework
+from restbench.experiment.cell import (
+    FACTORS,
+    Cell,
+    ServiceName,
+    require_framework,
+    require_strategy,
+)
 from restbench.experiment.selection import Above0, Strict, Where
 from restbench.failures import BadConfiguration
 
@@ -217,7 +223,7 @@ class Claim(Statement):
             raise ValueError("needs a part that decides")
         for service, strategies in self.proofs.items():
             for strategy in strategies:
-                _check_strategy(service, strategy)
+                require_strategy(service, strategy)
         return self
 
 
@@ -248,16 +254,10 @@ def _cell(levels: dict[str, Any]) -> Cell:
         field = Cell.model_fields[factor]
         if field.is_required() and factor not in levels:
             raise ValueError(f"a side names no {factor}: it must be one cell")
-    _check_strategy(levels["service"], levels["strategy"])
+    require_strategy(levels["service"], levels["strategy"])
     if "framework" in levels:
         require_framework(levels["service"], levels["framework"])
     return Cell(**levels)
-
-
-def _check_strategy(service: ServiceName, strategy: str) -> None:
-    if strategy not in STRATEGIES[service]:
-        known = ", ".join(STRATEGIES[service])
-        raise ValueError(f"strategy: '{strategy}' is not one of the {service} service's: {known}")
 
 
 class Claims(Strict):

@@ -20,7 +20,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import holm_levels
 from restbench.judge import verdicts
-from restbench.judge.questions import best_of, is_usable
+from restbench.judge.questions import best_of
 from restbench.judge.verdicts import LEVEL, PRECEDENCE, Verdict
 
 Scope: TypeAlias = Literal["java", "python", "both"]
@@ -138,7 +138,7 @@ def _heads(group: Sequence[Row], metric: Metric) -> list[Row]:
 
 def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None:
     values = {row.cell: series(row, metric) for row in group}
-    usable = {cell: each for cell, each in values.items() if is_usable(each)}
+    usable = {cell: each for cell, each in values.items() if each.is_usable}
     if not usable:
         return None
     best = best_of(usable, metric)

@@ -171,7 +171,7 @@ def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple
     name = f"best of {', '.join(map(technique, here))}{far}"
     values = {cell: each for cell, each in values.items() if cell not in lost}
     for each in values.values():
-        if each.lack or min(each.values.values()) <= 0:
+        if not each.is_usable:
             return f"({name})", each
     if term.left_out:
         return f"({name}, picked by the other blocks)", _by_other_blocks(values, metric)
@@ -184,7 +184,7 @@ def _out_of_race(
 ) -> list[Cell]:
     """The candidates without a value that cannot be the best of throughput or p95, as their
     requests take OUT_OF_RACE times as long: at the mean next to the best's mean, or to its p95."""
-    known = {cell: each for cell, each in values.items() if is_usable(each)}
+    known = {cell: each for cell, each in values.items() if each.is_usable}
     if not known or metric not in ("throughput_per_s", "p95_ms"):
         return []
     best = best_of(known, metric)
@@ -243,8 +243,3 @@ def best_of(values: Mapping[Cell, Series], metric: str) -> Cell:
     """The cell with the best mean over the blocks that all have; all must have values above 0."""
     more_is_better = metric.endswith("_per_s")
     return comparison.best_of(in_common_blocks(values), more_is_better=more_is_better)
-
-
-def is_usable(values: Series) -> bool:
-    """Whether a ratio can be made of it."""
-    return values.lack is None and min(values.values.values()) > 0

@@ -18,7 +18,7 @@ from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.claim_file import Expectation
 from restbench.judge import verdicts
 from restbench.judge.claims import WORDS
-from restbench.judge.questions import best_of, is_usable
+from restbench.judge.questions import best_of
 from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
 from restbench.observe.decisions import STRATEGY as CHOOSING
 
@@ -128,7 +128,7 @@ def _asked(row: Row) -> list[tuple[Metric, str]]:
 
 def _share_of_best(choosing: Row, fixed: Sequence[Row], metric: Metric, part: str) -> Share:
     values = {row.cell: series(row, metric, part) for row in fixed}
-    known = {cell: each for cell, each in values.items() if is_usable(each)}
+    known = {cell: each for cell, each in values.items() if each.is_usable}
     unknown = tuple(cell.strategy for cell in values if cell not in known)
     if not known:
         lack = Comparison(MARGIN, lack="no fixed strategy has a number")

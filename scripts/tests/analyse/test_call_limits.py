@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from restbench.analyse.calls import OneCall, least_s, teams_of
+from restbench.analyse.calls import WINDOW, OneCall, least_s, teams_of
 
 TABLE = [
     ("task-pool", 4, (0.45, 2.75, 25.25, 250.25), (2.222, 4.0, 4.0, 4.0)),
@@ -64,19 +64,18 @@ def test_no_calls_take_no_time_and_an_unknown_strategy_has_no_limit():
 
 def test_a_pipeline_of_so_many_threads_has_its_teams():
     assert teams_of("pipeline", 8) == (1, 5, 1, 1)
-    assert teams_of("pipeline-async", 3, window=64) == (1, 64, 1, 1)
-    assert teams_of("pipeline-async", 12, window=0) == (5, 0, 6, 1)
-    assert teams_of("pipeline-async", 7, one(1), 0) == (2, 0, 4, 1), "D takes three times S"
-    assert teams_of("pipeline-async", 7, OneCall(0, 1, 1, 0, 0), 0) == (3, 0, 3, 1)
+    assert teams_of("pipeline-async", 3) == (1, 100, 1, 1)
+    assert teams_of("pipeline-async", 12) == (5, 100, 6, 1)
+    assert teams_of("pipeline-async", 7, one(1)) == (2, 100, 4, 1), "D takes three times S"
+    assert teams_of("pipeline-async", 7, OneCall(0, 1, 1, 0, 0)) == (3, 100, 3, 1)
 
 
 def simulated(strategy: str, threads: int, calls: int, of: OneCall, cores: int) -> float:
     """Seconds of an event simulation: greedy, first come first served; what computes takes a core,
     what waits does not."""
-    window = 100
-    teams = teams_of(strategy, threads, of, window) if strategy.startswith("pipeline") else None
+    teams = teams_of(strategy, threads, of) if strategy.startswith("pipeline") else None
     places = {"sequential": 1, "task-pool": threads}.get(strategy, 10**9)
-    free = [*teams] if teams else [places, window, places, places]
+    free = [*teams] if teams else [places, WINDOW, places, places]
     holds_all = strategy in {"sequential", "task-pool"}
     kinds = (True, False, True, True)  # takes a core
     times = of.stages
