@@ -92,6 +92,12 @@ def series(row: Row, metric: str, kind: str = "") -> Series:
     return Series(known) if known else Series(lack=f"{row.cell.id} has no {lacking}")
 
 
+def usable(rows: Iterable[Row], metric: str, kind: str = "") -> dict[Cell, Series]:
+    """By cell, of the rows of whose metric a ratio can be made."""
+    found = {row.cell: series(row, metric, kind) for row in rows}
+    return {cell: each for cell, each in found.items() if each.is_usable}
+
+
 def combine(first: Series, second: Series, of: Callable[[float, float], float]) -> Series:
     """A value made of two, in each block that has both."""
     for each in (first, second):

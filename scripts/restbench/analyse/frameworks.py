@@ -21,7 +21,7 @@ from restbench.analyse.comparison import (
     indistinguishable,
     over,
     paired,
-    series,
+    usable,
 )
 from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
@@ -106,8 +106,7 @@ def loads(rows: Sequence[Row]) -> list[Load]:
 
 
 def _size(rows: Sequence[Row]) -> Size | None:
-    found = {row.cell: series(row, METRIC) for row in rows}
-    costs = {cell: of for cell, of in found.items() if of.is_usable}
+    costs = usable(rows, METRIC)
     known = [row for row in rows if row.cell in costs]
     common = common_blocks(costs.values()) if len(known) > 1 else []
     if not common:  # none is ranked by a better hour

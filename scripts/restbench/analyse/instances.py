@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.comparison import Comparison, best_of, over, series
+from restbench.analyse.comparison import Comparison, best_of, in_common_blocks, over, usable
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 
@@ -77,13 +77,8 @@ def _arrangements(rows: Sequence[Row]) -> tuple[Arrangement, ...]:
         for row in rows
         if (row.cell.instances, row.cell.placement) == (1, "unbound")
     }
-    values = {
-        each.cell: list(found.values.values())
-        for each in single.values()
-        for found in [series(each, "throughput_per_s")]
-        if not found.lack and min(found.values.values()) > 0
-    }
-    if not values:
+    known = usable(single.values(), "throughput_per_s")
+    if not known:
         return ()
-    best = single[best_of(values, more_is_better=True).strategy]
+    best = single[best_of(in_common_blocks(known)).strategy]
     return tuple(Arrangement(row, single.get(row.cell.strategy), best) for row in rows)

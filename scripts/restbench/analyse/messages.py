@@ -6,7 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.comparison import MARGIN, Comparison, over, paired, series
+from restbench.analyse.comparison import (
+    MARGIN,
+    Comparison,
+    best_of,
+    in_common_blocks,
+    over,
+    paired,
+    series,
+    usable,
+)
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell, ServiceName, Technique
 
@@ -137,11 +146,12 @@ def pools(rows: Sequence[Row]) -> list[Pool]:
     """Those with several numbers of threads that have a throughput."""
     found = []
     for cell, group in alike(filter(is_message, rows), pool_threads=0).items():
-        known = [row for row in group if row.value("throughput_per_s") and row.cell.pool_threads]
+        known = usable((row for row in group if row.cell.pool_threads), "throughput_per_s")
         if len(known) < 2:
             continue
-        best = max(known, key=lambda row: row.value("throughput_per_s") or 0.0)
-        ranked = sorted(known, key=lambda row: row.cell.pool_threads)
+        by_cell = {row.cell: row for row in group}
+        best = by_cell[best_of(in_common_blocks(known))]
+        ranked = [by_cell[each] for each in sorted(known, key=lambda each: each.pool_threads)]
         compared = ((row, over(best, "", "throughput_per_s", row)) for row in ranked)
         enough, comparison = next(
             each for each in compared if (each[1].estimate or 0.0) >= 1 / (1 + MARGIN)

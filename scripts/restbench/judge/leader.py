@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from restbench.analyse import messages
-from restbench.analyse.comparison import Comparison, paired, series
+from restbench.analyse.comparison import Comparison, paired, usable
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import holm_levels
@@ -137,16 +137,15 @@ def _heads(group: Sequence[Row], metric: Metric) -> list[Row]:
 
 
 def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None:
-    values = {row.cell: series(row, metric) for row in group}
-    usable = {cell: each for cell, each in values.items() if each.is_usable}
-    if not usable:
+    known = usable(group, metric)
+    if not known:
         return None
-    best = best_of(usable, metric)
+    best = best_of(known, metric)
     others = []
-    for cell in usable:
+    for cell in known:
         better, worse = (best, cell) if metric == "throughput_per_s" else (cell, best)
         if cell != best:
-            others.append((cell, paired(usable[better], usable[worse])))
+            others.append((cell, paired(known[better], known[worse])))
     return Leader(
         scope,
         best.complexity,
@@ -156,7 +155,7 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
         warned=tuple(
             f"{row.cell.id}: {', '.join(map(str, row.warnings))}" for row in group if row.warnings
         ),
-        missing=tuple(cell.id for cell in values if cell not in usable),
+        missing=tuple(row.cell.id for row in group if row.cell not in known),
         cells=tuple(row.cell.id for row in group),
     )
 

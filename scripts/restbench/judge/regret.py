@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from restbench.analyse.comparison import Comparison, paired, series
+from restbench.analyse.comparison import Comparison, paired, series, usable
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.claim_file import Expectation
@@ -127,9 +127,8 @@ def _asked(row: Row) -> list[tuple[Metric, str]]:
 
 
 def _share_of_best(choosing: Row, fixed: Sequence[Row], metric: Metric, part: str) -> Share:
-    values = {row.cell: series(row, metric, part) for row in fixed}
-    known = {cell: each for cell, each in values.items() if each.is_usable}
-    unknown = tuple(cell.strategy for cell in values if cell not in known)
+    known = usable(fixed, metric, part)
+    unknown = tuple(row.cell.strategy for row in fixed if row.cell not in known)
     if not known:
         lack = Comparison(MARGIN, lack="no fixed strategy has a number")
         return Share(metric, part, choosing.cell, None, lack, "not less", unknown=unknown)

@@ -42,6 +42,13 @@ def test_each_arrangement_is_held_against_one_instance_of_its_strategy_and_the_b
     assert found.bound == serial
 
 
+def test_the_best_strategy_of_one_instance_is_picked_by_blocks_that_all_have() -> None:
+    """A block of a better hour, which the others do not have, makes no strategy the best."""
+    serial, shared = [100.0, 101.0, 99.0], [90.0, 91.0, 89.0, 300.0]
+    (found,) = loads([row(SERIAL, serial), row(SHARED, shared), row(SERIAL + BOUND, serial)])
+    assert {each.best.cell.strategy for each in found.arrangements} == {"serial"}
+
+
 def test_unbound_instances_are_shown_and_do_not_stand_for_bound_ones() -> None:
     found = one_load((SERIAL, 100), (SERIAL + " instances=2", 200))
     assert len(found.arrangements) == 2

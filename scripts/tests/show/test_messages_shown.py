@@ -93,6 +93,12 @@ def test_the_fewest_threads_are_enough_that_no_other_number_is_better_by_more_th
     assert pools([threads(20, 940)]) == []
 
 
+def test_the_best_number_of_threads_is_picked_by_blocks_that_all_have() -> None:
+    fewer, more = (f"{FUNCTION} pool_threads={count}" for count in (20, 40))
+    (found,) = pools([row(fewer, [940, 941, 942, 3000]), row(more, [1000, 1001, 1002])])
+    assert (found.best.cell.pool_threads, found.enough.cell.pool_threads) == (40, 40)
+
+
 def test_fewer_connections_than_threads_stand_next_to_these_and_are_a_chart() -> None:
     rows = [
         row(f"{FUNCTION} pool_threads=40 connections={n}", around(10 * (n or 40)))
