@@ -245,7 +245,7 @@ def test_a_number_may_be_one_of_cores(
 BEST = 'metric = "throughput_per_s"\nexpect = "not less"\nmargin = 0.0526\nleft_out = {}\n'
 BEST += 'cells = {{ service = "python", strategy = "serial", complexity = "low", users = 10 }}\n'
 BEST += "numerator = {{ workers = 5 }}\ndenominator_best = {{ workers = [1, 2, 3, 5] }}"
-#: Of `test_best`.
+#: Of `test_comparison`.
 BLOCKS = {
     1: [100.0, 101, 99, 102, 100],
     2: [118.0, 117, 120, 119, 116],
