@@ -111,8 +111,8 @@ def test_rule_4_completions_count_by_their_end_and_errors_are_never_throughput(
         *[error(START + n) for n in range(60)],
     ]
     row = row_of(tmp_path, Made(SERIAL, samples))
-    assert row.value("throughput_per_s") == 40 / 2
-    assert (row.value("samples"), row.value("errors")) == (40, 60)
+    assert (row.value("throughput_per_s"), row.value("mean_ms")) == (40 / 2, 1_500)
+    assert (row.value("samples"), row.value("errors"), row.flags) == (40, 60, ("errors",))
 
 
 def test_rule_4_a_percentile_needs_its_completions(tmp_path: Path) -> None:
@@ -131,6 +131,8 @@ def test_rule_5_one_wrong_answer_voids_its_block_and_nothing_else(tmp_path: Path
     alone = row_of(tmp_path / "alone", wrong)
     left = {name for name in columns.METRICS if alone.value(name) is not None}
     assert left == set(measures.COUNTS)
+    assert alone.interval("throughput_per_s") is None
+    assert (alone.value("samples"), alone.value("errors")) == (400, 0)
     both = row_of(tmp_path / "both", Made(SERIAL, LOAD), wrong)
     assert both.value("throughput_per_s") == 200
     assert both.value("wrong_answers") == 1

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import psutil
 import pytest
-from experiment_file import MINIMAL, loaded
+from experiment_file import MINIMAL, loaded, refused
 from ports import free_port
 from stub_bench import Bench
 from stub_cli import stub_command
@@ -79,18 +79,15 @@ def test_an_experiment_crosses_frameworks_and_a_filter_selects_them(tmp_path: Pa
     [
         (
             "vertex",
-            r"cells.0.framework.1: Input should be 'tomcat', 'servlet', .* \(got 'vertex'\)",
+            "cells.0.framework.1: Input should be 'tomcat', 'servlet', 'jetty', 'reactor-netty'",
         ),
         ("flask", "framework: 'flask' is not one of the java service's: tomcat, servlet, jetty"),
     ],
 )
 def test_an_unknown_framework_is_one_line_with_file_key_and_what_is_allowed(
-    tmp_path: Path, framework: str, told: str
+    framework: str, told: str
 ) -> None:
-    with pytest.raises(BadConfiguration, match=told) as refused:
-        loaded(tmp_path, VERTX.replace('"vertx"', f'"{framework}"'))
-    assert str(refused.value).startswith(str(tmp_path / "mini.toml"))
-    assert "\n" not in str(refused.value)
+    assert told in refused(VERTX, '"vertx"', f'"{framework}"')
 
 
 def test_a_claim_names_frameworks_of_its_service() -> None:
@@ -102,13 +99,11 @@ def test_a_claim_names_frameworks_of_its_service() -> None:
         claim_file.parse(text.replace('"fastapi" }', '"jetty" }').encode(), "claims")
 
 
-def test_the_shipped_experiment_has_every_framework_and_the_cells_of_its_claim() -> None:
+def test_the_shipped_experiment_has_every_framework() -> None:
     definition = experiment.load(EXPERIMENTS / "frameworks.toml")
     cells = definition.all_cells()
     for name, frameworks in FRAMEWORKS.items():
         assert {cell.framework for cell in cells if cell.service == name} == {*frameworks}
-    claims = claim_file.load(EXPERIMENTS / "claims" / "frameworks.toml")
-    assert {cell for claim in claims.claims for cell in claim.cells} <= {*cells}
 
 
 def order(path: Path, cells: str = "") -> object:
