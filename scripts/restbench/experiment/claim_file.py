@@ -185,19 +185,14 @@ class Part(Strict):
         )
 
 
-class Statement(Strict):
-    """What any claim is in words."""
+class Claim(Strict):
+    """A row of the claims table. Decided by its parts, by the proofs, or by another experiment."""
 
     id: str
     text: str
     """The study's words."""
     reading: str
     """How it is tested, in plain words, and what the words left open."""
-
-
-class Claim(Statement):
-    """A row of the claims table. Decided by its parts, by the proofs, or by another experiment."""
-
     parts: tuple[Part, ...] = ()
     proofs: dict[ServiceName, list[str]] = Field(default_factory=dict)
     """Strategies a service whose proofs decide, instead of parts."""

@@ -66,6 +66,8 @@ def parse_filter(text: str, experiment: Experiment) -> Where:
             raise BadConfiguration(
                 f"CELLS: '{term}' is not FACTOR=LEVEL[,LEVEL]; factors are {', '.join(FACTORS)}"
             )
+        if factor in wanted:
+            raise BadConfiguration(f"CELLS: '{factor}' is there twice: give {factor}=LEVEL,LEVEL")
         wanted[factor] = levels.split(",")
         known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
         for level in wanted[factor]:

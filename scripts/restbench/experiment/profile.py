@@ -57,7 +57,8 @@ class Profile(Strict):
         block_minutes = min(self.block_s / 60, minutes / blocks)
         changed: dict[str, object] = {"minutes": minutes, "blocks": blocks}
         changed |= {"block_minutes": block_minutes}
-        changed |= {"blocks_max": max(blocks, int(minutes / block_minutes))}
+        # A quotient that is whole must not fall short of it by rounding.
+        changed |= {"blocks_max": max(blocks, int(minutes / block_minutes + 1e-9))}
         if minutes >= LONG_MINUTES:
             changed["slow_round_s"] = max(self.slow_round_s, LONG_SLOW_ROUND_S)
             changed["longest_round_s"] = max(self.longest_round_s, LONG_ROUND_S)

@@ -11,7 +11,7 @@ from restbench.analyse import warnings
 from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
 from restbench.experiment import claim_file
-from restbench.experiment.claim_file import Claim, Claims, Metric, Statement
+from restbench.experiment.claim_file import Claim, Claims, Metric
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
 from restbench.judge.questions import Asked, asked
@@ -175,16 +175,16 @@ def _decide(claim: Claim, run: _Run) -> Decision:
     if claim.proofs:
         return _by_proofs(claim, run.proofs)
     deciding, others = (
-        weigh(
+        _weigh(
             asked([each for each in claim.parts if each.decides is decides], run.rows, run.margin),
             run.minutes,
         )
         for decides in (True, False)
     )
-    return sum_up(claim, deciding, others, run.warned)
+    return _sum_up(claim, deciding, others, run.warned)
 
 
-def weigh(asked: Sequence[Asked], minutes: float | None = None) -> list[PartDecision]:
+def _weigh(asked: Sequence[Asked], minutes: float | None) -> list[PartDecision]:
     """A decision for every question, judged as one table."""
     found = verdicts.together([(each.comparison, each.expect) for each in asked])
     return [
@@ -198,8 +198,8 @@ def weigh(asked: Sequence[Asked], minutes: float | None = None) -> list[PartDeci
     ]
 
 
-def sum_up(
-    claim: Statement,
+def _sum_up(
+    claim: Claim,
     parts: Sequence[PartDecision],
     context: Sequence[PartDecision],
     warned: Mapping[str, str],

@@ -135,6 +135,7 @@ def test_a_selection_takes_part_of_the_cells() -> None:
     [
         ("strategie=pinned", "'strategie=pinned' is not FACTOR=LEVEL"),
         ("strategy", "'strategy' is not FACTOR=LEVEL"),
+        ("users=10 users=30", "'users' is there twice: give users=LEVEL,LEVEL"),
         ("users=-10", "users: '-10' is not in experiment 'thesis'; it has 10, 30, 60"),
         ("strategy=pinnd", "strategy: 'pinnd' is not in experiment 'thesis'; it has serial"),
     ],
@@ -164,5 +165,7 @@ def test_a_run_of_other_minutes_keeps_the_length_of_its_blocks() -> None:
     assert long.longest_round_s > quick.longest_round_s
     short = quick.lasting(6)
     assert (short.blocks, short.block_s) == (3, 120)
+    tenths = quick.model_copy(update={"blocks": 1, "minutes": 0.8})
+    assert tenths.lasting(2.4).most_blocks == 3, "2.4 / 0.8 is a little less than 3"
     with pytest.raises(BadConfiguration, match="above 0"):
         quick.lasting(-1)
