@@ -75,7 +75,10 @@ def check(requests: Iterable[Request], left: Iterable[Left] = ()) -> Report:
     found = _Findings(known.began_ns)
     limbo = _lost(known, found)
     _more_than_once(known, found)
-    _against_sends(known, found)
+    for pop in chain.from_iterable(known.taken.values()):
+        _against_its_send(known, pop, "popped", found)
+    for message in known.left:
+        _against_its_send(known, message, "left", found)
     for address, timeline in _timelines(known).items():
         _inverted(address, timeline, found)
         _false_empty(address, timeline, found)
@@ -155,15 +158,8 @@ def _more_than_once(of: History, found: _Findings) -> None:
             found.add("R2", f"id {number} of queue {queue} is of {', '.join(map(str, several))}")
 
 
-def _against_sends(of: History, found: _Findings) -> None:
-    """R3, R4, R5."""
-    for pop in chain.from_iterable(of.taken.values()):
-        _against_its_send(of, pop, "popped", found)
-    for message in of.left:
-        _against_its_send(of, message, "left", found)
-
-
 def _against_its_send(of: History, message: Request | Left, how: str, found: _Findings) -> None:
+    """R3, R4, R5."""
     send = of.sends.get(message.token or "")
     if message.altered:
         found.add("R4", f"{how} {_named(message)}: its checksum or its length is wrong")

@@ -56,7 +56,7 @@ def answer(rows: Sequence[Row]) -> Answer:
             for scope, groups in of.items()
             if groups
         ),
-        _how_sure([*of["java"], *of["python"]], cheapest),
+        _sure([*of["java"], *of["python"]], cheapest),
         tuple(fastest),
         tuple(cheapest),
     )
@@ -210,16 +210,13 @@ def _range(group: Sequence[Leader]) -> str:
     return " to ".join(dict.fromkeys((readable(min(known)), readable(max(known)))))
 
 
-def _how_sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
+def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     """The intervals, or that there are none, and what CPU time says to it."""
     if not groups:
         return "There is nothing to be sure of."
-    return f"{_statistics(groups)} {_by_cpu_time(groups, cheapest)}"
-
-
-def _statistics(groups: Sequence[Leader]) -> str:
+    by_cpu_time = _by_cpu_time(groups, cheapest)
     if all(each.is_order for each in groups):
-        return "One block has no interval: this is an order, no verdict."
+        return f"One block has no interval: this is an order, no verdict. {by_cpu_time}"
     numbers = [each.blocks for of in groups for _, each in of.others if each.blocks]
     fewest, most = min(numbers), max(numbers)
     best = sum(each.verdict == "reproduced" for each in groups)
@@ -227,7 +224,7 @@ def _statistics(groups: Sequence[Leader]) -> str:
     return (
         f"A fastest technique is shown in {best} of {len(groups)} combinations, with 95 % "
         f"confidence over {blocks} blocks of fresh services; under {100 * MARGIN:.0f} % is no "
-        "difference."
+        f"difference. {by_cpu_time}"
     )
 
 

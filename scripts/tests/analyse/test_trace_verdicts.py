@@ -43,6 +43,12 @@ def sample(at_s: float, **others: Any) -> dict[str, Any]:
     return {"t_ms": round(BEGAN_MS + 1000 * at_s), "live_rows": 1000, **others}
 
 
+def steadiness(values: Sequence[float]) -> SteadyEntry:
+    found = trace.steadiness(values)
+    assert found is not None
+    return found
+
+
 def test_a_load_that_goes_on_as_it_began_is_steady() -> None:
     found = trace.entry(traced(around(600, 300)))
     assert found.throughput is not None
@@ -55,8 +61,7 @@ def test_a_load_that_goes_on_as_it_began_is_steady() -> None:
 
 def test_a_slow_decline_is_a_drift_with_its_size() -> None:
     decline = [600 - 0.4 * s for s in range(300)]
-    found = trace.steadiness(decline)
-    assert found is not None
+    found = steadiness(decline)
     assert found.verdict == "drifting"
     assert found.last_over_first == pytest.approx((600 - 0.4 * 249.5) / (600 - 0.4 * 49.5))
     assert (found.high or 1) < 1
@@ -64,28 +69,24 @@ def test_a_slow_decline_is_a_drift_with_its_size() -> None:
 
 def test_six_percent_less_at_the_end_is_a_drift_and_four_are_none() -> None:
     for less, verdict in ((0.06, "drifting"), (0.04, "steady")):
-        found = trace.steadiness([600.0] * 200 + [600 * (1 - less)] * 100)
-        assert found is not None
+        found = steadiness([600.0] * 200 + [600 * (1 - less)] * 100)
         assert found.verdict == verdict
 
 
 def test_slow_and_quick_tens_of_seconds_in_turn_oscillate() -> None:
     turns = [600.0 if (s // 10) % 2 else 450.0 for s in range(360)]
-    found = trace.steadiness(turns)
-    assert found is not None
+    found = steadiness(turns)
     assert found.verdict == "oscillating"
     assert found.cv == pytest.approx(75 / 525, rel=0.02)
 
 
 def test_what_varies_within_ten_seconds_does_not_oscillate() -> None:
-    found = trace.steadiness([700.0 if s % 2 else 500.0 for s in range(300)])
-    assert found is not None
+    found = steadiness([700.0 if s % 2 else 500.0 for s in range(300)])
     assert found.verdict == "steady"
 
 
 def test_a_short_trace_has_no_interval_and_so_no_verdict_on_its_drift() -> None:
-    found = trace.steadiness(around(600, 40))
-    assert found is not None
+    found = steadiness(around(600, 40))
     assert (found.verdict, found.low, found.high) == ("too-imprecise", None, None)
     assert traces.imprecise([found]) == "too imprecise (no interval)"
 

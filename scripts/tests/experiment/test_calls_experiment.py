@@ -10,11 +10,16 @@ from experiment_file import refused
 from restbench.analyse import calls
 from restbench.analyse.calls import OneCall
 from restbench.experiment import claim_file, experiment
-from restbench.experiment.calls import CallWork, work_of
+from restbench.experiment.calls import Calls, CallWork, work_of
 from restbench.experiment.cell import Cell
 from restbench.store import store
 
 FILE = store.experiment_file("calls")
+
+
+@pytest.fixture(scope="module")
+def table() -> Calls:
+    return experiment.load(FILE).table(Calls)
 
 
 def test_a_level_says_client_transport_way_and_response_time() -> None:
@@ -32,9 +37,7 @@ def test_a_level_says_client_transport_way_and_response_time() -> None:
             work_of(wrong)
 
 
-def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles() -> None:
-    table = experiment.load(FILE).calls
-    assert table is not None
+def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles(table: Calls) -> None:
     in_turn, pool = work_of("java-rest-sequential-1000ms"), work_of("java-rest-task-pool-1000ms")
     assert [table.made("full", block, in_turn) for block in (1, 2)] == [100, 10]
     assert table.made("reference", 1, in_turn) == 10
@@ -46,9 +49,7 @@ def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles() -> No
     assert table.calls("quick", work_of("java-soap-document-0ms-of-400")) == 5
 
 
-def test_a_batch_has_the_calls_of_the_first_pattern_that_its_level_fits() -> None:
-    table = experiment.load(FILE).calls
-    assert table is not None
+def test_a_batch_has_the_calls_of_the_first_pattern_that_its_level_fits(table: Calls) -> None:
     counts = {
         "java-rest-async-0ms": 2000,
         "python-zeep-async-0ms": 500,
@@ -58,9 +59,7 @@ def test_a_batch_has_the_calls_of_the_first_pattern_that_its_level_fits() -> Non
         assert table.calls("reference", work_of(level)) == calls_of_it
 
 
-def test_a_document_has_as_many_rows_as_its_level_says() -> None:
-    table = experiment.load(FILE).calls
-    assert table is not None
+def test_a_document_has_as_many_rows_as_its_level_says(table: Calls) -> None:
     shapes = [
         table.shape(work_of(level))
         for level in (
@@ -85,10 +84,9 @@ BATCHES = 0.85
 
 
 @pytest.mark.parametrize("profile", experiment.load(FILE).profiles)
-def test_the_batches_of_a_profile_fit_into_its_time(profile: str) -> None:
+def test_the_batches_of_a_profile_fit_into_its_time(table: Calls, profile: str) -> None:
     definition = experiment.load(FILE)
-    table, chosen = definition.calls, definition.profiles[profile]
-    assert table is not None
+    chosen = definition.profiles[profile]
 
     def least_s(of: Cell, block: int) -> float:
         work = work_of(of.complexity)

@@ -148,11 +148,15 @@ def test_no_two_ratios_of_a_claim_have_one_name() -> None:
                     assert names.setdefault((top, bottom), cells) == cells, entry.id
 
 
-def pooled_claim() -> Claims:
+def pooled_claim(
+    metric: str = "throughput_per_s",
+    expect: str = "not less",
+    against: str = 'denominator = { strategy = "pinned" }',
+) -> Claims:
     one = (
-        'metric = "throughput_per_s"\nexpect = "not less"\npooled = true\nmargin = 0.0309\n'
+        f'metric = "{metric}"\nexpect = "{expect}"\npooled = true\nmargin = 0.0309\n'
         'cells = { service = "java", complexity = "low" }\n'
-        'numerator = { strategy = "serial" }\ndenominator = { strategy = "pinned" }\n'
+        f'numerator = {{ strategy = "serial" }}\n{against}\n'
         "each = { users = [1, 2, 3, 4] }\n"
     )
     return claim(one)
@@ -185,14 +189,7 @@ def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_di
 
 
 def against_best(metric: str, expect: str) -> Claims:
-    one = (
-        f'metric = "{metric}"\nexpect = "{expect}"\npooled = true\nmargin = 0.0309\n'
-        'cells = { service = "java", complexity = "low" }\n'
-        'numerator = { strategy = "serial" }\n'
-        'denominator_best = { strategy = ["pinned", "pipeline"] }\n'
-        "each = { users = [1, 2, 3, 4] }\n"
-    )
-    return claim(one)
+    return pooled_claim(metric, expect, 'denominator_best = { strategy = ["pinned", "pipeline"] }')
 
 
 #: Requests per second that hold no 1 000 in a block.

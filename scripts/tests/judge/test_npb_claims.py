@@ -21,7 +21,6 @@ WARMING = [(2.00, 1.00, 1.01), (2.02, 1.01, 1.00), (1.99, 1.00, 1.00), (2.01, 0.
 HIDDEN = [(fresh, warm, 1.25 * served) for fresh, warm, served in WARMING]
 #: Slower than even a fresh process.
 SLOWER = [(fresh, warm, 2.6 * served) for fresh, warm, served in WARMING]
-NOISY = [(2.0, 1.0, 1.5), (1.0, 2.0, 0.8), (3.0, 1.0, 2.9), (1.5, 0.7, 1.4)]
 
 
 def decided(rows: Sequence[Row], *levels: str) -> dict[str, Decision]:
@@ -81,11 +80,6 @@ def test_a_service_slower_than_a_fresh_process_contradicts_both() -> None:
     found = decided([row(cell(), SLOWER)])
     assert found["N1"].verdict == "contradicted"
     assert found["N1-fair"].verdict == "contradicted"
-
-
-def test_noise_and_one_block_decide_nothing() -> None:
-    for blocks in (NOISY, WARMING[:1]):
-        assert decided([row(cell(), blocks)])["N1-fair"].verdict == "too-imprecise"
 
 
 def test_only_the_studys_own_technique_decides_and_the_others_are_shown() -> None:
