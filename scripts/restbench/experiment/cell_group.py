@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import ValidationError as PydanticError
-from pydantic import model_validator
+from pydantic import ValidationError, model_validator
 
+from restbench.experiment import toml_file
 from restbench.experiment.cell import (
     ASYNCHRONOUS,
     DEFAULT_FRAMEWORKS,
@@ -138,14 +138,9 @@ def corner(levels: Mapping[str, Level]) -> Cell:
     if settings:
         given = (f"{name.removeprefix(OF_POSTGRES)}={level}" for name, level in settings.items())
         known["postgres"] = ",".join(given)
+    given = {"name": "factorial", **known}
     try:
-        (cell,) = CellGroup.model_validate(
-            {name: level if name == "service" else [level] for name, level in known.items()}
-            | {"name": "factorial"}
-        ).cells()
-    except PydanticError as error:
-        problem = error.errors()[0]
-        key = ".".join(str(part) for part in problem["loc"][:1])
-        message = problem["msg"].removeprefix("Value error, ")
-        raise ValueError(f"factorial: {key}: {message}".replace(": : ", ": ")) from error
+        (cell,) = CellGroup.model_validate(given).cells()
+    except ValidationError as error:
+        raise ValueError(toml_file.first_problem(error, CellGroup, given, "factorial")) from error
     return cell
