@@ -78,16 +78,16 @@ _SIGNIFICANT_DIGITS = 4
 _ROUNDING = 1e-3
 
 
-@dataclass(frozen=True)
-class Search:
-    """How a walk goes."""
+class Rates(Strict):
+    """Where the walk may go, requests per second."""
 
-    factor: float
-    """From one rate to the next while none has failed (or, downward, none has met)."""
-    resolution: float
-    """The bracket's ends differ by this share at most, e.g. 0.05."""
-    lowest_per_s: float
-    highest_per_s: float
+    factor: Annotated[float, Field(gt=1)]
+    """From one rate to the next, while none has failed (or, downward, none has met)."""
+    resolution: Annotated[float, Field(gt=0, lt=1)]
+    """The highest rate that met the objective and the lowest that did not differ by this share at
+    most, when a walk is over."""
+    lowest_per_s: Above0
+    highest_per_s: Above0
 
 
 @dataclass(frozen=True)
@@ -121,16 +121,16 @@ class Bracket:
         return self.failed_per_s / self.met_per_s <= 1 + resolution + _ROUNDING
 
 
-def next_rate(tried: Sequence[Tried], start_per_s: float, search: Search) -> float | None:
+def next_rate(tried: Sequence[Tried], start_per_s: float, rates: Rates) -> float | None:
     """The rate of the next step, per second; None when the walk is over."""
     if not tried:
-        return _rounded(min(max(start_per_s, search.lowest_per_s), search.highest_per_s))
+        return _rounded(min(max(start_per_s, rates.lowest_per_s), rates.highest_per_s))
     found = bracket(tried)
     if found.limit_per_s is not None:
-        return None if found.is_narrow(search.resolution) else _rounded(found.limit_per_s)
+        return None if found.is_narrow(rates.resolution) else _rounded(found.limit_per_s)
     if found.met_per_s is not None:
-        return _beyond(found.met_per_s, search.factor, search.highest_per_s)
-    return _beyond(found.failed_per_s or 0.0, 1 / search.factor, search.lowest_per_s)
+        return _beyond(found.met_per_s, rates.factor, rates.highest_per_s)
+    return _beyond(found.failed_per_s or 0.0, 1 / rates.factor, rates.lowest_per_s)
 
 
 def bracket(tried: Sequence[Tried]) -> Bracket:
@@ -214,18 +214,6 @@ class Steps(Strict):
     """The load goes on after the window; an arrival of the window may still be sent so late."""
 
 
-class Rates(Strict):
-    """Where the walk may go, requests per second."""
-
-    factor: Annotated[float, Field(gt=1)]
-    """From one rate to the next, as long as none has failed."""
-    resolution: Annotated[float, Field(gt=0, lt=1)]
-    """The highest rate that met the objective and the lowest that did not differ by this share at
-    most, when a walk is over."""
-    lowest_per_s: Above0
-    highest_per_s: Above0
-
-
 class OpenLoad(DriverTable):
     """Requests at the moments of a schedule; each block walks to the highest rate of each cell."""
 
@@ -235,18 +223,14 @@ class OpenLoad(DriverTable):
     steps: Steps
     rates: Rates
 
-    def search(self, known_per_s: float | None = None) -> Search:
-        """How a walk goes: never to a rate whose longest window is too short for the objective's
+    def rates_from(self, known_per_s: float | None = None) -> Rates:
+        """Of a walk: never down to one whose longest window is too short for the objective's
         percentile. From a limit that is `known_per_s` it goes in small steps."""
         needed = COMPLETIONS_NEEDED[self.objective.percentile]
         supported_per_s = needed / (self.steps.window_max_s - WINDOW_STEP_S)
-        rates = self.rates
-        return Search(
-            factor=rates.factor if known_per_s is None else 1 + rates.resolution,
-            resolution=rates.resolution,
-            lowest_per_s=max(rates.lowest_per_s, supported_per_s),
-            highest_per_s=rates.highest_per_s,
-        )
+        factor = self.rates.factor if known_per_s is None else 1 + self.rates.resolution
+        lowest_per_s = max(self.rates.lowest_per_s, supported_per_s)
+        return self.rates.model_copy(update={"factor": factor, "lowest_per_s": lowest_per_s})
 
     def phases(self, rate_per_s: float) -> Phases:
         """The parts of a step: the window holds what the objective's percentile needs."""

@@ -13,7 +13,7 @@ from restbench.analyse import limits
 from restbench.drive.generator import CORRECT, WRONG
 from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import OpenLoad, Search, Tried
+from restbench.experiment.open_load import OpenLoad, Rates, Tried
 from restbench.failures import EnvironmentProblem
 from restbench.machine import process
 from restbench.schedule.block_run import LoadRun
@@ -29,13 +29,13 @@ class _Walk:
     """One cell's, while it goes on."""
 
     start_per_s: float
-    search: Search
+    rates: Rates
     tried: list[Tried] = field(default_factory=list)
 
     @property
     def rate_per_s(self) -> float | None:
         """Of the next step; None when the walk is over."""
-        return open_load.next_rate(self.tried, self.start_per_s, self.search)
+        return open_load.next_rate(self.tried, self.start_per_s, self.rates)
 
 
 class OpenDriver:
@@ -62,7 +62,7 @@ class OpenDriver:
                 start_per_s = closed_per_s * self._load.pilot.start_share
             else:
                 continue
-            self._walks[cell] = _Walk(start_per_s, self._load.search(limit_per_s))
+            self._walks[cell] = _Walk(start_per_s, self._load.rates_from(limit_per_s))
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """A step at a time; none that would not end in time: its cell's walk is over then."""

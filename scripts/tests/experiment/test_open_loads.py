@@ -20,7 +20,7 @@ from restbench.experiment.open_load import (
     Objective,
     OpenLoad,
     Phases,
-    Search,
+    Rates,
     Tried,
     as_text,
     bracket,
@@ -32,7 +32,7 @@ from restbench.store import store
 SHIPPED = store.experiment_file("open-load")
 PHASES = Phases(warmup_s=2.0, window_s=10.0, tail_s=1.0)
 OBJECTIVE = Objective(percentile=95, limit_ms=100)
-SEARCH = Search(factor=2, resolution=0.05, lowest_per_s=1, highest_per_s=10_000)
+RATES = Rates(factor=2, resolution=0.05, lowest_per_s=1, highest_per_s=10_000)
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +59,13 @@ def test_a_window_is_as_long_as_the_percentile_needs(shipped: OpenLoad) -> None:
 def test_the_walk_goes_to_no_rate_whose_window_cannot_support_the_percentile(
     shipped: OpenLoad,
 ) -> None:
-    lowest = shipped.search().lowest_per_s
+    lowest = shipped.rates_from().lowest_per_s
     assert round(lowest * shipped.phases(lowest).window_s) >= 1000
 
 
 def test_from_a_known_limit_the_walk_goes_in_steps_of_its_resolution(shipped: OpenLoad) -> None:
-    assert shipped.search().factor == shipped.rates.factor
-    assert shipped.search(known_per_s=300.0).factor == 1 + shipped.rates.resolution
+    assert shipped.rates_from().factor == shipped.rates.factor
+    assert shipped.rates_from(known_per_s=300.0).factor == 1 + shipped.rates.resolution
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_a_step_that_falls_short_says_why(changed: dict[str, object], reason: st
     assert shortfalls(**changed) == (reason,)
 
 
-def walk(meets: Callable[[float], bool], start: float, search: Search = SEARCH) -> list[Tried]:
+def walk(meets: Callable[[float], bool], start: float, rates: Rates = RATES) -> list[Tried]:
     tried: list[Tried] = []
-    while (rate := next_rate(tried, start, search)) is not None:
+    while (rate := next_rate(tried, start, rates)) is not None:
         tried.append(Tried(rate, meets(rate)))
     return tried
 
@@ -152,7 +152,7 @@ def test_the_bracket_holds_the_capacity_wherever_the_walk_starts(
     capacity: float, start: float
 ) -> None:
     found = bracket(walk(lambda rate: rate <= capacity, start))
-    assert found.is_narrow(SEARCH.resolution)
+    assert found.is_narrow(RATES.resolution)
     assert found.met_per_s is not None
     assert found.failed_per_s is not None
     assert found.limit_per_s is not None
@@ -169,7 +169,7 @@ def test_goes_up_by_the_factor_and_then_halves_the_bracket() -> None:
 def test_from_a_known_limit_two_or_three_steps_of_the_resolution_are_enough(
     start: float, steps: int
 ) -> None:
-    small = Search(factor=1.05, resolution=0.05, lowest_per_s=1, highest_per_s=10_000)
+    small = Rates(factor=1.05, resolution=0.05, lowest_per_s=1, highest_per_s=10_000)
     assert len(walk(lambda rate: rate <= 300, start, small)) == steps
 
 
@@ -183,7 +183,7 @@ def test_where_nothing_meets_the_walk_ends_at_the_lowest_rate() -> None:
     assert tried[-1].rate_per_s == 1
     assert bracket(tried) == Bracket(None, 1)
     assert bracket(tried).limit_per_s is None
-    assert not bracket(tried).is_narrow(SEARCH.resolution)
+    assert not bracket(tried).is_narrow(RATES.resolution)
 
 
 def test_where_everything_meets_the_walk_ends_at_the_highest_rate() -> None:
