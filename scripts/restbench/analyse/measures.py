@@ -15,7 +15,7 @@ from restbench.analyse.warnings import explain
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.level import Logs, ShapeEntry
+from restbench.experiment.level import Logs
 from restbench.experiment.statistics import Interval, t_interval
 from restbench.store.exported import NoteEntry, WarningEntry
 from restbench.store.store import Run
@@ -159,6 +159,4 @@ def row(definition: Experiment, cell: Cell, ids: tuple[str, ...]) -> Row:
     """A cell of the experiment with its tests, not measured."""
     mix = definition.mix(cell.complexity)
     logs = definition.logs(cell.complexity)
-    is_matrix = isinstance(definition.complexities.get(cell.complexity), ShapeEntry)
-    shape = definition.shape(cell.complexity) if is_matrix else None
-    return Row(cell, shape, ids, (), mix, logs)
+    return Row(cell, definition.shape(cell.complexity), ids, (), mix, logs)

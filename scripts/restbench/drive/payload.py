@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from restbench.drive import logs, messages
 from restbench.experiment.cell import Kernel, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.level import Logs, Messages, ShapeEntry, Workload, mixed_order
+from restbench.experiment.level import Logs, Messages, Workload, mixed_order
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
@@ -101,9 +101,8 @@ def files_of(
 def payload_of(experiment: Experiment, complexity: str) -> Payload:
     """The payload of one of the experiment's levels of one size."""
     level = experiment.complexities[complexity]
-    if isinstance(level, ShapeEntry):
-        shape = Shape(**level.model_dump())
-        return make_payload(shape, experiment.seed, experiment.element_min, experiment.element_max)
+    if isinstance(level, Shape):
+        return make_payload(level, experiment.seed, experiment.element_min, experiment.element_max)
     if isinstance(level, Messages):
         # Each request and its answer is another: the load generator makes and checks them.
         return Payload("messages", "", "", level.work)

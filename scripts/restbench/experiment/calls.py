@@ -16,7 +16,6 @@ from pydantic import Field
 
 from restbench.experiment.cell import Shape
 from restbench.experiment.drivers import Asked, DriverTable
-from restbench.experiment.level import ShapeEntry
 from restbench.experiment.selection import NotNegative, Positive, is_any
 
 Client = Literal["java", "python"]
@@ -86,8 +85,8 @@ class Calls(DriverTable):
     """The response times of the service beyond its work."""
     sizes: tuple[Positive, ...] = ()
     """Further numbers of calls in a batch; of a document, of its rows."""
-    payload: ShapeEntry
-    document: ShapeEntry
+    payload: Shape
+    document: Shape
     """Of the large answers."""
     number: dict[str, dict[str, Positive]]
     """Calls of a batch by profile and level, in which `*` stands for anything: of the first that
@@ -110,9 +109,8 @@ class Calls(DriverTable):
     def shape(self, work: CallWork) -> Shape:
         """The operands of a batch's requests."""
         if work.strategy != "document":
-            return Shape(**self.payload.model_dump())
-        rows = {"rows": work.size} if work.size else {}
-        return Shape(**{**self.document.model_dump(), **rows})
+            return self.payload
+        return self.document.model_copy(update={"rows": work.size} if work.size else {})
 
     def calls(self, profile: str, work: CallWork) -> int:
         """In a batch of a profile."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from restbench.machine.placement import Placement
 
@@ -126,9 +126,9 @@ class Record(BaseModel):
 class Shape(Record):
     """Operand sizes: matrixOne is rows x inner, matrixTwo is inner x columns."""
 
-    rows: int
-    inner: int
-    columns: int
+    rows: int = Field(ge=1)
+    inner: int = Field(ge=1)
+    columns: int = Field(ge=1)
 
     @property
     def products(self) -> int:

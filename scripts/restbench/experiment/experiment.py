@@ -224,9 +224,10 @@ class Experiment(Strict):
         """Every level of complexity: of one size, then the mixes and the driver's own."""
         return (*self.complexities, *self.mixes, *self.own.levels())
 
-    def shape(self, complexity: str) -> Shape:
-        """The operand sizes of a level of one size, which is of a matrix."""
-        return Shape(**self.complexities[complexity].model_dump())
+    def shape(self, complexity: str) -> Shape | None:
+        """The operand sizes of a level; None where it is not of one size of matrices."""
+        level = self.complexities.get(complexity)
+        return level if isinstance(level, Shape) else None
 
     def logs(self, complexity: str) -> Logs | None:
         """The lines and rules of a level; None where it is not of logs."""
@@ -248,7 +249,9 @@ class Experiment(Strict):
         """The kinds of request of a level; none for a level of one size."""
         shares = self.mixes.get(complexity, {})
         return tuple(
-            Kind(name=name, share=share, shape=self.shape(name)) for name, share in shares.items()
+            Kind(name=name, share=share, shape=shape)
+            for name, share in shares.items()
+            if (shape := self.shape(name))
         )
 
     def all_cells(self) -> list[Cell]:

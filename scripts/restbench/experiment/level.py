@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Discriminator, Field, Tag
 
+from restbench.experiment.cell import Shape
 from restbench.experiment.selection import Positive, Strict
 
 #: What a request of a load experiment is of: the first part of its path.
@@ -23,14 +24,6 @@ ROUNDS = 100
 #: A round has so many requests or more. One huge request in exactly every twenty would never come
 #: right behind another, as those of independent users do, and small ones would wait less for them.
 FEWEST_IN_A_ROUND = 100
-
-
-class ShapeEntry(Strict):
-    """rows x inner times inner x columns."""
-
-    rows: Positive
-    inner: Positive
-    columns: Positive
 
 
 class Logs(Strict):
@@ -94,13 +87,11 @@ def _tag(table: object) -> str:
 
 def model_of(tag: str) -> type[BaseModel] | None:
     """What a table with one of the TAGS is read as; None where it has none of them."""
-    return ShapeEntry if tag == MATRIX else _OTHERS.get(tag)
+    return Shape if tag == MATRIX else _OTHERS.get(tag)
 
 
 Size: TypeAlias = Annotated[
-    Annotated[ShapeEntry, Tag(MATRIX)]
-    | Annotated[Logs, Tag(LOGS)]
-    | Annotated[Messages, Tag(MESSAGES)],
+    Annotated[Shape, Tag(MATRIX)] | Annotated[Logs, Tag(LOGS)] | Annotated[Messages, Tag(MESSAGES)],
     Discriminator(_tag),
 ]
 
