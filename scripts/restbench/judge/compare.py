@@ -122,6 +122,11 @@ def compare(
     )
 
 
+def more_is_better(metric: str) -> bool:
+    """Of one of METRICS, or of a driver's own."""
+    return METRICS.get(metric, metric.endswith(RATES))
+
+
 def _metrics(rows: Iterable[Row]) -> list[str]:
     """METRICS, and what the driver of these rows alone measures."""
     extras = [name for row in rows for each in row.measured for name in each.extras]
@@ -163,8 +168,7 @@ def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict
         return "worse"
     if verdict != "contradicted" or found.estimate is None:
         return "none" if verdict == "reproduced" else "unknown"
-    more_is_better = METRICS.get(metric, metric.endswith(RATES))
-    return "better" if (found.estimate > 1) == more_is_better else "worse"
+    return "better" if (found.estimate > 1) == more_is_better(metric) else "worse"
 
 
 def _machine(run: Run) -> dict[str, Any]:

@@ -72,16 +72,19 @@ def test_a_run_has_its_identity_its_sentence_and_its_claims(
     ]
 
 
-def test_what_only_a_driver_measures_is_a_metric_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "more"), [("limit_per_s", True), ("mops", True), ("d_ms", False)])
+def test_what_only_a_driver_measures_is_a_metric_of_its_own(
+    tmp_path: Path, name: str, more: bool
+) -> None:
     run = lay_down(tmp_path, 1, of_level({SERIAL: 300, PINNED: 200}), commit="aaaa")
     told = json.loads(run.exported_file.read_text())
-    told["cells"][0]["extras"] = {"limit_per_s": {"value": 50.0, "low": 40.0, "high": 60.0}}
+    told["cells"][0]["extras"] = {name: {"value": 50.0, "low": 40.0, "high": 60.0}}
     for n, each in enumerate(told["blocks"][:4]):
-        each["extras"] = {"limit_per_s": 49.0 + n}
+        each["extras"] = {name: 49.0 + n}
     write_json(run.exported_file, told)
     document = document_of(tmp_path)
     assert document["metrics"][4:] == [
-        {"name": "limit_per_s", "heading": "limit per s", "more_is_better": True}
+        {"name": name, "heading": name.replace("_", " "), "more_is_better": more}
     ]
     one, other = (each["values"][4] for each in document["runs"][0]["cells"])
     assert one == [50.0, 40.0, 60.0, [49.0, 50.0, 51.0, 52.0]]

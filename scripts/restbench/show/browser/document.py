@@ -16,8 +16,7 @@ from restbench.analyse.comparison import MARGIN, series
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.columns import HEADINGS
-from restbench.judge.compare import METRICS as COMPARED
-from restbench.judge.compare import VERSIONS
+from restbench.judge.compare import VERSIONS, more_is_better
 from restbench.machine import machine
 from restbench.machine.machine import Identity
 from restbench.show.browser import trends
@@ -89,7 +88,7 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
             {
                 "name": name,
                 "heading": HEADINGS.get(name) or name.replace("_", " "),
-                "more_is_better": COMPARED.get(name, name.endswith("_per_s")),
+                "more_is_better": more_is_better(name),
             }
             for name in metrics
         ],
