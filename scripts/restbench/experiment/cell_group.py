@@ -138,9 +138,9 @@ def corner(levels: Mapping[str, Level]) -> Cell:
     if settings:
         given = (f"{name.removeprefix(OF_POSTGRES)}={level}" for name, level in settings.items())
         known["postgres"] = ",".join(given)
-    given = {"name": "factorial", **known}
+    table = {"name": "factorial", **known}
     try:
-        (cell,) = CellGroup.model_validate(given).cells()
+        (cell,) = CellGroup.model_validate(table).cells()
     except ValidationError as error:
-        raise ValueError(toml_file.first_problem(error, CellGroup, given, "factorial")) from error
+        raise ValueError(toml_file.first_problem(error, CellGroup, table, "factorial")) from error
     return cell
