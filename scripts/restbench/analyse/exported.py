@@ -10,6 +10,7 @@ from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import FEWEST_BLOCKS, Row
 from restbench.experiment.cell import FACTORS, Cell
 from restbench.experiment.statistics import geometric_interval, geometric_mean, t_interval
+from restbench.grouping import grouped
 from restbench.store import exported
 from restbench.store.exported import BlockEntry, CellEntry, Estimate, Exported, NoteEntry
 from restbench.store.store import Run
@@ -92,9 +93,7 @@ def block_entries(rows: Iterable[Row]) -> list[BlockEntry]:
 
 def rows_of(run: Exported) -> list[Row]:
     """The rows that the file was made of."""
-    blocks: dict[str, list[BlockEntry]] = {}
-    for each in run.blocks:
-        blocks.setdefault(each.cell, []).append(each)
+    blocks = grouped(run.blocks, lambda each: each.cell)
     return [_row(each, blocks.get(each.id, [])) for each in run.cells]
 
 

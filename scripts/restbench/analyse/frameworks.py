@@ -25,6 +25,7 @@ from restbench.analyse.comparison import (
 )
 from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
+from restbench.grouping import grouped
 
 METRIC = "cpu_ms_per_request"
 
@@ -97,9 +98,7 @@ def loads(rows: Sequence[Row]) -> list[Load]:
     found = []
     groups = alike(rows, complexity="", kernel="loops", framework="tomcat", handoff="thread")
     for cell, of in groups.items():
-        by_size: dict[tuple[str, str], list[Row]] = {}
-        for row in of:
-            by_size.setdefault((row.cell.complexity, row.cell.kernel), []).append(row)
+        by_size = grouped(of, lambda row: (row.cell.complexity, row.cell.kernel))
         sizes = filter(None, map(_size, by_size.values()))
         found.append(Load(cell, tuple(sorted(sizes, key=lambda each: each.work_ms))))
     return [each for each in found if each.sizes]

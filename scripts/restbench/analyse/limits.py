@@ -16,6 +16,7 @@ from restbench.experiment.statistics import (
     geometric_interval,
     geometric_mean,
 )
+from restbench.grouping import grouped
 from restbench.store.exported import StepEntry
 from restbench.store.trials import Trial
 
@@ -189,9 +190,7 @@ def steps(trials: Iterable[Trial], objective: Objective) -> list[StepEntry]:
 def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
     """By the cell's id: a walk for each block that has steps of it, all of them right: a wrong
     answer voids the others of its block (method, rule 5)."""
-    by_block: dict[tuple[str, int], list[StepEntry]] = {}
-    for each in found:
-        by_block.setdefault((each.cell, each.block), []).append(each)
+    by_block = grouped(found, lambda each: (each.cell, each.block))
     walked: dict[str, tuple[Walk, ...]] = {}
     for (cell, block), taken in by_block.items():
         if not any(each.wrong_answers for each in taken):

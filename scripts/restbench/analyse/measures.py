@@ -17,6 +17,7 @@ from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.level import Logs
 from restbench.experiment.statistics import Interval, t_interval
+from restbench.grouping import grouped
 from restbench.store.exported import NoteEntry, WarningEntry
 from restbench.store.store import Run
 
@@ -129,11 +130,8 @@ class Row:
 
 def alike(rows: Iterable[Row], **usual: Any) -> dict[Cell, list[Row]]:
     """The offered rows whose cells differ in these factors alone, by the cell that has them so."""
-    groups: dict[Cell, list[Row]] = {}
-    for each in rows:
-        if "not-offered" not in each.flags:
-            groups.setdefault(each.cell.model_copy(update=usual), []).append(each)
-    return groups
+    offered = (each for each in rows if "not-offered" not in each.flags)
+    return grouped(offered, lambda each: each.cell.model_copy(update=usual))
 
 
 def rows(run: Run) -> list[Row]:

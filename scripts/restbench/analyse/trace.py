@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from restbench.experiment.statistics import log_welch_ratio
+from restbench.grouping import grouped
 from restbench.observe.incidents import Incident
 from restbench.store.traces import (
     LOOK_EVERY_S,
@@ -120,9 +121,7 @@ def entry(traced: Traced) -> TraceEntry:
     per_s = [each or 0.0 for each in column["throughput_per_s"]]
     seen = [each for each in traced.samples if "t_ms" in each]
     waits = _waits(seen)
-    kinds: dict[str, list[IncidentEntry]] = {}
-    for each in traced.incidents:
-        kinds.setdefault(each.kind, []).append(each)
+    kinds = grouped(traced.incidents, lambda each: each.kind)
     return TraceEntry(
         **traced.model_dump(include={*TraceRecord.model_fields}),
         throughput=steadiness(per_s),

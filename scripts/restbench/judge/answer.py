@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
+from restbench.grouping import grouped
 from restbench.judge.leader import SCOPES, Leader, Scope, leaders
 from restbench.judge.verdicts import ratio_text
 
@@ -99,10 +100,7 @@ def _ends(numbers: Sequence[int]) -> str:
 
 def _winners(groups: Sequence[Leader], of_what: str) -> str:
     """`serial is fastest in 12 of 15 combinations ..., 1.10 to 1.69 times the next`."""
-    won: dict[str, list[Leader]] = {}
-    for each in groups:
-        if each.is_shown:
-            won.setdefault(each.best.strategy, []).append(each)
+    won = grouped((each for each in groups if each.is_shown), lambda each: each.best.strategy)
     if not won:
         count = f" in any of {len(groups)}{of_what}" if len(groups) > 1 else ""
         return f"no technique is shown to be fastest{count}"
@@ -132,9 +130,7 @@ def _services(groups: Sequence[Leader]) -> str:
 
 def _clauses(groups: Sequence[Leader], sizes: Sizes) -> list[str]:
     """Where each technique is best, the one with the most places first; ties and doubts last."""
-    outcomes: dict[str, list[Leader]] = {}
-    for each in groups:
-        outcomes.setdefault(_outcome(each), []).append(each)
+    outcomes = grouped(groups, _outcome)
     ranked = sorted(outcomes.items(), key=lambda each: (not each[1][0].is_shown, -len(each[1])))
     every = [(each.complexity, each.users) for each in groups]
     return [

@@ -24,6 +24,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import STRATEGIES, Cell
 from restbench.experiment.claim_file import Expectation, Part, Question, Term
 from restbench.experiment.statistics import COMPLETIONS_NEEDED
+from restbench.grouping import grouped
 from restbench.judge.guard import unmeasurable
 
 #: A candidate for the best that has no value is out of the race where its requests take at least so
@@ -64,11 +65,10 @@ def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[Ask
         for part in parts
         for question in part.questions()
     ]
-    pools: dict[tuple[str, Expectation, float], list[Asked]] = {}
-    for each in found:
-        if each.is_pooled:
-            key = (each.metric, each.expect, each.comparison.margin)
-            pools.setdefault(key, []).append(each)
+    pools = grouped(
+        (each for each in found if each.is_pooled),
+        lambda each: (each.metric, each.expect, each.comparison.margin),
+    )
     return [*map(_pool, pools.values()), *found]
 
 

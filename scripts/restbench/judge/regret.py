@@ -16,6 +16,7 @@ from restbench.analyse.comparison import Comparison, paired, series, usable
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.claim_file import Expectation
+from restbench.grouping import grouped
 from restbench.judge import verdicts
 from restbench.judge.claims import WORDS
 from restbench.judge.questions import best_of
@@ -77,13 +78,9 @@ class Choosing:
 
     def summary(self) -> list[str]:
         """A sentence a service and metric, then the mixes; nothing where nothing chooses."""
-        cells: dict[tuple[str, Metric], list[Share]] = {}
-        for each in self.regrets:
-            cells.setdefault((each.cell.service, each.metric), []).append(each)
-        mixes: dict[Cell, list[Share]] = {}
-        for each in self.duels:
-            if each.metric == "throughput_per_s":
-                mixes.setdefault(each.cell, []).append(each)
+        cells = grouped(self.regrets, lambda each: (each.cell.service, each.metric))
+        by_throughput = (each for each in self.duels if each.metric == "throughput_per_s")
+        mixes = grouped(by_throughput, lambda each: each.cell)
         return [
             *(_cells(service, metric, group) for (service, metric), group in cells.items()),
             *(_mix(cell, group) for cell, group in mixes.items()),

@@ -14,6 +14,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.records import Proof
 from restbench.experiment.statistics import Interval
+from restbench.grouping import grouped
 
 #: What a table of the study shows; the rest of the row is in the whole matrix.
 STUDY_COLUMNS = (
@@ -47,10 +48,8 @@ def sections(rows: Sequence[Row]) -> list[Section]:
 
     A cell with two test ids stands in two tables: measured once, reported twice.
     """
-    groups: dict[str, list[tuple[str, Row]]] = {}
-    for row in rows:
-        for test_id in row.test_ids:
-            groups.setdefault(re.sub(r"\d+$", "", test_id), []).append((test_id, row))
+    tests = ((test_id, row) for row in rows for test_id in row.test_ids)
+    groups = grouped(tests, lambda each: re.sub(r"\d+$", "", each[0]))
     named = [
         Section(_title(name, group), tuple(sorted(group, key=lambda entry: entry[0])), True)
         for name, group in sorted(groups.items())

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
-
+from restbench import grouping
 from restbench.analyse.measures import Row
 from restbench.analyse.workers import Fitted, Scaling
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import study
 
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
-
-
-def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """The items by their key, keys and items in the order in which they come."""
-    groups: dict[K, list[T]] = {}
-    for each in items:
-        groups.setdefault(key(each), []).append(each)
-    return groups
+grouped = grouping.grouped
 
 
 def with_ends(value: float | None, low: float | None, high: float | None) -> str:
