@@ -102,8 +102,9 @@ def plan_of(profile: str, service: str, strategies: str) -> Plan:
 def shapes(profile: Profile) -> dict[str, Shape]:
     """The operands' sizes by name."""
     study = experiment.load(store.experiment_file(EXPERIMENT))
-    cube = Shape(rows=200, inner=200, columns=200)
-    return {name: cube if name == CUBE else study.shape(name) for name in profile.shapes}
+    known = {CUBE: Shape(rows=200, inner=200, columns=200)}
+    known |= {name: each for name, each in study.complexities.items() if isinstance(each, Shape)}
+    return {name: known[name] for name in profile.shapes}
 
 
 def write_bodies(sizes: Mapping[str, Shape], folder: Path) -> None:
