@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from restbench import grouping
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
+
 from restbench.analyse.measures import Row
 from restbench.analyse.workers import Fitted, Scaling
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import study
 
-grouped = grouping.grouped
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """The items by their key, keys and items in the order in which they come."""
+    groups: dict[K, list[T]] = {}
+    for each in items:
+        groups.setdefault(key(each), []).append(each)
+    return groups
 
 
 def with_ends(value: float | None, low: float | None, high: float | None) -> str:

@@ -1,5 +1,4 @@
-"""Every expected value is computed by hand from the samples that the fixture lays down. Errors and
-wrong answers: `test_method`, rules 4 and 5."""
+"""Every expected value is computed by hand from the samples that the fixture lays down."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fixture_run import START, Made, Sample, build, cell, error, row_of, steady_load
+from fixture_run import START, Made, Sample, build, cell, error, row_of, steady_load, wrong_answer
 
 from restbench.analyse import estimates, measures
 from restbench.analyse.measurement import Measurement
@@ -61,6 +60,28 @@ def test_a_cells_numbers_are_those_computed_by_hand(tmp_path: Path) -> None:
     assert record["network_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380 - 3.75)
     assert record["littles_mean_ms"] == pytest.approx(1_000 * 10 / 190)
     assert record["flags"] == ""
+
+
+def test_errors_are_counted_apart_and_never_as_throughput(tmp_path: Path) -> None:
+    failures = [error(START + n, elapsed_ms=1) for n in range(3)]
+    record = row_of(tmp_path, Made(SERIAL, [*LOAD, *failures])).record()
+    assert (record["throughput_per_s"], record["samples"], record["errors"]) == (190, 380, 3)
+    assert record["mean_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380)
+    assert record["flags"] == "errors"
+
+
+@pytest.mark.parametrize("at_ms", [START + 10, START - 500])
+def test_one_wrong_answer_voids_its_block_even_before_what_is_kept(
+    tmp_path: Path, at_ms: int
+) -> None:
+    row = row_of(tmp_path, Made(SERIAL, [*LOAD, wrong_answer(at_ms)]))
+    record = row.record()
+    assert record["wrong_answers"] == 1
+    assert (record["samples"], record["errors"]) == (380, 0)
+    assert record["flags"] == "wrong-answers"
+    shown = {name for name in columns.METRICS if record[name] is not None}
+    assert shown == {"samples", "errors", "wrong_answers"}
+    assert row.interval("throughput_per_s") is None
 
 
 def test_the_slowest_percent_is_in_mean_and_p99(tmp_path: Path) -> None:
