@@ -212,12 +212,13 @@ class Cell(Record):
     @property
     def proof_key(self) -> tuple[str, ...]:
         """What is proven once a run: its strategy on this kind of service (`Proof.key`)."""
-        service = (self.service, self.placement, self.build, self.framework, self.handoff)
-        return (self.strategy, *service, str(self.instances))
+        return tuple(str(getattr(self, each)) for each in PROVEN)
 
 
 #: In the order of tables.
 FACTORS = tuple(Cell.model_fields)
+#: A strategy is proven once for each combination of these factors' levels.
+PROVEN = ("strategy", "service", "placement", "build", "framework", "handoff", "instances")
 
 
 def require_strategy(service: ServiceName, strategy: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Build, Cell, Record
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, PROVEN, Build, Cell, Record
 
 #: The form of every record (`store.OLDEST` is the oldest that is read).
 SCHEMA_VERSION = 9
@@ -54,8 +54,8 @@ class Proof(Record):
     def key(self) -> tuple[str, ...]:
         """Of what it is a proof, as a cell tells it (`Cell.proof_key`)."""
         framework = self.framework or DEFAULT_FRAMEWORKS[self.service]
-        service = (self.service, self.placement, self.build, framework, self.handoff)
-        return (self.strategy, *service, str(self.instances))
+        told = self.model_dump() | {"framework": framework}
+        return tuple(str(told[each]) for each in PROVEN)
 
 
 class PlannedCell(Record):

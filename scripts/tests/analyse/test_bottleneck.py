@@ -9,13 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from restbench.analyse.bottleneck import (
-    Station,
-    bottleneck,
-    bound,
-    knee,
-    solve,
-)
+from restbench.analyse.bottleneck import Station, bottleneck, bound, knee, solve
 
 THREE = [Station("a", 2.0), Station("b", 3.0), Station("c", 1.0)]
 
@@ -36,7 +30,7 @@ def close(value: float) -> object:
         (2, 0.175439, 7.4),
         (5, 0.289752, 13.256145),
         (10, 0.328193, 26.469854),
-        (20, 0.333247, 56.015632),
+        (20, 0.333247, 56.015632),  # 5.9734, 48.5426 and 1.4996 at the three stations
     ],
 )
 def test_single_servers_have_the_values_of_exact_mva(
@@ -45,11 +39,6 @@ def test_single_servers_have_the_values_of_exact_mva(
     found = solve([*THREE, thinking(4.0)], users)[-1]
     assert found.throughput == close(throughput)
     assert found.response == close(4.0 + response)
-
-
-def test_residence_times_add_up_to_the_response_time() -> None:
-    found = solve([*THREE, thinking(4.0)], 20)[-1]
-    assert found.response == pytest.approx(4.0 + 5.9734 + 48.5426 + 1.4996, abs=1e-3)
 
 
 @pytest.mark.parametrize(
