@@ -34,8 +34,10 @@ METRICS: dict[str, bool] = {
 }
 #: What is compared where nobody says: the first of these that the runs have.
 DEFAULTS = ("limit_per_s", "service_s", "throughput_per_s")
-#: How those metrics end, of which more is better, that are a driver's own.
+#: How those metrics that are a driver's own end of which more is better, or less. That another one,
+#: as a number of threads, has changed is neither.
 RATES = ("_per_s", "mops")
+COSTS = ("_s", "_ms", "_mib", "_per_request")
 #: What of a machine's description may differ between two runs of it, and is then said.
 VERSIONS = (
     "kernel",
@@ -51,7 +53,7 @@ VERSIONS = (
     "packages",
 )
 
-Change: TypeAlias = Literal["better", "worse", "none", "unknown"]
+Change: TypeAlias = Literal["better", "worse", "changed", "none", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Line:
         """The verdict for people: an answer that has become wrong is `worse`, however fast."""
         if lack := self.comparison.lack:
             return f"worse: {lack}" if self.change == "worse" else lack
-        if self.change in ("better", "worse"):
+        if self.change in ("better", "worse", "changed"):
             return self.change
         same = self.verdict == "reproduced"
         return "the same" if same else verdicts.said(self.verdict, self.comparison)
@@ -122,9 +124,12 @@ def compare(
     )
 
 
-def more_is_better(metric: str) -> bool:
-    """Of one of METRICS, or of a driver's own."""
-    return METRICS.get(metric, metric.endswith(RATES))
+def more_is_better(metric: str) -> bool | None:
+    """Of one of METRICS, or of a driver's own; None where neither more nor less is."""
+    if metric in METRICS:
+        return METRICS[metric]
+    is_rate = metric.endswith(RATES)
+    return is_rate if is_rate or metric.endswith(COSTS) else None
 
 
 def _metrics(rows: Iterable[Row]) -> list[str]:
@@ -168,7 +173,10 @@ def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict
         return "worse"
     if verdict != "contradicted" or found.estimate is None:
         return "none" if verdict == "reproduced" else "unknown"
-    return "better" if (found.estimate > 1) == more_is_better(metric) else "worse"
+    more = more_is_better(metric)
+    if more is None:
+        return "changed"
+    return "better" if (found.estimate > 1) == more else "worse"
 
 
 def _machine(run: Run) -> dict[str, Any]:

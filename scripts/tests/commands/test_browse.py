@@ -72,9 +72,11 @@ def test_a_run_has_its_identity_its_sentence_and_its_claims(
     ]
 
 
-@pytest.mark.parametrize(("name", "more"), [("limit_per_s", True), ("mops", True), ("d_ms", False)])
+@pytest.mark.parametrize(
+    ("name", "more"), [("limit_per_s", True), ("mops", True), ("d_ms", False), ("calls", None)]
+)
 def test_what_only_a_driver_measures_is_a_metric_of_its_own(
-    tmp_path: Path, name: str, more: bool
+    tmp_path: Path, name: str, more: bool | None
 ) -> None:
     run = lay_down(tmp_path, 1, of_level({SERIAL: 300, PINNED: 200}), commit="aaaa")
     told = json.loads(run.exported_file.read_text())

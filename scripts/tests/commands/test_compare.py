@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from fixture_run import MACHINE, START, Made, build, cell, steady_load, wrong_answer
+from synthetic_rows import row
 
 from restbench.commands.compare import compare_runs
 from restbench.failures import BadConfiguration, Regression
-from restbench.judge.compare import compare
+from restbench.judge.compare import _lines, compare
 from restbench.store.store import Run
 from restbench.store.writing import write_json
 
@@ -46,6 +47,21 @@ def flat(text: str) -> str:
 def printed(capsys: pytest.CaptureFixture[str], first: Run, second: Run, **options: Any) -> str:
     compare_runs(str(first.path), str(second.path), **options)
     return flat(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("metric", "change"),
+    [("mops", "better"), ("elapsed_s", "worse"), ("client_threads", "changed")],
+)
+def test_more_of_what_a_driver_measures_is_better_worse_or_neither(
+    metric: str, change: str
+) -> None:
+    few, many = (
+        row(SERIAL, [1.0] * 3, extras=[{metric: value * part} for part in (1, 1.01, 0.99)])
+        for value in (10.0, 20.0)
+    )
+    (line,) = _lines([(few, many)], metric, 0.05)
+    assert (line.change, line.words) == (change, change)
 
 
 def test_a_cell_that_became_slower_is_a_regression(

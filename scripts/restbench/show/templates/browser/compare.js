@@ -34,9 +34,10 @@ function worded(line, isContradicted, metric) {
   const { one, two, ratio, estimate } = line;
   const limit = 1 + DATA.margin;
   const isSame = ratio && Math.max(pAbove(ratio, 1 / limit), 1 - pAbove(ratio, limit)) <= LEVEL;
+  const more = DATA.metrics[metric].more_is_better;
   let change = "";
   if (isWorseWhateverItsSpeed(one, two, metric)) change = "worse";
-  else if (isContradicted) change = estimate > 1 === DATA.metrics[metric].more_is_better ? "better" : "worse";
+  else if (isContradicted) change = more === null ? "changed" : estimate > 1 === more ? "better" : "worse";
   else if (isSame) change = "the same";
   const width = ratio && 100 * (ratio.high / ratio.estimate - 1);
   const imprecise = `too imprecise (${ratio ? `± ${width.toFixed(1)} %${width <= 2 ? ", on the margin" : ""}` : "one block, so no interval"})`;
@@ -76,7 +77,7 @@ function showCompare(state) {
 const metricChooser = (state) => chooser("Metric", "metric", DATA.metrics.map((metric) => [metric.name, metric.heading]), state.metric);
 
 // What a reader looks for stands first.
-const CHANGES = ["worse", "better", "another machine", "too imprecise", "the same", "no ratio"];
+const CHANGES = ["worse", "better", "changed", "another machine", "too imprecise", "the same", "no ratio"];
 const CLASSES = { worse: "bad", better: "good" };
 const compareColumns = (metric) => [
   { heading: "Cell", cell: ({ one }) => element("a", { href: address({ view: "trend", cell: one.key }) }, one.id) },
