@@ -11,7 +11,7 @@ from observations import observation
 from waiting import await_true
 
 from restbench.experiment.cell import STRATEGIES, Shape
-from restbench.observe.observe import Observation, Watch
+from restbench.observe.observe import Observation, watched
 from restbench.observe.seen import Seen
 from restbench.prove.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
 
@@ -185,13 +185,13 @@ def test_the_decisions_of_a_strategy_are_read_whatever_the_order_of_labels() -> 
 def test_the_watch_sees_threads_of_a_real_process_that_come_and_go() -> None:
     released = threading.Event()
     name = threading.main_thread().native_id
-    with Watch(lambda: (os.getpid(),), ("",)) as watch:
+    with watched((os.getpid(),), ("",)) as seen:
         workers = [threading.Thread(target=released.wait) for _ in range(3)]
         for worker in workers:
             worker.start()
-        await_true(lambda: watch.seen.peak[""] >= 4)
+        await_true(lambda: seen.peak[""] >= 4)
         released.set()
         for worker in workers:
             worker.join()
-    assert name in watch.seen.tasks
-    assert watch.seen.peak[""] >= 4
+    assert name in seen.tasks
+    assert seen.peak[""] >= 4
