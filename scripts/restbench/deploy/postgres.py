@@ -7,7 +7,6 @@ nobody cannot reach the files, in a user namespace of its own.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import os
 import shutil
@@ -131,12 +130,12 @@ class Server:
         """Return when no process of it is left, whatever was killed before; one that is paused, or
         does not end in time, is killed."""
         if (running := self.postmaster()) is not None:
-            send(self.pids(), signal.SIGCONT)
-            send([running.pid], how)
+            guardian.kill(self.pids(), signal.SIGCONT)
+            guardian.kill([running.pid], how)
             if not self._are_gone(STOP_TIMEOUT_S):
-                send(self.pids(), signal.SIGKILL)
+                guardian.kill(self.pids())
         if not self._are_gone(ORPHANS_S):
-            send(self.pids(), signal.SIGKILL)
+            guardian.kill(self.pids())
             self._are_gone(ORPHANS_S)
         # Of one that was killed: another process, or a zombie, may have its number by now.
         (self.data / "postmaster.pid").unlink(missing_ok=True)
@@ -206,13 +205,6 @@ def _id_where(entry: Path, data: Path) -> int:
     except OSError:  # gone, or another user's
         return 0
     return 0
-
-
-def send(pids: Sequence[int], how: signal.Signals) -> None:
-    """A signal to each that is still there."""
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, how)
 
 
 def write_secret(path: Path, text: str) -> None:

@@ -97,13 +97,6 @@ def spent_on(phase: Phase) -> Iterator[None]:
         yield
 
 
-def setup_share(seconds: Mapping[str, float]) -> float:
-    """The share of the whole that is set-up and tear-down: 0 to 1; 0 of nothing."""
-    whole = sum(seconds.values())
-    measuring = sum(seconds.get(phase, 0.0) for phase in MEASURING)
-    return 1 - measuring / whole if whole else 0.0
-
-
 def summary(seconds: Mapping[str, float]) -> str:
     """In a line, the longest part of set-up and tear-down first:
     `set-up and tear-down 23 % (warm-up 9.1 %, pilot 4.0 %, …), trials 70 %, long windows 7 %`."""
@@ -114,5 +107,5 @@ def summary(seconds: Mapping[str, float]) -> str:
         for name, spent in sorted(rest.items(), key=lambda each: -each[1])
     )
     measured = ", ".join(f"{name} {seconds.get(name, 0.0) / whole:.0%}" for name in MEASURING)
-    text = f"set-up and tear-down {setup_share(seconds):.0%} ({parts}), {measured}"
+    text = f"set-up and tear-down {sum(rest.values()) / whole:.0%} ({parts}), {measured}"
     return text.replace("%", " %")

@@ -8,13 +8,12 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import psutil
 
-from restbench.machine import watch
+from restbench.machine import clock, watch
 
 STOP_TIMEOUT_S = 15.0
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -103,9 +102,7 @@ def stop(
     for each in everyone:
         with contextlib.suppress(psutil.NoSuchProcess):
             each.kill()
-    deadline = time.monotonic() + STOP_TIMEOUT_S
-    while any(lives(each) for each in everyone) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    clock.comes_true(lambda: not any(map(lives, everyone)), STOP_TIMEOUT_S)
 
 
 def finished(
