@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+from other_process import beside
 from ports import free_port
 from stub_cli import stub_command
 
@@ -56,16 +56,12 @@ def test_when_the_second_does_not_come_up_the_first_is_ended(
 
 
 def test_a_process_that_got_the_number_of_a_service_is_left_alone(tmp_path: Path) -> None:
-    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    try:
+    with beside() as stranger:
         born_s = psutil.Process(stranger.pid).create_time()
         noted = {"java": [[stranger.pid, born_s - 3600]]}
         (tmp_path / "processes.json").write_text(json.dumps(noted))
         assert serve.stop_all() == []
         assert stranger.poll() is None
-    finally:
-        stranger.kill()
-        stranger.wait()
 
 
 @pytest.mark.live

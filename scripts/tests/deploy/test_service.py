@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from other_process import SLEEPS, beside
 from ports import free_port
 from waiting import await_true
 
@@ -92,7 +92,7 @@ def test_a_service_stops_by_itself_before_it_is_killed(
 def test_a_service_that_never_answers_is_given_up_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    mute = [sys.executable, "-c", "import time; time.sleep(600)"]
+    mute = [sys.executable, "-c", SLEEPS]
     monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: mute)
     monkeypatch.setattr(service, "READY_TIMEOUT_S", 0.5)
     monkeypatch.setenv("JAVA_PORT", str(free_port()))
@@ -125,8 +125,7 @@ def test_a_service_that_was_stopped_is_not_said_to_have_died(
 
 def test_what_a_services_process_has_started_is_of_the_service() -> None:
     """gunicorn's workers and their pools serve: their CPU time is the service's."""
-    child = "import time; time.sleep(600)"
-    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {SLEEPS!r}])"
     started = subprocess.Popen([sys.executable, "-c", parent], start_new_session=True)
     running = service.Service("python", "http://127.0.0.1:1", [started])
     try:
@@ -146,10 +145,6 @@ def test_a_service_that_hangs_is_not_said_to_have_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(service, "ENDING_S", 0.05)
-    hung = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    try:
+    with beside() as hung:
         found = service.Service("java", "http://127.0.0.1:1", [hung]).ending()
-    finally:
-        hung.send_signal(signal.SIGKILL)
-        hung.wait()
     assert found == "the java service does not answer any more"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import mmap
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, cast
 
 import psycopg
 import pytest
+from other_process import beside, line_of
 
 from restbench.deploy.database import Database
 from restbench.machine import process
@@ -112,19 +112,16 @@ def test_a_database_that_does_not_answer_its_meter_is_an_error_of_who_asks_it() 
 def test_a_page_that_processes_share_counts_once(tmp_path: Path) -> None:
     path = tmp_path / "shared"
     path.write_bytes(b"x" * (SHARED_MIB << 20))
-    line = [sys.executable, "-c", MAPS, str(path)]
     with (
         path.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as kept,
-        subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other,
+        beside(MAPS, str(path)) as other,
     ):
-        assert other.stdin is not None and other.stdout is not None
-        assert other.stdout.readline() == b"mapped\n"
+        assert line_of(other) == "mapped"
         assert sum(kept[at] for at in range(0, len(kept), mmap.PAGESIZE))
         both = (os.getpid(), other.pid)
         apart_mib = sum(map(process.resident_mib, both))
         together_mib = resources.memory_mib(both)
-        other.stdin.close()
     assert together_mib is not None
     assert SHARED_MIB < together_mib < apart_mib - 0.9 * SHARED_MIB
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from other_process import beside, line_of
 
 from restbench.failures import EnvironmentProblem
 from restbench.store import at_work
@@ -27,19 +26,12 @@ def test_a_run_that_another_process_measures_is_refused_until_that_is_killed(
     tmp_path: Path,
 ) -> None:
     run = Run(tmp_path)
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(run.path)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
+    with beside(HOLDER, str(run.path)) as holder:
+        assert line_of(holder) == "held"
         with (
             pytest.raises(EnvironmentProblem, match="another process is measuring this run"),
             at_work.held(run),
         ):
             pass
-    finally:
-        holder.kill()
-        holder.communicate()
     with at_work.held(run) as is_held:
         assert is_held
