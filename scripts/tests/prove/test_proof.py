@@ -1,19 +1,23 @@
-"""The claims, over observations in which a technique is what it says, and in which it is not."""
+"""The claims, over observations in which a technique is what it says, and in which it is not; and
+that a run has one proof of it, however often it was looked at."""
 
 from __future__ import annotations
 
 import os
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from observations import observation
 from waiting import await_true
 
 from restbench.experiment.cell import STRATEGIES, Shape
+from restbench.experiment.records import Proof
 from restbench.observe.observe import Observation, watched
 from restbench.observe.seen import Seen
 from restbench.prove.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
+from restbench.store.store import Run
 
 
 def seen_of(
@@ -195,3 +199,33 @@ def test_the_watch_sees_threads_of_a_real_process_that_come_and_go() -> None:
             worker.join()
     assert name in seen.tasks
     assert seen.peak[""] >= 4
+
+
+def proof(*, does: bool | None, strategy: str = "serial") -> Proof:
+    looked = {"strategy": strategy, "placement": "unbound", "claim": "", "evidence": ""}
+    return Proof(service="java", does=does, **looked)
+
+
+@pytest.mark.parametrize(
+    ("looks", "kept"),
+    [
+        ([True, True], [True]),
+        ([True, False], [False]),
+        ([False, True], [False]),
+        ([None, True], [True]),
+    ],
+)
+def test_of_several_looks_the_one_that_denies_it_is_kept(
+    tmp_path: Path, looks: list[bool | None], kept: list[bool]
+) -> None:
+    run = Run(tmp_path)
+    for does in looks:
+        run.keep_proof(proof(does=does))
+    assert [each.does for each in run.proofs()] == kept
+
+
+def test_every_strategy_has_its_own(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    for strategy in ("serial", "pinned", "serial"):
+        run.keep_proof(proof(does=True, strategy=strategy))
+    assert [each.strategy for each in run.proofs()] == ["serial", "pinned"]
