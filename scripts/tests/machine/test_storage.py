@@ -22,7 +22,6 @@ from restbench import ROOT
 from restbench.failures import EnvironmentProblem
 from restbench.machine import guardian, small_disk, storage, watch
 
-
 #: Mounts one, says where, and is killed.
 KILLED = """
 import os, signal
