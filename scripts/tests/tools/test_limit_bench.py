@@ -174,7 +174,7 @@ def test_a_server_that_is_gone_is_no_measurement(answering, monkeypatch) -> None
     server = answering(200, PAYLOAD.answer(limit_servers.REQUEST_ID))
     limit_servers.require_right(server, PAYLOAD)
     process.stop(server.running)
-    monkeypatch.setattr(limit_servers, "READY_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(limit_servers, "RETRIES", 0)
     with pytest.raises(CellsFailed, match=r"^java: no answer: .*refused"):
         limit_servers.stages_ms(server, PAYLOAD, 1)
 
