@@ -15,7 +15,7 @@ from restbench.deploy.service import Service
 from restbench.drive import wrk
 from restbench.failures import CellsFailed
 from restbench.machine import machine_cpu, machine_lock, placement, watch
-from tools import growth_stages, growth_users
+from tools import growth_series
 from tools.growth_fit import Fit, Series, fit
 from tools.growth_plan import Plan
 from tools.limit_bench import Client
@@ -87,7 +87,7 @@ def _parts(work: _Work) -> Iterator[list[Series] | CellsFailed]:
             for sweep in plan.sweeps[name]:
                 work.tell(f"{name:<8}{sweep.name}: {sweep.over} {_listed(sweep.sizes)}")
                 asked = _server(running, "serial", sweep.kernel)
-                yield work.tried(partial(growth_stages.measure, asked, sweep, plan.rounds))
+                yield work.tried(partial(growth_series.of_stages, asked, sweep, plan.rounds))
             for strategy in plan.choice.of(running.strategies()):
                 work.look(running)
                 yield from _strategy(work, running, strategy)
@@ -100,9 +100,9 @@ def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[list[Ser
     asked = _server(running, strategy, plan.dispatched.kernel)
     tasks, users = _listed(plan.dispatched.sizes), _listed(plan.users)
     work.tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
-    yield work.tried(partial(growth_stages.measure, asked, plan.dispatched, plan.rounds))
+    yield work.tried(partial(growth_series.of_stages, asked, plan.dispatched, plan.rounds))
     client = Client(work.folder / "users.json", placement.allowed_cores()[-1])
-    yield work.tried(partial(growth_users.measure, asked, client, plan))
+    yield work.tried(partial(growth_series.of_users, asked, client, plan))
 
 
 def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
@@ -117,14 +117,14 @@ def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
             for strategy in plan.choice.of(running.strategies()):
                 asked = _server(running, strategy, plan.dispatched.kernel)
                 shape = plan.dispatched.shapes[-1]
-                dispatch_ms = partial(growth_stages.dispatch_ms, asked, shape, plan.rounds)
+                dispatch_ms = partial(growth_series.dispatch_ms, asked, shape, plan.rounds)
                 by_strategy.setdefault(strategy, []).append(work.tried(dispatch_ms))
     for name, by_count in by_strategy.items():
         failures = [each for each in by_count if isinstance(each, CellsFailed)]
         taken_ms = [each for each in by_count if not isinstance(each, CellsFailed)]
         yield from failures
         if not failures:
-            yield [growth_stages.over_processes(f"python {name}", plan.processes, taken_ms)]
+            yield [growth_series.over_processes(f"python {name}", plan.processes, taken_ms)]
 
 
 def _server(running: Service, strategy: str, kernel: str) -> Server:

@@ -6,20 +6,18 @@ import contextlib
 import random
 import subprocess
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from restbench.deploy.service import Service
 from restbench.drive import wrk
 from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
-from tools import growth, growth_stages, growth_users
+from tools import growth, growth_series
 from tools.bench_growth import judge
 from tools.growth import Growth
 from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from tools.growth_plan import cubes, dispatch, plan_of, study_rows
-from tools.growth_stages import over_processes
-from tools.growth_users import requests_in
+from tools.growth_series import over_processes, requests_in
 from tools.limit_bench import Client
 from tools.limit_servers import Server
 
@@ -119,16 +117,16 @@ def two_strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     running = Service("java", "http://127.0.0.1:1", processes=[subprocess.Popen(["true"])])
     monkeypatch.setattr(running, "strategies", lambda: ["broken", "whole"], raising=False)
     monkeypatch.setattr(growth.service, "start", lambda *_, **_s: contextlib.nullcontext(running))
-    monkeypatch.setattr(growth_stages, "measure", lambda *_: [])
-    monkeypatch.setattr(growth_users, "measure", lambda *_: [])
-    monkeypatch.setattr(growth_stages, "dispatch_ms", lambda *_: [1.0, 1.1])
+    monkeypatch.setattr(growth_series, "of_stages", lambda *_: [])
+    monkeypatch.setattr(growth_series, "of_users", lambda *_: [])
+    monkeypatch.setattr(growth_series, "dispatch_ms", lambda *_: [1.0, 1.1])
 
 
-@pytest.mark.parametrize("part", [growth_stages, growth_users])
+@pytest.mark.parametrize("part", ["of_stages", "of_users"])
 def test_one_strategy_that_answers_nothing_leaves_the_others_measured(
-    part: ModuleType, two_strategies: None, monkeypatch: pytest.MonkeyPatch
+    part: str, two_strategies: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(part, "measure", measured_where_whole)
+    monkeypatch.setattr(growth_series, part, measured_where_whole)
     lines: list[str] = []
     found = growth.measure(plan_of("smoke", "java", ""), lines.append)
     assert MADE in [each.series for each in found.fits]
@@ -147,7 +145,7 @@ def test_a_pool_that_answers_nothing_at_one_size_leaves_the_others_measured(
             raise CellsFailed(f"{server.name}: answered 503")
         return [1.0, 1.1]
 
-    monkeypatch.setattr(growth_stages, "dispatch_ms", dispatched)
+    monkeypatch.setattr(growth_series, "dispatch_ms", dispatched)
     found = growth.measure(plan_of("smoke", "python", ""), lambda _: None)
     assert [each.series.server for each in found.fits] == ["python whole"]
     assert found.failures == ("java broken: answered 503",)
@@ -209,7 +207,7 @@ def test_over_users_the_first_round_warms_up_and_only_times_are_kept(
     monkeypatch.setattr(Client, "output", output)
     plan = plan_of("smoke", "java", "")
     server = Server("java serial", "http://127.0.0.1:1", None)  # type: ignore[arg-type]
-    latency, per_request = growth_users.measure(server, Client(tmp_path / "b", 0), plan)
+    latency, per_request = growth_series.of_users(server, Client(tmp_path / "b", 0), plan)
     assert asked == list(plan.users) * (1 + plan.user_rounds)
     assert (latency.what, latency.rounds) == ("latency, low", ((2.0, 4.0, 8.0),) * 2)
     assert (per_request.what, per_request.rounds) == ("1/throughput, low", ((1.0, 1.0, 1.0),) * 2)

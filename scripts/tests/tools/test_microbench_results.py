@@ -18,13 +18,12 @@ from restbench.store import machine_findings
 from restbench.store.microbench_records import BreakEven, Microbench, Score
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model
-from tools.bench_microbench import keep
+from tools.bench_microbench import document, keep
 from tools.microbench_break_even import break_evens
 from tools.microbench_jmh import read as read_jmh
 from tools.microbench_plan import PROFILES, plan_of, shapes, write_bodies
 from tools.microbench_program import run
 from tools.microbench_pyperf import read as read_pyperf
-from tools.microbench_tables import document
 
 LOW = {"low": Shape(rows=30, inner=20, columns=20)}
 MACHINE = {"processor": "one", "cores_online": 2, "memory_mib": 1024, "virtualisation": "none"}
