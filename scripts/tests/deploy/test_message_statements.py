@@ -71,6 +71,11 @@ def kept(ours: Session, word: str) -> dict[str, object] | None:
     return {"fingerprint": found["fingerprint"], "answer": answer}
 
 
+def receipt(answer: object) -> dict[str, object]:
+    """Of a request whose fingerprint is MARK."""
+    return {"fingerprint": MARK, "answer": answer}
+
+
 @pytest.mark.parametrize("name", POPS)
 def test_a_key_that_was_used_undoes_the_pop(ours: Session, name: str) -> None:
     queue, asked = ours.queue(), keyed()
@@ -78,8 +83,7 @@ def test_a_key_that_was_used_undoes_the_pop(ours: Session, name: str) -> None:
     taken = ours.one(f"pop-{name}-with-key", queue_id=queue, receiver=0, **asked)
     with pytest.raises(psycopg.errors.UniqueViolation):
         ours.one(f"pop-{name}-with-key", queue_id=queue, receiver=0, **asked)
-    receipt = kept(ours, asked["key"])
-    assert receipt == {"fingerprint": MARK, "answer": taken}
+    assert kept(ours, asked["key"]) == receipt(taken)
     left = ours.all("peek", queue_id=queue, receiver=0, limit=100)
     assert [each["id"] for each in left] == messages[1:]
 
@@ -93,17 +97,13 @@ def test_an_empty_pop_leaves_no_receipt(ours: Session) -> None:
 def test_the_function_keeps_the_same_receipts_as_the_statements(ours: Session) -> None:
     queue, asked, word = ours.queue("function"), keyed(), key()
     sent = ours.value("send-function", queue_id=queue, **sending(word))
-    assert kept(ours, word) == {
-        "fingerprint": MARK, "answer": {"id": sent},
-    }  # fmt: skip
+    assert kept(ours, word) == receipt({"id": sent})
     with pytest.raises(psycopg.errors.UniqueViolation):
         ours.value("send-function", queue_id=queue, **sending(word))
     assert ours.value("count", queue_id=queue) == 1
     popped = ours.one("pop-function", queue_id=queue, receiver=0, **asked)
     assert popped is not None
-    assert kept(ours, asked["key"]) == {
-        "fingerprint": MARK, "answer": popped,
-    }  # fmt: skip
+    assert kept(ours, asked["key"]) == receipt(popped)
     ours.value("send-function", queue_id=queue, **sending(key()))
     with pytest.raises(psycopg.errors.UniqueViolation):
         ours.one("pop-function", queue_id=queue, receiver=0, **asked)
@@ -138,9 +138,7 @@ def test_statements_keep_a_receipt_in_their_transaction(ours: Session) -> None:
     asked = keyed()
     answer = '{"id": 9223372036854775807}'
     ours.all("keep-receipt", answer=answer, **asked)
-    receipt = kept(ours, asked["key"])
-    assert receipt is not None
-    assert receipt["answer"] == {"id": 2**63 - 1}
+    assert kept(ours, asked["key"]) == receipt({"id": 2**63 - 1})
 
 
 def test_receipts_are_purged_by_age_and_by_an_index(database: Database, ours: Session) -> None:
@@ -176,8 +174,7 @@ def test_a_broadcast_answers_in_the_order_that_was_asked(ours: Session) -> None:
         "broadcast-with-key", sender=1, body="all", asked_ids=asked, ascending_ids=sorted(asked),
         key=word, fingerprint=MARK,
     )  # fmt: skip
-    receipt = kept(ours, word)
-    assert receipt == {"fingerprint": MARK, "answer": {"ids": ids}}
+    assert kept(ours, word) == receipt({"ids": ids})
 
 
 @pytest.mark.parametrize("name", ["broadcast", "broadcast-with-key"])
@@ -198,9 +195,7 @@ def test_a_queue_of_pgmq_is_its_table(database: Database, ours: Session) -> None
     second = ours.value(
         "send-pgmq-with-key", pgmq_queue=name, sender=1, body="two", key=word, fingerprint=MARK
     )
-    assert kept(ours, word) == {
-        "fingerprint": MARK, "answer": {"id": second},
-    }  # fmt: skip
+    assert kept(ours, word) == receipt({"id": second})
     assert ours.value("count-pgmq", queue_id=queue) == 2
     peeked = ours.all("peek-pgmq", queue_id=queue, limit=1)
     popped = ours.one("pop-pgmq-with-key", pgmq_queue=name, **asked)

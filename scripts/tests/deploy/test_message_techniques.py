@@ -20,8 +20,12 @@ Row = dict[str, Any] | None
 Pop = Callable[[Session, int], Row]
 
 
-def pop_skip_locked(ours: Session, queue: int) -> Row:
-    return ours.one("pop-skip-locked", queue_id=queue, receiver=0)
+def by(name: str) -> Pop:
+    """By one statement."""
+    return lambda ours, queue: ours.one(name, queue_id=queue, receiver=0)
+
+
+pop_skip_locked, pop_blocking, pop_plain = map(by, ("pop-skip-locked", "pop-blocking", "pop-plain"))
 
 
 def pop_statements(ours: Session, queue: int) -> Row:
@@ -43,18 +47,10 @@ def pop_pgmq(ours: Session, queue: int) -> Row:
     return ours.one("pop-pgmq", pgmq_queue=f"q{queue}")
 
 
-def pop_blocking(ours: Session, queue: int) -> Row:
-    return ours.one("pop-blocking", queue_id=queue, receiver=0)
-
-
 def pop_advisory(ours: Session, queue: int) -> Row:
     with ours.connection.transaction():
         ours.all("lock-queue", queue_id=queue)
-        return ours.one("pop-plain", queue_id=queue, receiver=0)
-
-
-def pop_plain(ours: Session, queue: int) -> Row:
-    return ours.one("pop-plain", queue_id=queue, receiver=0)
+        return pop_plain(ours, queue)
 
 
 AT_ONCE: dict[str, Pop] = {
@@ -100,6 +96,11 @@ class Bench:
             assert holder.execute(act[how].encode(), [self.messages[0]]).rowcount == 1
             yield holder
             holder.rollback()
+
+    def repeatable(self) -> Session:
+        """A third session, whose transactions see what was there when they began."""
+        isolation = IsolationLevel.REPEATABLE_READ
+        return self.stack.enter_context(session(self.database, isolation=isolation))
 
     def beside(self, pop: Pop, ours: Session | None = None) -> tuple[Future[Row], str]:
         """A pop in a thread, and what it waits for."""
@@ -180,10 +181,8 @@ def in_transaction(ours: Session, queue: int) -> Row:
 
 def test_repeatable_read_waits_and_takes_the_first_when_the_lock_is_gone(bench: Bench) -> None:
     bench.fill("repeatable-read")
-    repeatable = IsolationLevel.REPEATABLE_READ
-    ours = bench.stack.enter_context(session(bench.database, isolation=repeatable))
     with bench.first_held("locked") as holder:
-        popping, event = bench.beside(in_transaction, ours)
+        popping, event = bench.beside(in_transaction, bench.repeatable())
         assert event == "Lock/transactionid"
         holder.rollback()
     assert id_of(popping.result()) == bench.messages[0]
@@ -193,8 +192,7 @@ def test_repeatable_read_refuses_what_another_took_and_takes_the_second_when_it_
     bench: Bench,
 ) -> None:
     bench.fill("repeatable-read")
-    repeatable = IsolationLevel.REPEATABLE_READ
-    ours = bench.stack.enter_context(session(bench.database, isolation=repeatable))
+    ours = bench.repeatable()
     with bench.first_held("deleted") as holder:
         popping, event = bench.beside(in_transaction, ours)
         assert event == "Lock/transactionid"

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import psycopg
 import pytest
@@ -31,6 +31,10 @@ MAPS = (
 )
 
 
+#: Lays down a file of a process.
+Tell: TypeAlias = Callable[[int, str, str], None]
+
+
 class Owner:
     """Of a database whose log ends where it is said."""
 
@@ -51,8 +55,7 @@ def owner(*ends_kib: float) -> psycopg.Connection[Any]:
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, str], None]:
-    """Lays down a file of a process."""
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
     monkeypatch.setattr(resources, "PROC", tmp_path)
 
     def write(pid: int, file: str, text: str) -> None:
@@ -63,7 +66,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str,
 
 
 def test_memory_and_io_are_sums_over_the_processes_that_are_there(
-    told: Callable[[int, str, str], None],
+    told: Tell,
 ) -> None:
     for pid, number in ((ONE, 1), (TWO, 2)):
         told(pid, "smaps_rollup", ROLLUP.format(1024 * number))
@@ -78,7 +81,7 @@ def test_memory_and_io_are_sums_over_the_processes_that_are_there(
 
 
 def test_what_the_kernel_does_not_tell_is_absent_and_no_zero(
-    told: Callable[[int, str, str], None], monkeypatch: pytest.MonkeyPatch
+    told: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert resources.memory_mib((NONE,)) is None
     assert resources.taken(lambda: (NONE,), owner(1.0)) == {"cpu_ms": 0.0, "wal_kib": 1.0}
@@ -92,7 +95,7 @@ def test_what_the_kernel_does_not_tell_is_absent_and_no_zero(
     assert resources.memory_mib((ONE,)) is None
 
 
-def test_a_meter_counts_from_its_begin_on(told: Callable[[int, str, str], None]) -> None:
+def test_a_meter_counts_from_its_begin_on(told: Tell) -> None:
     told(ONE, "io", IO.format(0, 1024))
     before_ms = 1000 * time.time()
     meter = resources.Meter(lambda: (ONE,), owner(10.0, 30.0), 0.2)
