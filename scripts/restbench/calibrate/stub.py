@@ -1,6 +1,6 @@
 """A service whose truth is known: it answers right, after a given delay, and stops on order.
 
-    python -m restbench.stub '{"port": 18500, "answer_file": "answer-rest.json", "delay_ms": 5}'
+    python -m restbench.calibrate.stub '{"port": 18500, "answer_file": "answer-rest.json"}'
 
 It speaks as much of the contract as the measuring chain asks for. It reads nothing of a request
 but its id, so that it answers faster than any service that computes.
