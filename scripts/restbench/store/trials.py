@@ -110,6 +110,11 @@ CREATE TABLE IF NOT EXISTS events (
 """
 
 
+#: What SQLite says of the place where the file lies. Its own files beside this one are what a full
+#: disk takes first, which it calls an error of the disk.
+_OF_THE_PLACE = {"full": errno.ENOSPC, "disk I/O": errno.ENOSPC, "readonly": errno.EACCES}
+
+
 @dataclass(frozen=True)
 class Block:
     """A set of trials on processes that were fresh for it."""
@@ -258,9 +263,9 @@ class TrialFile:
                     raise Unreadable(f"{self.path}: of form {form}, this version reads {FORM}")
                 yield file
         except sqlite3.DatabaseError as error:
-            if "full" in str(error) or "disk I/O" in str(error) or "readonly" in str(error):
-                full = OSError(errno.ENOSPC, "No space left on device", str(self.path))
-                raise storage.problem(full, self.path) or error from error
+            for words, number in _OF_THE_PLACE.items():
+                if words in str(error):
+                    raise storage.problem(OSError(number, words), self.path) or error from error
             raise Unreadable(f"{self.path}: {error}: remove it, and measure again") from error
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from restbench.failures import Unreadable
+from restbench.failures import StorageProblem, Unreadable
 from restbench.store.trials import AGAIN, Event, Trial, TrialFile
 
 
@@ -124,6 +124,17 @@ def test_another_form_and_what_is_no_database_are_refused_with_the_file(tmp_path
         file.execute("PRAGMA user_version = 99")
     with pytest.raises(Unreadable, match="form 99"):
         TrialFile(other).trials()
+
+
+def test_a_file_that_may_not_be_written_to_is_not_said_to_have_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_path: Path) -> sqlite3.Connection:
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    with pytest.raises(StorageProblem, match="Permission denied: give yourself the right to write"):
+        TrialFile(tmp_path / "trials.sqlite").add([trial()])
 
 
 def test_users_in_flight_are_littles_law() -> None:
