@@ -25,6 +25,7 @@ COMPLEXITY = "low"
 PAYLOAD: Payload = make_payload(Shape(rows=30, inner=20, columns=20), 2019, 0, 50)
 #: A service is asked by so many, as the study's lightest load.
 USERS = 10
+CELL = Cell(service="java", strategy=STRATEGY, complexity=COMPLEXITY, users=USERS)
 
 Tell = Callable[[str], None]
 
@@ -116,8 +117,3 @@ class Bench:
 def url_of(target: Service, strategy: str) -> str:
     """Where its requests go."""
     return target.base_url + path_of("matrix", strategy)
-
-
-def cell_of(strategy: str) -> Cell:
-    """The cell of a service's trials."""
-    return Cell(service="java", strategy=strategy, complexity=COMPLEXITY, users=USERS)

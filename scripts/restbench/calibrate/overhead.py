@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from restbench.calibrate.bench import USERS, Bench, cell_of
+from restbench.calibrate.bench import CELL, USERS, Bench
 from restbench.deploy.service import Service
 from restbench.drive import monitor
 from restbench.drive.generator import CORRECT, Generator
@@ -22,7 +22,6 @@ from restbench.machine import process
 from restbench.machine.placement import allowed_cores
 from restbench.store.folders import CellFolder
 
-CELL = cell_of("serial")
 #: A sample of each collector is taken once a second.
 TIMES_S = (0.2, 1.0)
 PAIRS = 30

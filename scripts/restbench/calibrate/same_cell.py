@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import scipy  # its parts are loaded when they are first used
 
 from restbench.analyse import estimates
-from restbench.calibrate.bench import USERS, Bench, cell_of
+from restbench.calibrate.bench import CELL, USERS, Bench
 from restbench.drive.generator import Generator
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import CONFIDENCE, geometric_interval
@@ -21,7 +21,6 @@ from restbench.schedule.pace import Pace, Planned
 from restbench.schedule.reduction import reduced
 from restbench.store.trials import AGAIN, Trial
 
-CELL = cell_of("serial")
 #: Of the fastest cells a user has ten answers and more in the shortest trial.
 PACE = Pace(response_s=0.001)
 COMPARISONS = 40

@@ -46,7 +46,8 @@ def compare_builds(  # noqa: PLR0913 - one option each
     with phases.kept(account):
         order = _order(name, cells, minutes)
         for path in (junit, summary):
-            _require_folder(path)
+            if path is not None and not path.absolute().parent.is_dir():
+                raise BadConfiguration(f"{path}: its folder is not there")
         commits = builds.resolved({"A": first, "B": second})
         machine_lock.take()
         settings = order.experiment.settings
@@ -80,8 +81,3 @@ def _order(name: str, cells: str, minutes: float) -> Order:
     # However long it takes, nobody looks before the end: no claim stops it.
     profile = order.profile.model_copy(update={"blocks": order.profile.most_blocks})
     return replace(order, profile=profile)
-
-
-def _require_folder(path: Path | None) -> None:
-    if path is not None and not path.absolute().parent.is_dir():
-        raise BadConfiguration(f"{path}: its folder is not there")

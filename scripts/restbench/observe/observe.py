@@ -106,7 +106,8 @@ def watched(pids: tuple[int, ...], families: tuple[str, ...]) -> Iterator[Observ
         yield seen
     _look(seen, pids, families, refresh=True)
     seen.reads = {pid: _read_calls(pid) - count for pid, count in first_reads.items()}
-    seen.threads_made = (_last_id() - first_id) % _largest_id()
+    largest_id = int(Path("/proc/sys/kernel/pid_max").read_text())
+    seen.threads_made = (_last_id() - first_id) % largest_id
     used_ns = (process.cpu_ms(pids) - first_cpu_ms) * 1_000_000
     left = {tid for pid in pids for tid in _thread_ids(pid)}
     left_ns = sum(task.cpu_ns for tid, task in seen.tasks.items() if tid in left)
@@ -160,10 +161,6 @@ def _field(status: str, name: str) -> str:
 def _last_id() -> int:
     """The last process or thread id that was given out (the last field of /proc/loadavg)."""
     return int(Path("/proc/loadavg").read_text().split()[-1])
-
-
-def _largest_id() -> int:
-    return int(Path("/proc/sys/kernel/pid_max").read_text())
 
 
 def _read_calls(pid: int) -> int:
