@@ -14,8 +14,9 @@ from restbench.calibrate.stub import HOST, STRATEGY, Behaviour
 from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.drive import generator, relay
-from restbench.drive.generator import Generator, Sent
+from restbench.drive.generator import CORRECT, Generator, Sent
 from restbench.drive.payload import ANSWER_REST, Payload, make_payload, path_of
+from restbench.drive.wrk import Load
 from restbench.experiment.cell import Cell, Shape
 from restbench.machine import ports, process
 from restbench.machine.placement import Cores, allowed_cores, core_list, place
@@ -112,6 +113,18 @@ class Bench:
         self.foreign_ms += max(0.0, busy_ms - known_ms)
         self.machine_ms += 1000 * sent.seconds * len(allowed_cores())
         return sent
+
+
+def load_of(sent: Sent) -> Load:
+    """What came of a trial, in wrk's terms."""
+    opened, closed = sent.opened, sent.closed
+    correct = int((sent.measured["outcome"] == CORRECT).sum())
+    return Load(
+        correct,
+        per_s=correct / sent.seconds,
+        service_ms=(closed.service_ms - opened.service_ms) / correct,
+        generator_ms=(closed.generator_ms - opened.generator_ms) / correct,
+    )
 
 
 def url_of(target: Service, strategy: str) -> str:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from restbench.calibrate.bench import CELL, USERS, Bench
+from restbench.calibrate.bench import CELL, USERS, Bench, load_of
 from restbench.deploy.service import Service
 from restbench.drive import monitor
-from restbench.drive.generator import CORRECT, Generator
+from restbench.drive.generator import Generator
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import paired_ratio
 from restbench.machine import process
@@ -68,8 +68,7 @@ def _trial(
         before_s, begun_s = _cpu_s(pids), time.monotonic()
         sent = load.trial(CELL.strategy, USERS, *TIMES_S, service.pids())
         share = (_cpu_s(pids) - before_s) / (time.monotonic() - begun_s) / len(allowed_cores())
-    per_s = float((sent.measured["outcome"] == CORRECT).sum()) / sent.seconds
-    return per_s, share
+    return load_of(sent).per_s, share
 
 
 def _cpu_s(pids: tuple[int, ...]) -> float:
