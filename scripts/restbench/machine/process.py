@@ -202,11 +202,9 @@ def _name_and_ticks(stat: Path, what: slice = _OWN) -> tuple[str, int]:
 
 def resident_mib(pid: int) -> float:
     """Resident memory of a process; 0 where it is gone."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return float(psutil.Process(pid).memory_info().rss) / 2**20
+    return 0.0
 
 
 def tail(log: Path, lines: int = 12) -> str:

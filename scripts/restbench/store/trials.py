@@ -151,12 +151,12 @@ class Event:
     cell: str | None = None
 
 
+@dataclass(frozen=True)
 class TrialFile:
     """The trials of one run. It is opened for each use: nothing is held open between two."""
 
-    def __init__(self, path: Path) -> None:
-        """The file may not be there yet."""
-        self.path = path
+    path: Path
+    """The file may not be there yet."""
 
     def exists(self) -> bool:
         """Whether anything was written."""
