@@ -55,7 +55,7 @@ def test_the_owner_of_a_port_that_the_kernel_does_not_name_is_not_said_to_be_us(
         ports.require_free(taken_port, "JAVA_PORT")
 
 
-@pytest.mark.parametrize("text", ["http", "0", "65536", "-1"])
+@pytest.mark.parametrize("text", ["http", "0", "65536", "-1", "8²"])
 def test_a_port_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_PORT", text)
     with pytest.raises(EnvironmentProblem, match=f"PYTHON_PORT={text} is not a port"):
