@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from restbench import cli
 from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
 from restbench.commands.options import console
 from restbench.failures import CellsFailed, GrowsTooFast
 from restbench.machine import machine
+from restbench.show.document import Column, number, table
 from restbench.show.progress import duration
+from restbench.show.terminal import drawn
 from tools import growth
 from tools.growth import Growth
 from tools.growth_fit import TOLERANCE, Fit
@@ -78,36 +78,29 @@ def _busy(found: Growth) -> str:
 def _tables(found: Sequence[Fit]) -> Group:
     """A table of each service and strategy."""
     servers = dict.fromkeys(each.series.server for each in found)
-    return Group(
-        *(_table(name, [each for each in found if each.series.server == name]) for name in servers)
-    )
+    by_server = {name: [each for each in found if each.series.server == name] for name in servers}
+    return Group(*(drawn(table(name, _COLUMNS, fits)) for name, fits in by_server.items()))
 
 
-def _table(server: str, fits: Sequence[Fit]) -> Table:
-    table = Table(title=server, title_justify="left", title_style="bold")
-    for heading in ("What", "Over"):
-        table.add_column(heading)
-    for heading in ("First", "Last", "Exponent", "Allowed"):
-        table.add_column(heading, justify="right")
-    table.add_column("")
-    for each in fits:
-        table.add_row(*(Text(cell) for cell in _line(each)))
-    return table
+def _least_ms(fit: Fit, end: int) -> str:
+    """Of all rounds, at one end of the sizes."""
+    return f"{min(values[end] for values in fit.series.rounds):.3g}"
 
 
-def _line(fit: Fit) -> tuple[str, ...]:
-    """The values at the ends are the least of all rounds, in milliseconds."""
-    series, exponent = fit.series, fit.exponent
-    first, last = (min(values[end] for values in series.rounds) for end in (0, -1))
-    return (
-        series.what,
-        f"{series.over} {series.sizes[0]}-{series.sizes[-1]}",
-        f"{first:.3g}",
-        f"{last:.3g}",
-        "" if exponent is None else f"{exponent.mean:.2f} ± {exponent.half_width:.2f}",
-        f"{series.expected:g}",
-        fit.verdict,
-    )
+def _exponent(fit: Fit) -> str:
+    found = fit.exponent
+    return "" if found is None else f"{found.mean:.2f} ± {found.half_width:.2f}"
+
+
+_COLUMNS: Sequence[Column[Fit]] = (
+    Column("What", lambda fit: fit.series.what),
+    Column("Over", lambda fit: f"{fit.series.over} {fit.series.sizes[0]}-{fit.series.sizes[-1]}"),
+    number("First", lambda fit: _least_ms(fit, 0)),
+    number("Last", lambda fit: _least_ms(fit, -1)),
+    number("Exponent", _exponent),
+    number("Allowed", lambda fit: f"{fit.series.expected:g}"),
+    Column("", lambda fit: fit.verdict),
+)
 
 
 if __name__ == "__main__":

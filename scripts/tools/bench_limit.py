@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from restbench import cli
 from restbench.commands.options import console
@@ -17,6 +17,8 @@ from restbench.drive.payload import payload_of
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration, EnvironmentProblem, LimitMissed
 from restbench.machine import machine, machine_lock, placement, watch
+from restbench.show.document import Column, number, table
+from restbench.show.terminal import drawn
 from restbench.store import store
 from restbench.store.writing import write_json
 from tools import limit_bench, limit_servers
@@ -55,7 +57,8 @@ def bench_limit(
     standings = [asdict(each) | {"verdict": each.verdict} for each in found]
     asked = {"services": services, "turns": turns, "turn_s": seconds}
     write_json(KEPT, {"machine": described, "plan": asked, "standings": standings})
-    console.print(_table(found))
+    shown = table("CPU time a request over the practical limit's", _COLUMNS, found)
+    console.print(drawn(shown, wraps=False))
     console.print(
         f"CPU time of the server's processes, kernel native, serial; {services * turns} turns of "
         f"{seconds:g} s over {services} fresh services, each next to a turn of the limit; ratio: "
@@ -75,28 +78,20 @@ def judge(found: list[Standing]) -> None:
         raise LimitMissed(f"{len(missed)} of {len(found)} cost more than they may: {places}")
 
 
-def _table(found: list[Standing]) -> Table:
-    table = Table(title="CPU time a request over the practical limit's", title_justify="left")
-    for heading in ("", "framework"):
-        table.add_column(heading)
-    for heading in ("CPU ms", "limit's", "ratio", "each service", "bar", ""):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for each in found:
-        table.add_row(
-            each.complexity,
-            each.framework,
-            f"{each.cpu_ms:.3f}",
-            f"{each.limit_cpu_ms:.3f}",
-            _ratio(each),
-            " ".join(f"{ratio:.2f}" for ratio in each.of_each_service),
-            f"{each.bar:g}",
-            each.verdict,
-        )
-    return table
-
-
 def _ratio(each: Standing) -> str:
     return f"{each.ratio.estimate:.2f} [{each.ratio.low:.2f}, {each.ratio.high:.2f}]"
+
+
+_COLUMNS: Sequence[Column[Standing]] = (
+    Column("", lambda each: each.complexity),
+    Column("framework", lambda each: each.framework),
+    number("CPU ms", lambda each: f"{each.cpu_ms:.3f}"),
+    number("limit's", lambda each: f"{each.limit_cpu_ms:.3f}"),
+    number("ratio", _ratio),
+    number("each service", lambda it: " ".join(f"{ratio:.2f}" for ratio in it.of_each_service)),
+    number("bar", lambda each: f"{each.bar:g}"),
+    Column("", lambda each: each.verdict),
+)
 
 
 if __name__ == "__main__":
