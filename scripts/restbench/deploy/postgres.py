@@ -7,6 +7,7 @@ nobody cannot reach the files, in a user namespace of its own.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -165,8 +166,13 @@ class Server:
 
     def pids(self) -> tuple[int, ...]:
         """Every process of it now, those whose postmaster was killed included."""
-        found = (_id_where(entry, self.data) for entry in Path("/proc").iterdir())
-        return tuple(sorted(pid for pid in found if pid))
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # gone, or another user's
+                is_here = (entry / "cwd").readlink() == self.data
+                if is_here and (entry / "comm").read_text() == "postgres\n":
+                    found.append(int(entry.name))
+        return tuple(sorted(found))
 
     def ordinary_user(self) -> list[str]:
         """What a command line begins with, so that it does not run as root; EnvironmentProblem
@@ -195,16 +201,6 @@ class Server:
             return not (self.child and self.child.poll() is None) and not self.pids()
 
         return clock.comes_true(are_gone, timeout_s, LOOK_EVERY_S)
-
-
-def _id_where(entry: Path, data: Path) -> int:
-    """The id of a process of PostgreSQL that works in this folder; else 0."""
-    try:
-        if entry.name.isdigit() and (entry / "cwd").readlink() == data:
-            return int(entry.name) if (entry / "comm").read_text() == "postgres\n" else 0
-    except OSError:  # gone, or another user's
-        return 0
-    return 0
 
 
 def write_secret(path: Path, text: str) -> None:
