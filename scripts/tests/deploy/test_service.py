@@ -14,7 +14,7 @@ from other_process import SLEEPS, beside
 from ports import free_port
 from waiting import await_true
 
-from restbench.deploy import programs, service
+from restbench.deploy import service
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process, watch
 
@@ -62,15 +62,16 @@ def test_a_port_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPat
         ports.port("python")
 
 
-def test_a_service_that_dies_at_once_shows_the_end_of_its_log(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    dying = [sys.executable, "-c", "print('no such bean'); raise SystemExit(1)"]
-    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: dying)
-    monkeypatch.setenv("JAVA_PORT", str(free_port()))
+def start(folder: Path, program: str) -> None:
+    """A Python program in the place of a service."""
+    line = [sys.executable, "-c", program]
+    service.start("java", "none", None, folder, command=line, port=free_port())
+
+
+def test_a_service_that_dies_at_once_shows_the_end_of_its_log(tmp_path: Path) -> None:
     before = children()
     with pytest.raises(EnvironmentProblem, match="no such bean"):
-        service.start("java", "none", None, tmp_path)
+        start(tmp_path, "print('no such bean'); raise SystemExit(1)")
     assert children() == before
 
 
@@ -82,23 +83,18 @@ def test_a_service_stops_by_itself_before_it_is_killed(
     if given:
         monkeypatch.setenv("RESTBENCH_STOP_TIMEOUT_SECONDS", given)
     told = "import os; raise SystemExit(os.environ['RESTBENCH_STOP_TIMEOUT_SECONDS'] + ' s')"
-    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: [sys.executable, "-c", told])
-    monkeypatch.setenv("JAVA_PORT", str(free_port()))
     with pytest.raises(EnvironmentProblem, match=f"\n{expected} s"):
-        service.start("java", "none", None, tmp_path)
+        start(tmp_path, told)
     assert expected < process.STOP_TIMEOUT_S
 
 
 def test_a_service_that_never_answers_is_given_up_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    mute = [sys.executable, "-c", SLEEPS]
-    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: mute)
     monkeypatch.setattr(service, "READY_TIMEOUT_S", 0.5)
-    monkeypatch.setenv("JAVA_PORT", str(free_port()))
     before = children()
     with pytest.raises(EnvironmentProblem, match="did not come up"):
-        service.start("java", "none", None, tmp_path)
+        start(tmp_path, SLEEPS)
     assert children() == before
 
 
