@@ -108,6 +108,7 @@ def test_a_pidstat_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
 
 WINDOW = Window(start_ms=1_000, end_ms=4_000)
 HEAP = 'jvm_memory_used_bytes{area="heap",id="G1 Eden Space"}'
+WAITING = 'jvm_threads_states_threads{application="x",state="timed-waiting"}'
 PAUSES = 'jvm_gc_pause_seconds_sum{action="end of minor GC",cause="a \\"quoted\\" cause"}'
 
 
@@ -121,13 +122,14 @@ def written(tmp_path: Path, samples: list[tuple[int, dict[str, float]]], tail: s
 def test_only_the_window_counts(tmp_path: Path) -> None:
     samples = [
         (999, {HEAP: 90 * 2.0**20, PAUSES: 0.0}),
-        (1_000, {HEAP: 10 * 2.0**20, PAUSES: 1.0}),
-        (3_999, {HEAP: 20 * 2.0**20, PAUSES: 1.25}),
+        (1_000, {HEAP: 10 * 2.0**20, PAUSES: 1.0, WAITING: 4.0}),
+        (3_999, {HEAP: 20 * 2.0**20, PAUSES: 1.25, WAITING: 7.0}),
         (4_000, {HEAP: 90 * 2.0**20, PAUSES: 9.0}),
     ]
     told = service_metrics.read(written(tmp_path, samples, tail='{"t_ms": 40'), WINDOW)
     assert told is not None
     assert (told.heap_peak_mib, told.gc_pause_ms) == (20, pytest.approx(250))
+    assert told.threads_by_state == {"timed-waiting": 5.5}
 
 
 def test_the_first_collection_of_a_jvm_counts(tmp_path: Path) -> None:
