@@ -124,7 +124,7 @@ def _look(
             # A thread gives itself its name a moment after it starts: short-lived ones are read
             # anew.
             if refresh or task is None or not task.name.startswith(families):
-                with contextlib.suppress(OSError, ValueError):  # it is gone
+                with contextlib.suppress(OSError, ValueError, IndexError):  # it is gone
                     task = _read_task(pid, tid, task.first_cpu_ns if task else 0)
                     seen.tasks[tid] = task
             if task is not None:
