@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Literal
 
@@ -90,10 +90,7 @@ def spent_on(phase: Phase) -> Iterator[None]:
     """The block, or the function that it decorates, is a phase of the run, where an account of it
     is kept."""
     account = _kept.get()
-    if account is None:
-        yield
-        return
-    with account.during(phase):
+    with account.during(phase) if account else nullcontext():
         yield
 
 
