@@ -4,16 +4,17 @@ Java service, by processes of the Python one."""
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise
 
 from restbench.observe.observe import MOST, PART, Observation, Prefix
-from restbench.observe.seen import ADAPTIVE, WORKER_POOL, Check, Claim, Seen, Verdict
+from restbench.observe.seen import ADAPTIVE, WORKER_POOL, Claim, Seen, Verdict
 
 #: Threads run one at a time when fewer than this are alive on average.
 ONE_AT_A_TIME = 1.5
 
 
-def _by_one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
+def _one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
     active = [len(each.active(prefix)) for each in seen.single]
     share = seen.least_share(prefix)
     return (
@@ -22,12 +23,8 @@ def _by_one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
     )
 
 
-def _one_thread(prefix: Prefix, what: str) -> Check:
-    return lambda seen: _by_one_thread(seen, prefix, what)
-
-
 def _java_serial(seen: Seen) -> Verdict:
-    return _by_one_thread(seen, seen.caller, "the request's own thread")
+    return _one_thread(seen, seen.caller, "the request's own thread")
 
 
 def _thread_pool(seen: Seen) -> Verdict:
@@ -88,19 +85,16 @@ def _listed(masks: set[str]) -> str:
     return ", ".join(f"core {mask}" for mask in sorted(masks)) or "none seen"
 
 
-def _a_thread_a_core(prefix: str) -> Check:
-    def check(seen: Seen) -> Verdict:
-        wanted = len(seen.cores)
-        active = min(len(each.active(prefix)) for each in seen.single)
-        ids = {task.tid for each in seen.single for task in each.family(prefix)}
-        share = seen.least_share(prefix)
-        return (
-            share >= MOST and active == wanted == len(ids),
-            f"{share:.0%} of the work in {active} pool threads of {len(ids)}, {wanted} cores, "
-            "the same in each request",
-        )
-
-    return check
+def _a_thread_a_core(seen: Seen, prefix: str) -> Verdict:
+    wanted = len(seen.cores)
+    active = min(len(each.active(prefix)) for each in seen.single)
+    ids = {task.tid for each in seen.single for task in each.family(prefix)}
+    share = seen.least_share(prefix)
+    return (
+        share >= MOST and active == wanted == len(ids),
+        f"{share:.0%} of the work in {active} pool threads of {len(ids)}, {wanted} cores, "
+        "the same in each request",
+    )
 
 
 def _virtual_threads(seen: Seen) -> Verdict:
@@ -119,35 +113,28 @@ def _python_serial(seen: Seen) -> Verdict:
     return share >= 1 - PART, f"{share:.0%} of the work in the web process"
 
 
-def _per_element(prefix: str) -> Check:
-    def check(seen: Seen) -> Verdict:
-        elements = seen.shape.rows * seen.shape.columns
-        workers = [_pool_processes(each, prefix) for each in seen.single]
-        pids = {task.pid for each in seen.single for task in each.family(prefix)}
-        messages = min(sum(each.reads[pid] for pid in pids) for each in seen.single)
-        fewest = min(len(each) for each in workers)
-        return (
-            fewest == seen.pool_size == len(pids) and messages >= elements,
-            f"{fewest} pool processes of {len(pids)} worked on each request ({seen.pool_size} "
-            f"wanted); they read at least {messages} messages for {elements} elements",
-        )
-
-    return check
+def _per_element(seen: Seen, prefix: str) -> Verdict:
+    elements = seen.shape.rows * seen.shape.columns
+    workers = [_pool_processes(each, prefix) for each in seen.single]
+    pids = {task.pid for each in seen.single for task in each.family(prefix)}
+    messages = min(sum(each.reads[pid] for pid in pids) for each in seen.single)
+    fewest = min(len(each) for each in workers)
+    return (
+        fewest == seen.pool_size == len(pids) and messages >= elements,
+        f"{fewest} pool processes of {len(pids)} worked on each request ({seen.pool_size} "
+        f"wanted); they read at least {messages} messages for {elements} elements",
+    )
 
 
-def _per_request(prefix: str) -> Check:
-    def check(seen: Seen) -> Verdict:
-        share = seen.least_share(prefix)
-        most = max(len(_pool_processes(each, prefix)) for each in seen.single)
-        together = len(_pool_processes(seen.double, prefix))
-        wanted = min(2, seen.pool_size)
-        return (
-            share >= MOST and most == 1 and together == wanted,
-            f"{share:.0%} of the work in pool processes: {most} for one request, {together} for "
-            "two",
-        )
-
-    return check
+def _per_request(seen: Seen, prefix: str) -> Verdict:
+    share = seen.least_share(prefix)
+    most = max(len(_pool_processes(each, prefix)) for each in seen.single)
+    together = len(_pool_processes(seen.double, prefix))
+    wanted = min(2, seen.pool_size)
+    return (
+        share >= MOST and most == 1 and together == wanted,
+        f"{share:.0%} of the work in pool processes: {most} for one request, {together} for two",
+    )
 
 
 JAVA: dict[str, Claim] = {
@@ -156,19 +143,22 @@ JAVA: dict[str, Claim] = {
     "pinned": ("a worker thread bound to one core does everything", _pinned),
     "pipeline": ("parse, compute and serialize have threads of their own", _pipeline),
     "thread-per-element": ("a new thread for each element, never two at once", _thread_per_element),
-    "shared-pool": ("one pool, a thread a core, shared by all", _a_thread_a_core("shared")),
+    "shared-pool": (
+        "one pool, a thread a core, shared by all",
+        partial(_a_thread_a_core, prefix="shared"),
+    ),
     "fork-join": (
         "a fork-join pool, a thread a core, shared by all",
-        _a_thread_a_core("fork-join"),
+        partial(_a_thread_a_core, prefix="fork-join"),
     ),
     "virtual-threads": ("a virtual thread a row", _virtual_threads),
     "worker-pool": (
         "a thread of one pool does everything",
-        _one_thread("worker-pool", "threads of one pool"),
+        partial(_one_thread, prefix="worker-pool", what="threads of one pool"),
     ),
     "virtual-thread-per-request": (
         "a virtual thread of the request's own does everything",
-        _one_thread("ForkJoi", "carrier threads of virtual threads"),
+        partial(_one_thread, prefix="ForkJoi", what="carrier threads of virtual threads"),
     ),
     "adaptive": ADAPTIVE,
 }
@@ -177,13 +167,13 @@ _A_REQUEST = "each request runs in one process of a {}"
 _POOL, _EXECUTOR = "multiprocessing pool", "process pool executor"
 PYTHON: dict[str, Claim] = {
     "serial": ("one process does everything", _python_serial),
-    "process-per-element": (_AN_ELEMENT.format(_POOL), _per_element("PE-")),
-    "process-per-request": (_A_REQUEST.format(_POOL), _per_request("PR-")),
-    "executor-per-element": (_AN_ELEMENT.format(_EXECUTOR), _per_element("EE-")),
-    "executor-per-request": (_A_REQUEST.format(_EXECUTOR), _per_request("ER-")),
+    "process-per-element": (_AN_ELEMENT.format(_POOL), partial(_per_element, prefix="PE-")),
+    "process-per-request": (_A_REQUEST.format(_POOL), partial(_per_request, prefix="PR-")),
+    "executor-per-element": (_AN_ELEMENT.format(_EXECUTOR), partial(_per_element, prefix="EE-")),
+    "executor-per-request": (_A_REQUEST.format(_EXECUTOR), partial(_per_request, prefix="ER-")),
     "worker-pool": (
         "a thread of one pool does everything",
-        _one_thread(WORKER_POOL, "threads of one pool"),
+        partial(_one_thread, prefix=WORKER_POOL, what="threads of one pool"),
     ),
     "adaptive": ADAPTIVE,
 }
