@@ -7,8 +7,9 @@ import re
 from functools import partial
 from itertools import pairwise
 
+from restbench.observe.decisions import CALLER, OF_MANY, SHARED, Batch
 from restbench.observe.observe import MOST, PART, Observation, Prefix
-from restbench.observe.seen import ADAPTIVE, WORKER_POOL, Claim, Seen, Verdict
+from restbench.observe.seen import WORKER_POOL, Claim, Seen, Verdict
 
 #: Threads run one at a time when fewer than this are alive on average.
 ONE_AT_A_TIME = 1.5
@@ -137,6 +138,62 @@ def _per_request(seen: Seen, prefix: str) -> Verdict:
     )
 
 
+def _adaptive(seen: Seen) -> Verdict:
+    """Where it counts a request, there the kernel saw the work."""
+    if seen.batches is None:
+        raise ValueError("no batches were sent")
+    small, large = seen.batches.small, seen.batches.large
+    stayed = small.chosen.get(CALLER) == small.requests
+    spread = len(seen.cores) == 1 or not any(batch.chosen.get(CALLER) for batch in large)
+    verdicts = [_in_its_place(seen, batch) for batch in (small, *large)]
+    left, told_of_crowd = _of_a_crowd(seen, seen.batches.crowd)
+    return (
+        stayed and spread and left and all(does for does, _ in verdicts),
+        f"small ones: {verdicts[0][1]}; large ones: "
+        + "; ".join(text for _, text in verdicts[1:])
+        + f"; {told_of_crowd}",
+    )
+
+
+def _in_its_place(seen: Seen, batch: Batch) -> Verdict:
+    """Every request has one place, and the threads of that place did the work."""
+    counted = _counted(seen, batch)
+    if sum(counted.values()) != batch.requests or len(counted) != 1:
+        return False, f"{batch.requests} requests, {counted or 'none'} counted"
+    (place,) = counted
+    prefix = seen.places[place]
+    share, hands = seen.share(batch.seen, prefix), len(batch.seen.active(prefix))
+    wanted = len(seen.cores) if place == SHARED else 1
+    return (
+        share >= MOST and (hands == wanted or batch.requests > 1),
+        f"{place}, {share:.0%} of the work there, by {hands}",
+    )
+
+
+def _of_a_crowd(seen: Seen, crowd: Batch) -> Verdict:
+    """Some leave their caller, and do their part of the work where they go: half of it at least, as
+    the first of them are read elsewhere."""
+    counted, away = _counted(seen, crowd), OF_MANY[seen.service]
+    left = sum(counted.get(each, 0) for each in away)
+    share = sum(seen.share(crowd.seen, seen.places[each]) for each in away)
+    return (
+        sum(counted.values()) == crowd.requests
+        and left >= 1
+        and share >= left / crowd.requests / 2,
+        f"of {crowd.requests} at once {left} {' or '.join(away)}, {share:.0%} of the work there",
+    )
+
+
+def _counted(seen: Seen, batch: Batch) -> dict[str, int]:
+    return {each: int(n) for each, n in batch.chosen.items() if n and each in seen.places}
+
+
+#: The same for both services.
+ADAPTIVE: Claim = (
+    "small requests stay with their caller, a large one leaves it, and of many some do, as its own "
+    "count says",
+    _adaptive,
+)
 JAVA: dict[str, Claim] = {
     "serial": ("the request's own thread does everything", _java_serial),
     "thread-pool": ("min(rows, 100) threads are made for each request", _thread_pool),
