@@ -126,9 +126,8 @@ def git(root: Path, *arguments: str) -> str:
 def one_line(machine: dict[str, Any]) -> str:
     """The machine in one line, for the head of a table."""
     return (
-        f"{machine['processor']}, {machine['cores_online']} cores, "
-        f"{machine['memory_mib'] / 1024:.0f} GiB, {machine['system']}, kernel {machine['kernel']}, "
-        f"{machine['java']}, Python {machine['python']}"
+        f"{short(machine)}, {machine['system']}, kernel {machine['kernel']}, {machine['java']}, "
+        f"Python {machine['python']}"
     )
 
 
