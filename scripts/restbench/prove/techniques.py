@@ -52,9 +52,10 @@ def _pinned(seen: Seen) -> Verdict:
     masks = {t.cores for each in [*seen.single, seen.double] for t in each.family("pinned")}
     share = seen.least_share("pinned")
     single = all(re.fullmatch(r"\d+", mask) and int(mask) in seen.cores for mask in masks)
+    shown = ", ".join(f"core {mask}" for mask in sorted(masks)) or "none seen"
     return (
         share >= MOST and bool(masks) and single,
-        f"{share:.0%} of the work in pinned workers; kernel's mask: {_listed(masks)}",
+        f"{share:.0%} of the work in pinned workers; kernel's mask: {shown}",
     )
 
 
@@ -80,10 +81,6 @@ def _thread_per_element(seen: Seen) -> Verdict:
         1 <= alive < ONE_AT_A_TIME and made >= elements,
         f"{made} threads made for {elements} elements, {alive:.1f} alive on average",
     )
-
-
-def _listed(masks: set[str]) -> str:
-    return ", ".join(f"core {mask}" for mask in sorted(masks)) or "none seen"
 
 
 def _a_thread_a_core(seen: Seen, prefix: str) -> Verdict:

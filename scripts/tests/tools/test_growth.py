@@ -16,7 +16,7 @@ from tools import growth, growth_series
 from tools.bench_growth import judge
 from tools.growth import Growth
 from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
-from tools.growth_plan import cubes, dispatch, plan_of, study_rows
+from tools.growth_plan import plan_of
 from tools.growth_series import over_processes, requests_in
 from tools.limit_bench import Client
 from tools.limit_servers import Server
@@ -150,13 +150,6 @@ def test_a_pool_that_answers_nothing_at_one_size_leaves_the_others_measured(
     found = growth.measure(plan_of("smoke", "python", ""), lambda _: None)
     assert [each.series.server for each in found.fits] == ["python whole"]
     assert found.failures == ("java broken: answered 503",)
-
-
-def test_what_is_allowed_follows_from_the_operations_and_the_elements() -> None:
-    assert cubes("loops", (2, 4)).expected == {"parse": 2.0, "compute": 3.0, "serialize": 2.0}
-    assert set(study_rows("loops", (2, 4)).expected.values()) == {1.0}
-    assert dispatch((2, 4)).expected == {"compute": 1.0}
-    assert [shape.rows for shape in dispatch((2, 4)).shapes] == [2, 4]
 
 
 def test_processes_are_the_columns_of_their_series() -> None:
