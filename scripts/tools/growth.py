@@ -16,9 +16,9 @@ from restbench.drive import wrk
 from restbench.failures import CellsFailed
 from restbench.machine import machine_cpu, machine_lock, placement, watch
 from tools import growth_series
+from tools.bench_limit import Client
 from tools.growth_fit import Fit, Series, fit
 from tools.growth_plan import Plan
-from tools.limit_bench import Client
 from tools.limit_servers import Server
 
 #: `Server-Timing` tells microseconds: below so many of its steps a time is no number to divide by.

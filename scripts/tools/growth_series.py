@@ -17,9 +17,9 @@ from restbench.experiment import experiment
 from restbench.experiment.cell import Shape
 from restbench.store import store
 from tools import limit_servers
+from tools.bench_limit import Client
 from tools.growth_fit import Series
 from tools.growth_plan import Plan, Sweep
-from tools.limit_bench import Client
 from tools.limit_servers import REQUEST_ID, Server
 
 SEED, ELEMENT_MIN, ELEMENT_MAX = 2019, 0, 50

@@ -14,11 +14,11 @@ from restbench.drive import wrk
 from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
 from tools import growth, growth_series
 from tools.bench_growth import judge
+from tools.bench_limit import Client
 from tools.growth import Growth
 from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from tools.growth_plan import plan_of
 from tools.growth_series import over_processes, requests_in
-from tools.limit_bench import Client
 from tools.limit_servers import Server
 
 SIZES = (64, 128, 256, 512)
