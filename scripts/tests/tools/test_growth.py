@@ -12,10 +12,9 @@ import pytest
 from restbench.deploy.service import Service
 from restbench.drive import wrk
 from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
-from tools import growth, growth_series
-from tools.bench_growth import judge
+from tools import bench_growth, growth_series
+from tools.bench_growth import Growth, judge
 from tools.bench_limit import Client
-from tools.growth import Growth
 from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from tools.growth_plan import plan_of
 from tools.growth_series import over_processes, requests_in
@@ -117,7 +116,9 @@ def two_strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     """A service with one that answers and one that does not; nothing is started."""
     running = Service("java", "http://127.0.0.1:1", processes=[subprocess.Popen(["true"])])
     monkeypatch.setattr(running, "strategies", lambda: ["broken", "whole"], raising=False)
-    monkeypatch.setattr(growth.service, "start", lambda *_, **_s: contextlib.nullcontext(running))
+    monkeypatch.setattr(
+        bench_growth.service, "start", lambda *_, **_s: contextlib.nullcontext(running)
+    )
     monkeypatch.setattr(growth_series, "of_stages", lambda *_: [])
     monkeypatch.setattr(growth_series, "of_users", lambda *_: [])
     monkeypatch.setattr(growth_series, "dispatch_ms", lambda *_: [1.0, 1.1])
@@ -129,7 +130,7 @@ def test_one_strategy_that_answers_nothing_leaves_the_others_measured(
 ) -> None:
     monkeypatch.setattr(growth_series, part, measured_where_whole)
     lines: list[str] = []
-    found = growth.measure(plan_of("smoke", "java", ""), lines.append)
+    found = bench_growth.measure(plan_of("smoke", "java", ""), lines.append)
     assert MADE in [each.series for each in found.fits]
     assert found.failures == ("java broken: answered 503",)
     assert "FAILED  java broken: answered 503" in lines
@@ -147,7 +148,7 @@ def test_a_pool_that_answers_nothing_at_one_size_leaves_the_others_measured(
         return [1.0, 1.1]
 
     monkeypatch.setattr(growth_series, "dispatch_ms", dispatched)
-    found = growth.measure(plan_of("smoke", "python", ""), lambda _: None)
+    found = bench_growth.measure(plan_of("smoke", "python", ""), lambda _: None)
     assert [each.series.server for each in found.fits] == ["python whole"]
     assert found.failures == ("java broken: answered 503",)
 
