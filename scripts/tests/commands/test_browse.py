@@ -49,7 +49,6 @@ def test_a_cell_has_the_numbers_of_its_run(three: tuple[list[Run], dict[str, Any
     cell = next(each for each in told.cells if each.factors["strategy"] == "pinned")
     entry = entry_of(document, 0, cell.id)
     throughput = cell.throughput_per_s
-    assert throughput is not None
     assert entry["values"][0][:3] == [throughput.value, throughput.low, throughput.high]
     blocks = [each.completions / each.seconds for each in told.blocks if each.cell == cell.id]  # type: ignore[operator]
     assert entry["values"][0][3] == pytest.approx(blocks, rel=1e-6)

@@ -46,7 +46,6 @@ def test_a_pop_takes_the_oldest_of_one_receiver_with_all_that_was_sent(
     addressed = ours.send(queue, "to five", receiver=5)
     second = ours.send(queue, "second")
     popped = ours.one(f"pop-{name}", queue_id=queue, receiver=0)
-    assert popped is not None
     assert {**popped, "sent_at": 0} == {
         "id": first, "sender": 2**63 - 1, "body": "first", "sent_at": 0,
     }  # fmt: skip
@@ -55,7 +54,6 @@ def test_a_pop_takes_the_oldest_of_one_receiver_with_all_that_was_sent(
     assert [each["id"] for each in peeked] == [second]
     assert ours.value("count", queue_id=queue) == 2
     to_five = ours.one(f"pop-{name}", queue_id=queue, receiver=5)
-    assert to_five is not None
     assert to_five["id"] == addressed
     assert ours.one(f"pop-{name}", queue_id=queue, receiver=5) is None
 
@@ -102,7 +100,6 @@ def test_the_function_keeps_the_same_receipts_as_the_statements(ours: Session) -
         ours.value("send-function", queue_id=queue, **sending(word))
     assert ours.value("count", queue_id=queue) == 1
     popped = ours.one("pop-function", queue_id=queue, receiver=0, **asked)
-    assert popped is not None
     assert kept(ours, asked["key"]) == receipt(popped)
     ours.value("send-function", queue_id=queue, **sending(key()))
     with pytest.raises(psycopg.errors.UniqueViolation):
@@ -200,7 +197,6 @@ def test_a_queue_of_pgmq_is_its_table(database: Database, ours: Session) -> None
     peeked = ours.all("peek-pgmq", queue_id=queue, limit=1)
     popped = ours.one("pop-pgmq-with-key", pgmq_queue=name, **asked)
     assert peeked == [popped]
-    assert popped is not None
     assert (popped["id"], popped["sender"], popped["body"]) == (first, 2**63 - 1, HOSTILE)
     with pytest.raises(psycopg.errors.UniqueViolation):
         ours.one("pop-pgmq-with-key", pgmq_queue=name, **asked)
@@ -217,7 +213,6 @@ def test_a_queue_of_pgmq_is_its_table(database: Database, ours: Session) -> None
 def test_a_deleted_queue_takes_its_messages_along_and_refuses_more(ours: Session) -> None:
     name = f"gone-{key()}"
     made = ours.one("create-queue", queue=name, technique="skip-locked")
-    assert made is not None
     ours.send(made["id"])
     assert ours.one("find-queue", queue=name) == {"id": made["id"], "technique": "skip-locked"}
     assert ours.value("delete-queue", queue=name) is True
@@ -227,7 +222,6 @@ def test_a_deleted_queue_takes_its_messages_along_and_refuses_more(ours: Session
     with pytest.raises(psycopg.errors.ForeignKeyViolation):
         ours.send(made["id"])
     again = ours.one("create-queue", queue=name, technique="blocking")
-    assert again is not None
     assert again["id"] != made["id"]
     assert (again["technique"], again["created"]) == ("blocking", True)
 
@@ -240,7 +234,6 @@ def test_of_those_who_create_a_queue_at_once_one_does(database: Database, techni
         with session(database) as one:
             together.wait()
             made = one.one("create-queue", queue=name, technique=technique)
-            assert made is not None
             assert made["technique"] == technique
             return made["id"], made["created"]
 
@@ -277,7 +270,6 @@ def test_a_queue_that_another_drops_while_it_is_asked_for_is_made(
                 "DELETE FROM messages.queue WHERE name = 'to-and-fro'"
             )
     assert before is not None
-    assert made is not None
     assert (made["technique"], made["created"]) == ("skip-locked", True)
 
 
@@ -306,7 +298,6 @@ def test_hostile_text_is_kept_as_it_is(ours: Session) -> None:
     assert ours.value("delete-queue", queue=HOSTILE) is False
     ours.all("list-queues", after=HOSTILE, limit=1)
     popped = ours.one("pop-skip-locked", queue_id=queue, receiver=0)
-    assert popped is not None
     assert popped["body"] == HOSTILE
 
 

@@ -173,7 +173,6 @@ def test_a_file_in_the_place_of_the_results_folder_is_named(tmp_path: Path) -> N
 )
 def test_an_error_of_the_place_is_one_wherever_it_is_met(number: int, told: str) -> None:
     found = storage.problem(OSError(number, "", "figure.svg"))
-    assert found is not None
     assert str(found).startswith("figure.svg: cannot be written: ")
     assert told in str(found)
 

@@ -125,7 +125,6 @@ def test_a_page_that_processes_share_counts_once(tmp_path: Path) -> None:
         both = (os.getpid(), other.pid)
         apart_mib = sum(map(process.resident_mib, both))
         together_mib = resources.memory_mib(both)
-    assert together_mib is not None
     assert SHARED_MIB < together_mib < apart_mib - 0.9 * SHARED_MIB
 
 
@@ -134,7 +133,6 @@ def test_io_of_a_child_that_has_ended_is_its_parents() -> None:
     script = "head -c 1000000 /dev/zero >/dev/null; echo done; read line"
     line = ["sh", "-c", script]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None and parent.stdin is not None
         assert parent.stdout.readline() == b"done\n"
         found = resources.field_sums((parent.pid,), "io", ("wchar",))
         parent.stdin.close()

@@ -29,7 +29,6 @@ def window(first: float, last: float) -> Window:
 
 def test_the_machines_use_is_the_mean_of_the_samples_in_the_window() -> None:
     use = sysstat.machine_use(SAR, window(2, 3))
-    assert use is not None
     assert use.machine_cpu_pct == pytest.approx((50.25 + 50.5) / 2)
     assert use.core_pct == pytest.approx((0.99, 100))
     assert use.context_switches_per_s == pytest.approx((161 + 171) / 2)
@@ -40,7 +39,6 @@ def test_the_machines_use_is_the_mean_of_the_samples_in_the_window() -> None:
 def test_a_sample_counts_with_its_share_of_the_window() -> None:
     # A quarter of sample 5 (run queue 1) and the whole of sample 6 (run queue 4).
     use = sysstat.machine_use(SAR, window(5.75, 6))
-    assert use is not None
     assert use.run_queue == pytest.approx((0.25 * 1 + 1 * 4) / 1.25)
 
 
@@ -51,7 +49,6 @@ def test_steal_and_waiting_for_a_disk_are_not_work(tmp_path: Path) -> None:
     path = tmp_path / "sar.json"
     path.write_text(json.dumps(recorded))
     use = sysstat.machine_use(path, window(1, 6))
-    assert use is not None
     assert (use.machine_cpu_pct, use.steal_pct) == pytest.approx((50, 3))
 
 
@@ -86,7 +83,6 @@ def test_the_peak_is_of_the_window_only(tmp_path: Path) -> None:
         cpu_pct=100, peak_rss_mib=99999 / 1024
     )
     later = sysstat.process_use(path, window(2, 6), [BUSY])
-    assert later is not None
     assert later.peak_rss_mib == 13396 / 1024
 
 
@@ -127,7 +123,6 @@ def test_only_the_window_counts(tmp_path: Path) -> None:
         (4_000, {HEAP: 90 * 2.0**20, PAUSES: 9.0}),
     ]
     told = service_metrics.read(written(tmp_path, samples, tail='{"t_ms": 40'), WINDOW)
-    assert told is not None
     assert (told.heap_peak_mib, told.gc_pause_ms) == (20, pytest.approx(250))
     assert told.threads_by_state == {"timed-waiting": 5.5}
 
@@ -135,7 +130,6 @@ def test_only_the_window_counts(tmp_path: Path) -> None:
 def test_the_first_collection_of_a_jvm_counts(tmp_path: Path) -> None:
     samples = [(1_000, {HEAP: 1.0}), (2_000, {HEAP: 1.0, PAUSES: 0.03})]
     told = service_metrics.read(written(tmp_path, samples), WINDOW)
-    assert told is not None
     assert told.gc_pause_ms == pytest.approx(30)
 
 
