@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import httpx
 
@@ -61,7 +61,7 @@ def _exit_code(ended: subprocess.Popen[bytes]) -> int | None:
 
 
 @dataclass
-class Service:
+class Service(contextlib.AbstractContextManager["Service"]):
     """A reachable service. `processes` is empty for one that was only attached to."""
 
     name: ServiceName
@@ -74,12 +74,8 @@ class Service:
     instances: tuple[Service, ...] = ()
     """Of several, each at an address of its own; empty where there is one."""
 
-    def __enter__(self) -> Self:
-        """It is stopped when the context ends."""
-        return self
-
     def __exit__(self, *_raised: object) -> None:
-        """Stop."""
+        """It is stopped when the context ends."""
         self.stop()
 
     def each(self) -> tuple[Service, ...]:

@@ -271,8 +271,7 @@ class TrialFile:
 
 def _row(each: Trial) -> Sequence[Any]:
     kinds = {name: int(elapsed.size) for name, elapsed in each.kinds_us.items()}
-    elapsed_of_kinds = list(each.kinds_us.values())
-    together = np.concatenate(elapsed_of_kinds) if elapsed_of_kinds else np.empty(0, np.int64)
+    together = np.concatenate([np.empty(0, np.int64), *each.kinds_us.values()])
     return (
         each.completions,
         *(getattr(each, name) for name in _PLAIN),
