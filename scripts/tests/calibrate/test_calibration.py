@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -350,12 +351,7 @@ def test_a_failing_check_is_printed_as_failing_with_what_follows_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = record([a_check("one", passed=True), a_check("two", passed=False)])
-    kept: list[Calibration] = []
-
-    def keep(each: Calibration) -> Path:
-        kept.append(each)
-        return machine_findings.keep(each, tmp_path)
-
+    keep = Mock(return_value=tmp_path)
     monkeypatch.setattr(command, "calibrate", lambda _tell: made)
     monkeypatch.setattr(command, "keep", keep)
     shown = CliRunner().invoke(app, ["calibrate"])
@@ -363,4 +359,4 @@ def test_a_failing_check_is_printed_as_failing_with_what_follows_and_kept(
     assert "FAILED" in shown.output
     assert "so     two: do not believe two" in shown.output
     assert "do not believe one" not in shown.output
-    assert kept == [made]
+    keep.assert_called_once_with(made)

@@ -9,6 +9,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from zoneinfo import ZoneInfo
 
 import psutil
@@ -143,10 +144,8 @@ def test_a_held_snapshot_grows_old_and_keeps_dead_rows(
 
 
 def test_a_database_that_is_gone_leaves_a_gap_and_no_error(tmp_path: Path) -> None:
-    def refuses() -> psycopg.Connection[Any]:
-        raise psycopg.OperationalError("no answer")
-
     path = tmp_path / "database.jsonl"
+    refuses = Mock(side_effect=psycopg.OperationalError("no answer"))
     with monitor.sampled(refuses, path, every_s=0.05):
         assert await_true(path.exists)
     assert path.read_text() == ""

@@ -8,7 +8,8 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
+from unittest.mock import Mock
 
 import psycopg
 import pytest
@@ -35,23 +36,12 @@ MAPS = (
 Tell: TypeAlias = Callable[[int, str, str], None]
 
 
-class Owner:
-    """Of a database whose log ends where it is said."""
-
-    def __init__(self, *ends_kib: float) -> None:
-        self.ends = list(ends_kib)
-
-    def execute(self, _query: str) -> Owner:
-        if not self.ends:
-            raise psycopg.OperationalError("the server is gone")
-        return self
-
-    def fetchall(self) -> list[tuple[float]]:
-        return [(self.ends.pop(0),)]
-
-
-def owner(*ends_kib: float) -> psycopg.Connection[Any]:
-    return cast(psycopg.Connection[Any], Owner(*ends_kib))
+def owner(*ends_kib: float) -> Mock:
+    """Of a database whose log ends where it is said, and that is gone then."""
+    made = Mock()
+    ends: list[object] = [[(each,)] for each in ends_kib]
+    made.execute.return_value.fetchall.side_effect = [*ends, psycopg.OperationalError("gone")]
+    return made
 
 
 @pytest.fixture
@@ -65,9 +55,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
     return write
 
 
-def test_memory_and_io_are_sums_over_the_processes_that_are_there(
-    told: Tell,
-) -> None:
+def test_memory_and_io_are_sums_over_the_processes_that_are_there(told: Tell) -> None:
     for pid, number in ((ONE, 1), (TWO, 2)):
         told(pid, "smaps_rollup", ROLLUP.format(1024 * number))
         told(pid, "io", IO.format(2048 * number, 1024 * number))
@@ -86,12 +74,9 @@ def test_what_the_kernel_does_not_tell_is_absent_and_no_zero(
     assert resources.memory_mib((NONE,)) is None
     assert resources.taken(lambda: (NONE,), owner(1.0)) == {"cpu_ms": 0.0, "wal_kib": 1.0}
 
-    def denied(path: Path) -> str:
-        raise PermissionError(path)
-
     told(ONE, "smaps_rollup", ROLLUP.format(1024))
     assert resources.memory_mib((ONE,)) == 1
-    monkeypatch.setattr(Path, "read_text", denied)
+    monkeypatch.setattr(Path, "read_text", Mock(side_effect=PermissionError))
     assert resources.memory_mib((ONE,)) is None
 
 

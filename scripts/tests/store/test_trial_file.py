@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -129,10 +130,8 @@ def test_another_form_and_what_is_no_database_are_refused_with_the_file(tmp_path
 def test_a_file_that_may_not_be_written_to_is_not_said_to_have_no_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_path: Path) -> sqlite3.Connection:
-        raise sqlite3.OperationalError("attempt to write a readonly database")
-
-    monkeypatch.setattr(sqlite3, "connect", refuse)
+    refusal = sqlite3.OperationalError("attempt to write a readonly database")
+    monkeypatch.setattr(sqlite3, "connect", Mock(side_effect=refusal))
     with pytest.raises(StorageProblem, match="Permission denied: give yourself the right to write"):
         TrialFile(tmp_path / "trials.sqlite").add([trial()])
 
