@@ -137,9 +137,7 @@ def test_a_service_of_others_that_is_gone_is_named_by_its_address() -> None:
     assert found.startswith("the java service at http://java:8080, which others run, does not ans")
 
 
-def test_a_service_that_hangs_is_not_said_to_have_ended(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_service_that_hangs_is_not_said_to_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "ENDING_S", 0.05)
     with beside() as hung:
         found = service.Service("java", "http://127.0.0.1:1", [hung]).ending()

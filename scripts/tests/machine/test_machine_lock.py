@@ -1,4 +1,4 @@
-"""Two benchmarks at once: real processes, and the kernel between them."""
+"""Two benchmarks at once, or two processes at one run: real ones, and the kernel between them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from stub_bench import Bench
 from restbench import cli
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_lock
-from restbench.store import store
+from restbench.store import at_work, store
+from restbench.store.store import Run
 from tools.bench_growth import bench_growth
 from tools.bench_limit import bench_limit
 from tools.bench_microbench import measure_parts
@@ -47,6 +48,31 @@ def name(monkeypatch: pytest.MonkeyPatch) -> str:
     chosen = f"restbench-tests-{os.getpid()}-lock"
     monkeypatch.setenv(machine_lock.VARIABLE, chosen)
     return chosen
+
+
+#: Has a run.
+AT_WORK = """
+import sys, time
+from pathlib import Path
+from restbench.store.at_work import held
+from restbench.store.store import Run
+with held(Run(Path(sys.argv[1]))):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_run_that_another_process_measures_is_refused_until_that_is_killed(
+    tmp_path: Path,
+) -> None:
+    run = Run(tmp_path)
+    refused = pytest.raises(EnvironmentProblem, match="another process is measuring this run")
+    with beside(AT_WORK, str(run.path)) as holder:
+        assert line_of(holder) == "held"
+        with refused, at_work.held(run):
+            pass
+    with at_work.held(run) as is_held:
+        assert is_held
 
 
 def test_a_second_benchmark_is_refused_and_told_who_has_the_machine(name: str) -> None:

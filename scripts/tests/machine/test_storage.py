@@ -91,9 +91,7 @@ def test_a_run_does_not_begin_on_a_disk_without_room_for_it() -> None:
 
 
 @pytest.mark.live
-def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
-    disk: Path,
-) -> None:
+def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(disk: Path) -> None:
     bench = Bench(disk)
     path = bench.experiment({"java": ["serial", "pinned"]}, minutes=1, blocks=2)
     started = bench.start("run", path, "--profile", "p")

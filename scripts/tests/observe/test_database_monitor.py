@@ -89,9 +89,7 @@ def test_samples_count_rows_bytes_log_and_checkpoints(
     assert end["zone"]
 
 
-def test_a_look_takes_less_than_a_hundredth_of_a_core(
-    connect: monitor.Connect,
-) -> None:
+def test_a_look_takes_less_than_a_hundredth_of_a_core(connect: monitor.Connect) -> None:
     """Both sides of it, of the seconds between two looks."""
     with closing(connect()) as looking:
         backend = psutil.Process(looking.info.backend_pid)
