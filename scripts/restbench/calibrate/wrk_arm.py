@@ -88,9 +88,8 @@ def judge(rounds: Sequence[Round], *, shared: bool) -> CalibrationCheck:
         for generator in GENERATORS
     }
     jmeter, other = (geometric_interval(ratios[generator]).estimate for generator in GENERATORS)
-    changed = geometric_interval(
-        [a / b for a, b in zip(ratios["JMeter"], ratios["wrk"], strict=True)]
-    )
+    in_pairs = zip(ratios["JMeter"], ratios["wrk"], strict=True)
+    changed = geometric_interval([a / b for a, b in in_pairs])
     by_cpu = explained(rounds, shared=shared)
     beyond = max(changed.low / by_cpu, by_cpu / changed.high)
     return CalibrationCheck(

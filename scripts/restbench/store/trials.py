@@ -193,9 +193,8 @@ class TrialFile:
         """Append an event."""
         with self._open() as file:
             row = (event.at, event.block, event.cell, event.kind, event.text)
-            file.execute(
-                "INSERT INTO events (at, block, cell, kind, text) VALUES (?, ?, ?, ?, ?)", row
-            )
+            query = "INSERT INTO events (at, block, cell, kind, text) VALUES (?, ?, ?, ?, ?)"
+            file.execute(query, row)
 
     def trials(self) -> list[Trial]:
         """Every trial, in the order of measuring; none where there is no file."""
@@ -234,9 +233,7 @@ class TrialFile:
     def blocks(self) -> list[Block]:
         """Every block that began."""
         found = self._all("SELECT block, began, finished, facts FROM blocks ORDER BY block")
-        return [
-            Block(block, began, ended, json.loads(facts)) for block, began, ended, facts in found
-        ]
+        return [Block(*plain, json.loads(facts)) for *plain, facts in found]
 
     def events(self) -> list[Event]:
         """Every event, in order."""

@@ -7,6 +7,7 @@ import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -46,9 +47,8 @@ def test_a_pop_takes_the_oldest_of_one_receiver_with_all_that_was_sent(
     addressed = ours.send(queue, "to five", receiver=5)
     second = ours.send(queue, "second")
     popped = ours.one(f"pop-{name}", queue_id=queue, receiver=0)
-    assert {**popped, "sent_at": 0} == {
-        "id": first, "sender": 2**63 - 1, "body": "first", "sent_at": 0,
-    }  # fmt: skip
+    sent = {"id": first, "sender": 2**63 - 1, "body": "first"}
+    assert popped == sent | {"sent_at": popped["sent_at"]}
     assert before_us - 1_000_000 < popped["sent_at"] < time.time_ns() // 1000 + 1_000_000
     peeked = ours.all("peek", queue_id=queue, receiver=0, limit=100)
     assert [each["id"] for each in peeked] == [second]
@@ -160,17 +160,13 @@ def test_receipts_are_purged_by_age_and_by_an_index(database: Database, ours: Se
 def test_a_broadcast_answers_in_the_order_that_was_asked(ours: Session) -> None:
     queues = [ours.queue() for _ in range(3)]
     asked = [queues[2], queues[0], queues[1]]
-    ids = ours.value(
-        "broadcast", sender=1, body="all", asked_ids=asked, ascending_ids=sorted(asked)
-    )
+    to_all = {"sender": 1, "body": "all", "asked_ids": asked, "ascending_ids": sorted(asked)}
+    ids = ours.value("broadcast", **to_all)
     for queue, message in zip(asked, ids, strict=True):
         (found,) = ours.all("peek", queue_id=queue, receiver=0, limit=2)
         assert found["id"] == message
     word = key()
-    ids = ours.value(
-        "broadcast-with-key", sender=1, body="all", asked_ids=asked, ascending_ids=sorted(asked),
-        key=word, fingerprint=MARK,
-    )  # fmt: skip
+    ids = ours.value("broadcast-with-key", **to_all, key=word, fingerprint=MARK)
     assert kept(ours, word) == receipt({"ids": ids})
 
 
@@ -311,9 +307,7 @@ def test_a_message_is_deleted_by_its_number_within_its_queue(ours: Session) -> N
 
 def test_every_statement_is_run_by_a_test() -> None:
     """By name, here or where two sessions meet."""
-    texts = "".join(
-        (path := __file__.replace("statements", end)) and open(path).read()  # noqa: PTH123, SIM115
-        for end in ("statements", "techniques")
-    )
+    here = Path(__file__)
+    texts = here.read_text() + here.with_name("test_message_techniques.py").read_text()
     texts += "".join(f'"pop-{name}" "pop-{name}-with-key"' for name in POPS)
     assert not [name for name in STATEMENTS if f'"{name}"' not in texts and name != "send"]
