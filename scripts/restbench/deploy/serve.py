@@ -97,11 +97,10 @@ def start_all(
     try:
         for name in NAMES:
             folder = serve_folder() / name
-            started.append(
-                service.start(
-                    name, front, None, folder, outlives_us=True, protected=True, settings=settings
-                )
+            own = service.start(
+                name, front, None, folder, outlives_us=True, protected=True, settings=settings
             )
+            started.append(own)
             _note(started)
     except BaseException:
         for each in started:
