@@ -82,6 +82,4 @@ def judge(trials: Sequence[Trial]) -> CalibrationCheck:
 def most_by_chance(comparisons: int) -> int:
     """The largest number of wrong verdicts that is no sign of a defect: more come with at most
     LEAST_PROBABILITY (binomial)."""
-    numbers = range(comparisons + 1)
-    beyond = (scipy.special.bdtrc(number, comparisons, 1 - CONFIDENCE) for number in numbers)
-    return next(n for n, of in enumerate(beyond) if of <= LEAST_PROBABILITY)
+    return int(scipy.stats.binom.isf(LEAST_PROBABILITY, comparisons, 1 - CONFIDENCE))

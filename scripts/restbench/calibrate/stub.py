@@ -142,9 +142,8 @@ def _body_bytes(head: bytes) -> int:
 
 
 def _ok(header: str = "") -> bytes:
-    return (
-        f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{header}Content-Length: %d\r\n\r\n"
-    ).encode()
+    common = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    return f"{common}{header}Content-Length: %d\r\n\r\n".encode()
 
 
 async def serve(behaviour: Behaviour) -> None:

@@ -294,10 +294,7 @@ def _most_active(bench: _Bench, wanted: int) -> int:
 def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Proof:
     """Whether a service keeps a claim."""
     try:
-        with (
-            database.connect() as ours,
-            ThreadPoolExecutor(connections(cell) + MORE) as clients,
-        ):
+        with database.connect() as ours, ThreadPoolExecutor(connections(cell) + MORE) as clients:
             calls = QueueCalls(service, cell.strategy)
             bench = _Bench(calls, cell.technique, database, ours, clients)
             does, evidence = claim.check(bench)
