@@ -78,9 +78,8 @@ def _cpu_s(pids: tuple[int, ...]) -> float:
 
 def judge(pairs: Sequence[Pair]) -> CalibrationCheck:
     """The check's record: what they take is small, and no loss beyond it is seen."""
-    ratio = paired_ratio(
-        [each.watched_per_s for each in pairs], [each.bare_per_s for each in pairs]
-    )
+    watched, bare = [each.watched_per_s for each in pairs], [each.bare_per_s for each in pairs]
+    ratio = paired_ratio(watched, bare)
     cost, low, high = 1 - ratio.estimate, 1 - ratio.high, 1 - ratio.low
     cpu_share = sum(each.cpu_share for each in pairs) / len(pairs)
     return CalibrationCheck(

@@ -82,4 +82,6 @@ def judge(trials: Sequence[Trial]) -> CalibrationCheck:
 def most_by_chance(comparisons: int) -> int:
     """The largest number of wrong verdicts that is no sign of a defect: more come with at most
     LEAST_PROBABILITY (binomial)."""
-    return int(scipy.stats.binom.isf(LEAST_PROBABILITY, comparisons, 1 - CONFIDENCE))
+    numbers = range(comparisons + 1)
+    beyond = scipy.special.bdtrc(numbers, comparisons, 1 - CONFIDENCE)
+    return next(number for number in numbers if beyond[number] <= LEAST_PROBABILITY)
