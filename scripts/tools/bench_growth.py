@@ -179,9 +179,8 @@ def judge(found: Growth) -> None:
         raise CellsFailed(f"not measured: {'; '.join(found.failures)}")
     faster = [each for each in found.fits if each.verdict == "grows faster"]
     if faster:
-        subjects = "; ".join(
-            f"{each.server}: {each.what} ({each.over})" for each in (fit.series for fit in faster)
-        )
+        series = [each.series for each in faster]
+        subjects = "; ".join(f"{each.server}: {each.what} ({each.over})" for each in series)
         raise GrowsTooFast(
             f"{len(faster)} of {len(found.fits)} grow faster than they should: {subjects}."
             f"{_busy(found)}"

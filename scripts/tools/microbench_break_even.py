@@ -118,9 +118,8 @@ def break_evens(scores: Sequence[Score], shapes: Mapping[str, Shape]) -> list[Br
 def _rivals(
     scores: Sequence[Score], shapes: Mapping[str, Shape]
 ) -> Iterator[tuple[str, Kernel, Rivals]]:
-    dispatches = {
-        each.strategy: _dispatch(scores, each.strategy) for each in scores if each.strategy
-    }
+    strategies = {each.strategy for each in scores if each.strategy}
+    dispatches = {each: _dispatch(scores, each) for each in strategies}
     computed = {
         (each.strategy, each.kernel, each.shape): each for each in scores if each.part == "compute"
     }
