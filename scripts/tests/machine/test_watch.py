@@ -141,6 +141,13 @@ def test_what_a_harness_of_another_machine_left_is_not_ours_to_end(
     assert harness.ended_by(watch.end_leftovers())
 
 
+def test_a_mark_that_no_harness_has_made_is_left_alone() -> None:
+    pid, born, namespace, random = watch.mark().split("-")
+    assert watch.is_over(f"{pid}-1{born}-{namespace}-{random}")
+    assert not watch.is_over(f"{pid}-{born}-{namespace}-{random}")
+    assert not watch.is_over(f"somebody-{born}-{namespace}-{random}")
+
+
 def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
