@@ -112,11 +112,16 @@ def start_all(
 
 def stop_all() -> list[str]:
     """End the services that `start_all` left running, the fronts before them and the database
-    behind them; returns their names."""
+    behind them; returns their names. EnvironmentProblem where they are another user's."""
     stopped = running()
-    for pids in stopped.values():
+    for name, pids in stopped.items():
         for pid in reversed(pids):
-            _end(pid)
+            try:
+                _end(pid)
+            except psutil.AccessDenied as error:
+                raise EnvironmentProblem(
+                    f"the {name} service (pid {pid}) is another user's: 'make stop' as that one"
+                ) from error
     _state().unlink(missing_ok=True)
     names: list[str] = list(stopped)
     with contextlib.suppress(EnvironmentProblem):

@@ -79,6 +79,7 @@ def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
             "has no table [thresholds]: it compares no",
         ),
         (("ab", "HEAD", ".", "--junit", "/proc/nowhere/x"), "its folder is not there"),
+        (("ab", "HEAD", ".", "--summary", "/proc"), "/proc: is a folder: give the name of a file"),
         (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
         (
             ("report", str(FIXTURES / "old-run")),

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -62,6 +63,16 @@ def test_a_process_that_got_the_number_of_a_service_is_left_alone(tmp_path: Path
         (tmp_path / "processes.json").write_text(json.dumps(noted))
         assert serve.stop_all() == []
         assert stranger.poll() is None
+
+
+def test_services_of_another_user_are_named_with_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in serve.start_all():
+        each.client.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(psutil.Process, "send_signal", Mock(side_effect=psutil.AccessDenied))
+        with pytest.raises(EnvironmentProblem, match="is another user's: 'make stop'"):
+            serve.stop_all()
+    assert set(serve.running()) == {"java", "python"}, "and still known"
 
 
 @pytest.mark.live
