@@ -63,20 +63,19 @@ def test_serial_is_one_request_thread() -> None:
     assert not does("java", "serial", seen_of("java", handed_on))
 
 
-def test_under_helidon_the_requests_own_thread_is_a_virtual_one_on_a_carrier() -> None:
-    alone = observation((1, 2, "ForkJoinPool-1-", 20))
-    handed_on = observation((1, 2, "ForkJoinPool-1-", 2), (1, 3, "shared-0", 20))
-    assert does("java", "serial", seen_of("java", alone, framework="helidon"))
-    assert not does("java", "serial", seen_of("java", handed_on, framework="helidon"))
-    assert not does("java", "serial", seen_of("java", alone, framework="jetty"))
-
-
-def test_with_the_handoff_loop_the_requests_own_thread_is_the_event_loop() -> None:
-    alone = observation((1, 2, "vert.x-eventloo", 20))
-    handed_on = observation((1, 2, "vert.x-eventloo", 2), (1, 3, "http-vertx-1", 20))
-    assert does("java", "serial", seen_of("java", alone, framework="vertx/loop"))
-    assert not does("java", "serial", seen_of("java", handed_on, framework="vertx/loop"))
-    assert not does("java", "serial", seen_of("java", alone, framework="vertx"))
+@pytest.mark.parametrize(
+    ("framework", "thread", "other"),
+    [("helidon", "ForkJoinPool-1-", "jetty"), ("vertx/loop", "vert.x-eventloo", "vertx")],
+    ids=["a virtual thread's carrier", "the event loop"],
+)
+def test_the_requests_own_thread_is_that_of_its_framework(
+    framework: str, thread: str, other: str
+) -> None:
+    alone = observation((1, 2, thread, 20))
+    handed_on = observation((1, 2, thread, 2), (1, 3, "shared-0", 20))
+    assert does("java", "serial", seen_of("java", alone, framework=framework))
+    assert not does("java", "serial", seen_of("java", handed_on, framework=framework))
+    assert not does("java", "serial", seen_of("java", alone, framework=other))
 
 
 def test_a_thread_pool_is_several_new_threads_in_each_request() -> None:
