@@ -64,10 +64,8 @@ def test_every_delay_is_asked_for_more_often_than_a_p99_needs() -> None:
 @pytest.mark.parametrize(("median_ms", "passes"), [(46.3, True), (46.5, False), (0.0, False)])
 def test_a_relay_that_adds_more_than_its_delay_fails(median_ms: float, *, passes: bool) -> None:
     """Twice 20 ms to a stub of 5 ms; 0 where no answer came."""
-    found = latency.judge_relay(
-        latency.Found(5, 3000, 5.0, 5.4), latency.Found(5, 300, median_ms, None)
-    )
-    assert found.passed == passes
+    direct, relayed = latency.Found(5, 3000, 5.0, 5.4), latency.Found(5, 300, median_ms, None)
+    assert latency.judge_relay(direct, relayed).passed == passes
 
 
 # --- generator ----------------------------------------------------------------------------------

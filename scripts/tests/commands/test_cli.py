@@ -133,9 +133,8 @@ def test_what_a_kept_run_has_decided_is_told_of_its_run_json() -> None:
     done = restbench("plan", "--run", "reference")
     assert done.returncode == 0
     *lines, last = done.stdout.splitlines()
-    assert [each.split()[0] for each in lines[: len(told.claims)]] == [
-        each.id for each in told.claims
-    ]
+    ids = [each.id for each in told.claims]
+    assert [each.split()[0] for each in lines[: len(ids)]] == ids
     assert last == "more of it: restbench extend reference --minutes N"
 
 

@@ -27,9 +27,7 @@ BODY_LIMIT = 64 << 20
 def stubs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(serve, "serve_folder", lambda: tmp_path)
     for name in ("java", "python"):
-        monkeypatch.setitem(
-            programs.COMMANDS, name, lambda _settings, name=name: stub_command(name)
-        )
+        monkeypatch.setitem(programs.COMMANDS, name, lambda _, name=name: stub_command(name))
         monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
 
 

@@ -143,15 +143,13 @@ def test_receipts_are_purged_by_age_and_by_an_index(database: Database, ours: Se
     for each in (old, new):
         ours.all("keep-receipt", answer="{}", **each)
     with database.connect() as owner:
-        owner.execute(
-            "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = %s", [old["key"]]
-        )
+        age = "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = %s"
+        owner.execute(age, [old["key"]])
     with ours.connection.transaction():
         ours.connection.execute("SET LOCAL enable_bitmapscan = on")
         assert ours.value("purge-receipts", seconds=600) == 1
-        plan = ours.connection.execute(
-            b"EXPLAIN " + STATEMENTS["purge-receipts"].replace(":seconds", "600").encode()
-        )
+        purge = STATEMENTS["purge-receipts"].replace(":seconds", "600")
+        plan = ours.connection.execute(f"EXPLAIN {purge}".encode())
         assert any("receipt_at" in line["QUERY PLAN"] for line in plan)
     assert kept(ours, old["key"]) is None
     assert kept(ours, new["key"]) is not None

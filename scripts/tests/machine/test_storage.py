@@ -117,9 +117,8 @@ def test_what_cannot_be_written_is_one_line_and_exit_code_3_for_a_read_only_fold
     bench = Bench(disk)
     path = bench.experiment({"java": ["serial"]})
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    assert "Read-only file system: mount it writable" in refused(
-        bench, "run", path, "--profile", "p"
-    )
+    line = refused(bench, "run", path, "--profile", "p")
+    assert "Read-only file system: mount it writable" in line
 
 
 def test_a_folder_that_a_container_may_not_write_to_is_named_as_the_host_has_it(
@@ -139,9 +138,8 @@ def test_a_folder_that_a_container_may_not_write_to_is_named_as_the_host_has_it(
 def test_the_readmes_benchmark_in_containers_runs_as_its_caller() -> None:
     lines = re.findall(r"`(BENCH_USER=[^`]*)`", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert lines == ["BENCH_USER=$(id -u):$(id -g) docker compose --profile bench run --rm bench"]
-    bench = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"][
-        "bench"
-    ]
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    bench = compose["services"]["bench"]
     assert bench["profiles"] == ["bench"]
     assert bench["user"] == "${BENCH_USER:-1000:1000}"
     assert bench["volumes"] == ["./results:/restbench/results"]

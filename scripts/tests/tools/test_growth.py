@@ -114,9 +114,8 @@ def two_strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     """A service with one that answers and one that does not; nothing is started."""
     running = Service("java", "http://127.0.0.1:1", processes=[subprocess.Popen(["true"])])
     monkeypatch.setattr(running, "strategies", lambda: ["broken", "whole"], raising=False)
-    monkeypatch.setattr(
-        bench_growth.service, "start", lambda *_, **_s: contextlib.nullcontext(running)
-    )
+    started = contextlib.nullcontext(running)
+    monkeypatch.setattr(bench_growth.service, "start", lambda *_, **_s: started)
     monkeypatch.setattr(growth_series, "of_stages", lambda *_: [])
     monkeypatch.setattr(growth_series, "of_users", lambda *_: [])
     monkeypatch.setattr(growth_series, "dispatch_ms", lambda *_: [1.0, 1.1])

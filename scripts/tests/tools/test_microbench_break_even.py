@@ -80,9 +80,8 @@ def test_an_estimate_that_is_a_little_slower_leaves_it_as_open_as_one_a_little_f
 
 
 def test_a_size_that_no_body_reaches_is_never_and_is_told() -> None:
-    found = judged(
-        *flat("shared-pool", 40_000.0), computed("shared-pool", 40_000.0 + 926.0, (1.0, 1.0, 1.0))
-    )
+    parallel = computed("shared-pool", 40_000.0 + 926.0, (1.0, 1.0, 1.0))
+    found = judged(*flat("shared-pool", 40_000.0), parallel)
     assert found.verdict == "never"
     assert "more than the largest body has" in found.why
     assert LARGEST_ROWS > 100_000
@@ -118,9 +117,8 @@ def test_an_empty_loop_that_took_longer_than_the_whole_is_no_gain_without_end() 
 
 
 def test_where_dispatch_is_all_of_the_time_no_speed_up_is_made_up() -> None:
-    found = judged(
-        *flat("process-per-request", 100.0), computed("process-per-request", 99.9, (0.99, 1.0, 1.2))
-    )
+    handed_out = computed("process-per-request", 99.9, (0.99, 1.0, 1.2))
+    found = judged(*flat("process-per-request", 100.0), handed_out)
     assert (found.verdict, found.why) == ("unclear", "to hand it out takes all of the time")
     assert (found.faster, found.faster_low, found.faster_high) == (None, None, None)
     (line,) = table("", BREAK_EVENS, [found]).rows

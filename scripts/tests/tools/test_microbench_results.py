@@ -132,9 +132,8 @@ def a_run(tmp_path: Path) -> Run:
 
 
 def test_the_report_quotes_the_microbenchmark_of_its_machine(a_run: Run, tmp_path: Path) -> None:
-    ours = made("2026-11-20T10:00:00+00:00").model_copy(
-        update={"machine": machine.identity(a_run.machine())}
-    )
+    here = {"machine": machine.identity(a_run.machine())}
+    ours = made("2026-11-20T10:00:00+00:00").model_copy(update=here)
     keep(ours, tmp_path / "kept")
     machine_findings.adopt(Microbench, a_run, a_run.microbench_file, tmp_path / "kept", pytest.fail)
     page = page_of(a_run)
