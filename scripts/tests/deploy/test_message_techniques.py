@@ -38,9 +38,8 @@ def pop_statements(ours: Session, queue: int) -> Row:
 
 
 def pop_function(ours: Session, queue: int) -> Row:
-    return ours.one(
-        "pop-function", queue_id=queue, receiver=0, client=1, key=None, fingerprint=None
-    )
+    without_key = {"client": 1, "key": None, "fingerprint": None}
+    return ours.one("pop-function", queue_id=queue, receiver=0, **without_key)
 
 
 def pop_pgmq(ours: Session, queue: int) -> Row:

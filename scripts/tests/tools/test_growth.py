@@ -73,9 +73,8 @@ def test_times_below_the_clocks_steps_are_left_out() -> None:
 
 
 def test_too_few_sizes_make_no_verdict() -> None:
-    made = Series(
-        "java serial", "parse", "rows", 1.0, (1, 2, 4), ((0.0, 0.1, 0.2), (0.0, 0.1, 0.2))
-    )
+    values = (0.0, 0.1, 0.2)
+    made = Series("java serial", "parse", "rows", 1.0, (1, 2, 4), (values, values))
     found = fit(made, smallest=0.02)
     assert (found.exponent, found.verdict) == (None, "too small to tell")
 
