@@ -80,21 +80,17 @@ class WrongAnswers(Failure):
 
 
 class Regression(Failure):
-    """A cell of the second of two runs is really worse than in the first."""
+    """Something is really worse than it was, or than it should be."""
 
     exit_code = ExitCode.REGRESSION
 
 
-class GrowsTooFast(Failure):
+class GrowsTooFast(Regression):
     """Something takes more time for a larger size than it should."""
 
-    exit_code = ExitCode.REGRESSION
 
-
-class LimitMissed(Failure):
+class LimitMissed(Regression):
     """A request costs more CPU time over the practical limit's than it may."""
-
-    exit_code = ExitCode.REGRESSION
 
 
 class Interrupted(BaseException):

@@ -1,26 +1,36 @@
-"""`bench-growth`: does anything take more for a larger size than it should?"""
+"""`bench-growth`: does anything take more for a larger size than it should? Both services, asked
+with sizes that double."""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from restbench import cli
 from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
 from restbench.commands.options import console
+from restbench.deploy import service
+from restbench.deploy.service import Service
+from restbench.drive import wrk
 from restbench.failures import CellsFailed, GrowsTooFast
-from restbench.machine import machine
+from restbench.machine import machine, machine_cpu, machine_lock, placement, watch
+from restbench.show.document import Column, number, table
 from restbench.show.progress import duration
-from tools import growth
-from tools.growth import Growth
-from tools.growth_fit import TOLERANCE, Fit
-from tools.growth_plan import plan_of
+from restbench.show.terminal import drawn
+from tools import growth_series
+from tools.bench_limit import Client
+from tools.growth_fit import TOLERANCE, Fit, Series, fit
+from tools.growth_plan import Plan, plan_of
+from tools.limit_servers import Server
 from tools.service_choice import OnlyServiceOption, OnlyStrategiesOption
 
 READING = (
@@ -30,17 +40,130 @@ READING = (
     f"the whole interval is above the allowed exponent by more than {TOLERANCE:g}: caches that "
     "end, not algorithms, stay below that."
 )
+#: `Server-Timing` tells microseconds: below so many of its steps a time is no number to divide by.
+SMALLEST_MS = 0.02
+
+Tell = Callable[[str], None]
+Measured = TypeVar("Measured")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What was found."""
+
+    fits: tuple[Fit, ...]
+    failures: tuple[str, ...] = ()
+    """What could not be measured, with the reason: the others were."""
+    foreign_pct: float = 0.0
+    """What others used of the machine, percent: the median of a look before each strategy."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A measurement on its way."""
+
+    plan: Plan
+    folder: Path
+    tell: Tell
+    foreign_pct: list[float] = field(default_factory=list)
+
+    def look(self, running: Service) -> None:
+        """See what others do while nothing of ours should be at work."""
+        self.foreign_pct.append(machine_cpu.look(running.pids()))
+
+    def tried(self, measured: Callable[[], Measured]) -> Measured | CellsFailed:
+        """What was measured, or why it could not be: the other parts have their turn."""
+        try:
+            return measured()
+        except CellsFailed as failure:
+            self.tell(f"FAILED  {failure}")
+            return failure
+
+
+def measure(plan: Plan, tell: Tell) -> Growth:
+    """Every series of the plan with its exponent; `tell` gets a line for each step.
+
+    No process is left. WrongAnswers, EnvironmentProblem.
+    """
+    machine_lock.take()
+    wrk.require()
+    watch.end_leftovers()
+    with tempfile.TemporaryDirectory(prefix="growth-", dir=watch.begin()) as name:
+        work = _Work(plan, Path(name), tell)
+        found = list(_parts(work))
+    series = [each for part in found if not isinstance(part, CellsFailed) for each in part]
+    return Growth(
+        tuple(fit(each, SMALLEST_MS if each.over != "users" else 0.0) for each in series),
+        tuple(str(each) for each in found if isinstance(each, CellsFailed)),
+        median(work.foreign_pct),
+    )
+
+
+def _parts(work: _Work) -> Iterator[list[Series] | CellsFailed]:
+    plan = work.plan
+    for name in plan.choice.services:
+        with service.start(name, "none", None, work.folder / name) as running:
+            for sweep in plan.sweeps[name]:
+                work.tell(f"{name:<8}{sweep.name}: {sweep.over} {_listed(sweep.sizes)}")
+                asked = _server(running, "serial", sweep.kernel)
+                yield work.tried(partial(growth_series.of_stages, asked, sweep, plan.rounds))
+            for strategy in plan.choice.of(running.strategies()):
+                work.look(running)
+                yield from _strategy(work, running, strategy)
+    if "python" in plan.choice.services:
+        yield from _processes(work)
+
+
+def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[list[Series] | CellsFailed]:
+    plan = work.plan
+    asked = _server(running, strategy, plan.dispatched.kernel)
+    tasks, users = _listed(plan.dispatched.sizes), _listed(plan.users)
+    work.tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
+    yield work.tried(partial(growth_series.of_stages, asked, plan.dispatched, plan.rounds))
+    client = Client(work.folder / "users.json", placement.allowed_cores()[-1])
+    yield work.tried(partial(growth_series.of_users, asked, client, plan))
+
+
+def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
+    """The pools of the Python service, with more and more processes in them."""
+    plan = work.plan
+    work.tell(f"python  pools of {_listed(plan.processes)} processes")
+    by_strategy: dict[str, list[list[float] | CellsFailed]] = {}
+    for count in plan.processes:
+        place = work.folder / f"processes-{count}"
+        settings = {"RESTBENCH_PROCESSES": str(count)}
+        with service.start("python", "none", None, place, settings=settings) as running:
+            for strategy in plan.choice.of(running.strategies()):
+                asked = _server(running, strategy, plan.dispatched.kernel)
+                shape = plan.dispatched.shapes[-1]
+                dispatch_ms = partial(growth_series.dispatch_ms, asked, shape, plan.rounds)
+                by_strategy.setdefault(strategy, []).append(work.tried(dispatch_ms))
+    for name, by_count in by_strategy.items():
+        failures = [each for each in by_count if isinstance(each, CellsFailed)]
+        taken_ms = [each for each in by_count if not isinstance(each, CellsFailed)]
+        yield from failures
+        if not failures:
+            yield [growth_series.over_processes(f"python {name}", plan.processes, taken_ms)]
+
+
+def _server(running: Service, strategy: str, kernel: str) -> Server:
+    url = f"{running.base_url}/matrix/{strategy}?kernel={kernel}"
+    return Server(f"{running.name} {strategy}", url, running.processes[0])
+
+
+def _listed(sizes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, sizes))
 
 
 def bench_growth(
     profile: Annotated[str, typer.Option(metavar="NAME", help="quick, or smoke.")] = "quick",
-    service: OnlyServiceOption = "",
+    only: OnlyServiceOption = "",
     strategies: OnlyStrategiesOption = "",
 ) -> None:
     """See how time grows with the sizes."""
     begun = time.monotonic()
-    found = growth.measure(
-        plan_of(profile, service, strategies), lambda line: console.print(line, soft_wrap=True)
+    found = measure(
+        plan_of(profile, only, strategies), lambda line: console.print(line, soft_wrap=True)
     )
     console.print(_tables(found.fits))
     console.print(READING)
@@ -56,9 +179,8 @@ def judge(found: Growth) -> None:
         raise CellsFailed(f"not measured: {'; '.join(found.failures)}")
     faster = [each for each in found.fits if each.verdict == "grows faster"]
     if faster:
-        subjects = "; ".join(
-            f"{each.server}: {each.what} ({each.over})" for each in (fit.series for fit in faster)
-        )
+        series = [each.series for each in faster]
+        subjects = "; ".join(f"{each.server}: {each.what} ({each.over})" for each in series)
         raise GrowsTooFast(
             f"{len(faster)} of {len(found.fits)} grow faster than they should: {subjects}."
             f"{_busy(found)}"
@@ -78,36 +200,29 @@ def _busy(found: Growth) -> str:
 def _tables(found: Sequence[Fit]) -> Group:
     """A table of each service and strategy."""
     servers = dict.fromkeys(each.series.server for each in found)
-    return Group(
-        *(_table(name, [each for each in found if each.series.server == name]) for name in servers)
-    )
+    by_server = {name: [each for each in found if each.series.server == name] for name in servers}
+    return Group(*(drawn(table(name, _COLUMNS, fits)) for name, fits in by_server.items()))
 
 
-def _table(server: str, fits: Sequence[Fit]) -> Table:
-    table = Table(title=server, title_justify="left", title_style="bold")
-    for heading in ("What", "Over"):
-        table.add_column(heading)
-    for heading in ("First", "Last", "Exponent", "Allowed"):
-        table.add_column(heading, justify="right")
-    table.add_column("")
-    for each in fits:
-        table.add_row(*(Text(cell) for cell in _line(each)))
-    return table
+def _least_ms(fit: Fit, end: int) -> str:
+    """Of all rounds, at one end of the sizes."""
+    return f"{min(values[end] for values in fit.series.rounds):.3g}"
 
 
-def _line(fit: Fit) -> tuple[str, ...]:
-    """The values at the ends are the least of all rounds, in milliseconds."""
-    series, exponent = fit.series, fit.exponent
-    first, last = (min(values[end] for values in series.rounds) for end in (0, -1))
-    return (
-        series.what,
-        f"{series.over} {series.sizes[0]}-{series.sizes[-1]}",
-        f"{first:.3g}",
-        f"{last:.3g}",
-        "" if exponent is None else f"{exponent.mean:.2f} ± {exponent.half_width:.2f}",
-        f"{series.expected:g}",
-        fit.verdict,
-    )
+def _exponent(fit: Fit) -> str:
+    found = fit.exponent
+    return "" if found is None else f"{found.mean:.2f} ± {found.half_width:.2f}"
+
+
+_COLUMNS: Sequence[Column[Fit]] = (
+    Column("What", lambda fit: fit.series.what),
+    Column("Over", lambda fit: f"{fit.series.over} {fit.series.sizes[0]}-{fit.series.sizes[-1]}"),
+    number("First", lambda fit: _least_ms(fit, 0)),
+    number("Last", lambda fit: _least_ms(fit, -1)),
+    number("Exponent", _exponent),
+    number("Allowed", lambda fit: f"{fit.series.expected:g}"),
+    Column("", lambda fit: fit.verdict),
+)
 
 
 if __name__ == "__main__":

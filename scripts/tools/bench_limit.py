@@ -1,30 +1,187 @@
-"""`bench-limit`: what a request costs over what a server without a framework takes for it."""
+"""`bench-limit`: CPU time a request of the services over that of a server without a framework that
+does the same work, side by side: one core for whichever is asked, another for the client, turn by
+turn."""
 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from restbench import cli
 from restbench.commands.options import console
 from restbench.drive import wrk
-from restbench.drive.payload import payload_of
+from restbench.drive.payload import Payload, payload_of
 from restbench.experiment import experiment
+from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
 from restbench.failures import BadConfiguration, EnvironmentProblem, LimitMissed
 from restbench.machine import machine, machine_lock, placement, watch
+from restbench.show.document import Column, number, table
+from restbench.show.terminal import drawn
 from restbench.store import store
 from restbench.store.writing import write_json
-from tools import limit_bench, limit_servers
-from tools.limit_bench import BARS, Standing
+from tools import limit_servers
+from tools.limit_servers import REQUEST_ID, Server, require_right
 
 #: Where the last one lies.
 KEPT = store.RESULTS / "limit.json"
 COMPLEXITIES = ("low", "medium", "high")
+#: What a request may cost of what it costs the limit, `serial`, kernel `native`: of a framework,
+#: with its handoff where it is asynchronous.
+BARS: Mapping[str, Mapping[str, float]] = {
+    "servlet": {"low": 2.3, "medium": 1.1, "high": 1.2},
+    "tomcat": {"low": 3.2, "medium": 1.2, "high": 1.2},
+    "vertx": {"low": 1.6},
+    "vertx/loop": {"low": 1.6},
+    "helidon": {"low": 1.6},
+    "flask": {"low": 16.0, "medium": 2.0, "high": 2.0},
+    "rsgi/thread": {"low": 6.5},
+    "rsgi/loop": {"low": 5.0},
+}
+CONNECTIONS = 4
+#: A JVM compiles what it runs often, on the core of its work: until then it is measured as what
+#: it will not be. So each server is warmed up until its cost a request falls no more.
+WARMUP_SLICE_S = 4.0
+FEWEST_WARMUP_SLICES = 3
+MOST_WARMUP_SLICES = 15
+#: A slice that costs less than this part of the cheapest before it: warm-up goes on.
+STILL_FALLING = 0.97
+#: CPU time a request, milliseconds: the limit's and, in the turn next to it, the service's.
+Turn = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A service in one framework at one complexity, over all turns."""
+
+    framework: str
+    complexity: str
+    cpu_ms: float
+    """Of a request, parsing and writing of HTTP included; as `limit_cpu_ms` a geometric mean."""
+    limit_cpu_ms: float
+    ratio: Ratio
+    """Geometric mean over all turns, each paired with the limit's; the t interval is over turns."""
+    of_each_service: tuple[float, ...]
+    """The same of each fresh service: how far processes differ."""
+    bar: float
+
+    @property
+    def verdict(self) -> str:
+        """Missed only where the whole interval is above the bar."""
+        return "missed" if self.ratio.low > self.bar else "held"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often, how long and from where."""
+
+    services: int
+    """Fresh ones of each framework."""
+    turns: int
+    """Of each service, and of the limit next to it."""
+    turn_s: float
+    core: int
+    client_core: int
+    folder: Path
+    """For logs, bodies and the client's script."""
+
+
+def measure(
+    program: Path,
+    frameworks: Sequence[str],
+    payloads: Mapping[str, Payload],
+    plan: Plan,
+    tell: Callable[[str], None],
+) -> list[Standing]:
+    """Each framework at each complexity that has a bar. WrongAnswers, CellsFailed."""
+    turns: dict[tuple[str, str], list[list[Turn]]] = {}
+    for nth in range(1, plan.services + 1):
+        for framework in frameworks:
+            with limit_servers.pair(program, framework, plan.core, plan.folder) as servers:
+                for complexity in BARS[framework]:
+                    tell(f"{framework} {complexity}: service {nth} of {plan.services}")
+                    found = _turns(servers, payloads[complexity], plan)
+                    turns.setdefault((framework, complexity), []).append(found)
+    return [standing(*place, turns[place]) for place in turns]
+
+
+def _turns(servers: tuple[Server, Server], payload: Payload, plan: Plan) -> list[Turn]:
+    body = plan.folder / "body.json"
+    body.write_bytes(payload.body(REQUEST_ID))
+    client = Client(body, plan.client_core)
+    for server in servers:
+        require_right(server, payload)
+        client.warm_up(server)
+    found = []
+    for turn in range(plan.turns):
+        # each turn in the other order: what drifts does so for both alike
+        order = servers if turn % 2 else servers[::-1]
+        costs = {each.name: client.cpu_ms(each, plan.turn_s) for each in order}
+        found.append((costs[servers[0].name], costs[servers[1].name]))
+    return found
+
+
+def standing(framework: str, complexity: str, of_services: Sequence[Sequence[Turn]]) -> Standing:
+    """What the turns of all fresh services say together."""
+    limit_ms, cpu_ms = zip(*(turn for each in of_services for turn in each), strict=True)
+    return Standing(
+        framework,
+        complexity,
+        geometric_mean(cpu_ms),
+        geometric_mean(limit_ms),
+        paired_ratio(cpu_ms, limit_ms),
+        tuple(geometric_mean([own / limit for limit, own in each]) for each in of_services),
+        BARS[framework][complexity],
+    )
+
+
+@dataclass(frozen=True)
+class Client:
+    """wrk with one body, on a core of its own."""
+
+    body: Path
+    core: int
+    connections: int = CONNECTIONS
+
+    def cpu_ms(self, server: Server, seconds: float) -> float:
+        """The server's CPU time a request under load for so many seconds."""
+        return wrk.load(
+            server.name,
+            server.url,
+            self.body,
+            connections=self.connections,
+            seconds=seconds,
+            cores=str(self.core),
+            pids=server.pids,
+        ).service_ms
+
+    def warm_up(self, server: Server) -> None:
+        """Load until a request costs no less."""
+        costs: list[float] = []
+        while not warmed_up(costs):
+            costs.append(self.cpu_ms(server, WARMUP_SLICE_S))
+
+    def output(self, server: Server, seconds: float) -> str:
+        """What wrk prints of a load for so many seconds, of one at least."""
+        return wrk.output(
+            server.url,
+            self.body,
+            connections=self.connections,
+            seconds=seconds,
+            cores=str(self.core),
+        )
+
+
+def warmed_up(costs: Sequence[float]) -> bool:
+    """Whether neither of the last two slices was cheaper than all before it, beyond noise."""
+    if len(costs) < FEWEST_WARMUP_SLICES:
+        return False
+    falling = (costs[i] < STILL_FALLING * min(costs[:i]) for i in (-2, -1))
+    return len(costs) >= MOST_WARMUP_SLICES or not any(falling)
 
 
 def bench_limit(
@@ -48,14 +205,15 @@ def bench_limit(
     study = experiment.load(store.experiment_file("thesis"))
     payloads = {each: payload_of(study, each) for each in COMPLEXITIES}
     with tempfile.TemporaryDirectory(prefix="limit-", dir=watch.begin()) as name:
-        plan = limit_bench.Plan(services, turns, seconds, cores[0], cores[-1], Path(name))
+        plan = Plan(services, turns, seconds, cores[0], cores[-1], Path(name))
         program = limit_servers.build(plan.folder)
-        found = limit_bench.measure(program, chosen, payloads, plan, console.print)
+        found = measure(program, chosen, payloads, plan, console.print)
     described = machine.describe()
     standings = [asdict(each) | {"verdict": each.verdict} for each in found]
     asked = {"services": services, "turns": turns, "turn_s": seconds}
     write_json(KEPT, {"machine": described, "plan": asked, "standings": standings})
-    console.print(_table(found))
+    shown = table("CPU time a request over the practical limit's", _COLUMNS, found)
+    console.print(drawn(shown, wraps=False))
     console.print(
         f"CPU time of the server's processes, kernel native, serial; {services * turns} turns of "
         f"{seconds:g} s over {services} fresh services, each next to a turn of the limit; ratio: "
@@ -75,28 +233,20 @@ def judge(found: list[Standing]) -> None:
         raise LimitMissed(f"{len(missed)} of {len(found)} cost more than they may: {places}")
 
 
-def _table(found: list[Standing]) -> Table:
-    table = Table(title="CPU time a request over the practical limit's", title_justify="left")
-    for heading in ("", "framework"):
-        table.add_column(heading)
-    for heading in ("CPU ms", "limit's", "ratio", "each service", "bar", ""):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for each in found:
-        table.add_row(
-            each.complexity,
-            each.framework,
-            f"{each.cpu_ms:.3f}",
-            f"{each.limit_cpu_ms:.3f}",
-            _ratio(each),
-            " ".join(f"{ratio:.2f}" for ratio in each.of_each_service),
-            f"{each.bar:g}",
-            each.verdict,
-        )
-    return table
-
-
 def _ratio(each: Standing) -> str:
     return f"{each.ratio.estimate:.2f} [{each.ratio.low:.2f}, {each.ratio.high:.2f}]"
+
+
+_COLUMNS: Sequence[Column[Standing]] = (
+    Column("", lambda each: each.complexity),
+    Column("framework", lambda each: each.framework),
+    number("CPU ms", lambda each: f"{each.cpu_ms:.3f}"),
+    number("limit's", lambda each: f"{each.limit_cpu_ms:.3f}"),
+    number("ratio", _ratio),
+    number("each service", lambda it: " ".join(f"{ratio:.2f}" for ratio in it.of_each_service)),
+    number("bar", lambda each: f"{each.bar:g}"),
+    Column("", lambda each: each.verdict),
+)
 
 
 if __name__ == "__main__":

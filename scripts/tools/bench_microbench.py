@@ -1,27 +1,35 @@
-"""`microbench`: the parts of a request without HTTP, and the size from which a strategy pays."""
+"""`microbench`: the parts of a request without HTTP, and the size from which a strategy pays; told
+on a terminal, and kept as JSON and as a Markdown document."""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from restbench import cli
 from restbench.commands.options import console
 from restbench.experiment.cell import ServiceName
+from restbench.experiment.columns import readable
+from restbench.experiment.statistics import t_interval
 from restbench.machine import clock, machine, machine_cpu, machine_lock, watch
+from restbench.show import markdown
+from restbench.show.document import Column, Table, number, table
+from restbench.show.microbench_text import BREAK_EVENS, READING, made_of
 from restbench.show.progress import duration
+from restbench.show.terminal import drawn
 from restbench.store import machine_findings, store
 from restbench.store.microbench_records import Microbench, Score
 from restbench.store.writing import write_text
 from tools import microbench_jmh, microbench_pyperf
 from tools.microbench_break_even import break_evens
 from tools.microbench_plan import PROFILES, Plan, plan_of, shapes, write_bodies
-from tools.microbench_tables import document, terminal
 from tools.service_choice import OnlyServiceOption, OnlyStrategiesOption
 
 Tell = Callable[[str], None]
@@ -31,6 +39,8 @@ MEASURES: Mapping[ServiceName, Measure] = {
     "java": microbench_jmh.measure,
     "python": microbench_pyperf.measure,
 }
+PARTS = "The parts of a request, without HTTP"
+BREAK_EVEN = "From which size on does a strategy pay?"
 
 
 def measure_parts(
@@ -91,6 +101,50 @@ def keep(made: Microbench, folder: Path = store.MICROBENCHES) -> Path:
     path = machine_findings.keep(made, place).with_suffix(".md")
     write_text(path, document(made))
     return path
+
+
+def document(made: Microbench) -> str:
+    """The break-even sizes, then every time behind them."""
+    sections = [
+        f"# {PARTS}",
+        made_of(made),
+        f"## {BREAK_EVEN}",
+        READING,
+        markdown.table(_break_evens(made)),
+        "## Times",
+        "Mean over the processes, with the half-width of its 95 % t interval.",
+        markdown.table(_scores(made)),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def terminal(made: Microbench) -> RenderableType:
+    """The times, and last, where it is seen first, what they say."""
+    shown = (drawn(_scores(made)), drawn(_break_evens(made)))
+    return Group(*shown, Text(READING), Text(made_of(made)))
+
+
+def _break_evens(made: Microbench) -> Table:
+    return table(BREAK_EVEN, BREAK_EVENS, made.break_evens)
+
+
+def _scores(made: Microbench) -> Table:
+    return table(PARTS, _SCORES, made.scores)
+
+
+def _time(score: Score) -> str:
+    interval = t_interval(score.runs_us)
+    return f"{readable(interval.mean)} ± {readable(interval.half_width)}"
+
+
+_SCORES: Sequence[Column[Score]] = (
+    Column("Service", lambda each: each.service),
+    Column("Part", lambda each: each.part),
+    Column("Kernel", lambda each: each.kernel or ""),
+    Column("Strategy", lambda each: each.strategy or ""),
+    Column("Of", lambda each: each.shape or f"{each.rows} rows, empty"),
+    number("µs", _time),
+)
 
 
 if __name__ == "__main__":

@@ -68,22 +68,17 @@ class Plan:
 _ROWS = (250, 500, 1000, 2000, 4000)
 _CUBES = (60, 120, 240, 480)
 """No powers of 2: columns of such rows fall on the same few places of a cache."""
-_PYTHON_LOOPS = (30, 60, 120, 240)
+_LOOPS: dict[ServiceName, tuple[int, ...]] = {"java": _CUBES, "python": (30, 60, 120, 240)}
 """Python's triple loop takes 40 ns an operation."""
 
 SWEEPS: dict[ServiceName, tuple[Sweep, ...]] = {
-    "java": (
-        cubes("loops", _CUBES),
+    name: (
+        cubes("loops", sizes),
         cubes("native", _CUBES),
         study_rows("loops", _ROWS),
         study_rows("native", _ROWS),
-    ),
-    "python": (
-        cubes("loops", _PYTHON_LOOPS),
-        cubes("native", _CUBES),
-        study_rows("loops", _ROWS),
-        study_rows("native", _ROWS),
-    ),
+    )
+    for name, sizes in _LOOPS.items()
 }
 SMALLEST = (cubes("native", (8, 16, 32)),)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,7 +22,8 @@ from restbench.machine import ports, process
 
 LIMIT = "limit"
 SOURCE = ROOT / "scripts" / "tools" / "limit" / "limit.cpp"
-READY_TIMEOUT_S = 10.0
+#: So often a server that is not there yet is asked again: after half a second, then twice as long.
+RETRIES = 5
 REQUEST_ID = 2019
 
 
@@ -109,27 +109,17 @@ def stages_ms(server: Server, payload: Payload, requests: int) -> dict[str, floa
 
 
 def _client() -> httpx.Client:
-    return httpx.Client(trust_env=False, timeout=service.REQUEST_TIMEOUT_S)
+    way = httpx.HTTPTransport(trust_env=False, retries=RETRIES)
+    return httpx.Client(transport=way, trust_env=False, timeout=service.REQUEST_TIMEOUT_S)
 
 
 def _post(client: httpx.Client, server: Server, payload: Payload) -> httpx.Response:
     """Its answer. CellsFailed where there is none in time, or one with another status than 200."""
+    headers = {"Content-Type": "application/json"}
     try:
-        answer = _once_up(client, server, payload)
+        answer = client.post(server.url, content=payload.body(REQUEST_ID), headers=headers)
     except httpx.HTTPError as error:
         raise CellsFailed(f"{server.name}: no answer: {error or type(error).__name__}") from error
     if answer.status_code != httpx.codes.OK:
         raise CellsFailed(f"{server.name}: answered {answer.status_code} {answer.text[:80]!r}")
     return answer
-
-
-def _once_up(client: httpx.Client, server: Server, payload: Payload) -> httpx.Response:
-    headers = {"Content-Type": "application/json"}
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while True:
-        try:
-            return client.post(server.url, content=payload.body(REQUEST_ID), headers=headers)
-        except httpx.ConnectError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from restbench.experiment.cell import Kernel, ServiceName, Shape
 from restbench.experiment.statistics import Ratio, log_welch_ratio, t_interval
 from restbench.store.microbench_records import BreakEven, Score, Verdict
@@ -48,19 +50,15 @@ class Dispatch:
 
     def at(self, rows: float, end: int = MIDDLE) -> float:
         """At any number of rows; `end` says which of the interval."""
-        known = list(self.by_rows)
-        if rows <= known[0] or len(known) == 1:
-            return self.by_rows[known[0]][end]
-        upper = next((each for each in known if each >= rows), known[-1])
-        lower = known[known.index(upper) - 1]
-        return self.by_rows[lower][end] + (rows - lower) * self._slope(lower, upper, end)
+        known, times = list(self.by_rows), [each[end] for each in self.by_rows.values()]
+        beyond = max(0.0, rows - known[-1])
+        return float(np.interp(rows, known, times)) + beyond * self.last_slope(end)
 
     def last_slope(self, end: int = MIDDLE) -> float:
         """Microseconds a row beyond the largest that was measured."""
-        known = list(self.by_rows)
-        return self._slope(known[-2], known[-1], end) if len(known) > 1 else 0.0
-
-    def _slope(self, lower: int, upper: int, end: int) -> float:
+        if len(self.by_rows) < 2:
+            return 0.0
+        lower, upper = list(self.by_rows)[-2:]
         return (self.by_rows[upper][end] - self.by_rows[lower][end]) / (upper - lower)
 
 
@@ -120,9 +118,8 @@ def break_evens(scores: Sequence[Score], shapes: Mapping[str, Shape]) -> list[Br
 def _rivals(
     scores: Sequence[Score], shapes: Mapping[str, Shape]
 ) -> Iterator[tuple[str, Kernel, Rivals]]:
-    dispatches = {
-        each.strategy: _dispatch(scores, each.strategy) for each in scores if each.strategy
-    }
+    strategies = {each.strategy for each in scores if each.strategy}
+    dispatches = {each: _dispatch(scores, each) for each in strategies}
     computed = {
         (each.strategy, each.kernel, each.shape): each for each in scores if each.part == "compute"
     }

@@ -26,7 +26,6 @@ SMOKE = "smoke"
 class Profile:
     """How much is measured. Every part has processes of its own: the interval is over them."""
 
-    description: str
     processes: int
     warmups: int
     values: int
@@ -42,8 +41,8 @@ class Profile:
 
 
 PROFILES = {
+    # Does it work here? No number of it means anything.
     SMOKE: Profile(
-        "Does it work here? No number of it means anything.",
         processes=2,
         warmups=1,
         values=1,
@@ -52,8 +51,8 @@ PROFILES = {
         strategy_shapes=("low",),
         rows=(1,),
     ),
+    # 10 to 20 minutes.
     "quick": Profile(
-        "Three processes a part: 10 to 20 minutes.",
         processes=3,
         warmups=2,
         values=2,
@@ -62,8 +61,8 @@ PROFILES = {
         strategy_shapes=("medium",),
         rows=(1, 100, 1000),
     ),
+    # Every strategy at every size: about an hour and a half.
     "full": Profile(
-        "Eight processes a part, every strategy at every size: about an hour and a half.",
         processes=8,
         warmups=3,
         values=4,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -59,17 +59,14 @@ def _program(module: str) -> list[str]:
 
 def read(suite: Mapping[str, Any]) -> list[Score]:
     """The scores in pyperf's own file: a run is a process, its values are seconds."""
-    return list(_scores(suite))
-
-
-def _scores(suite: Mapping[str, Any]) -> Iterator[Score]:
     # what all benchmarks have in common, the name of a single one too, stands above them
-    common = suite.get("metadata", {})
+    common, scores = suite.get("metadata", {}), []
     for each in suite["benchmarks"]:
         name = each.get("metadata", {}).get("name") or common["name"]
         runs = [run["values"] for run in each["runs"] if run.get("values")]
         runs_us = tuple(MICROSECONDS * fmean(values) for values in runs)
-        yield Score(service="python", runs_us=runs_us, **_place(name))
+        scores.append(Score(service="python", runs_us=runs_us, **_place(name)))
+    return scores
 
 
 def _place(name: str) -> dict[str, Any]:

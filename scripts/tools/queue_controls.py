@@ -7,21 +7,22 @@ service takes part: clients send the contract's statements themselves.
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from restbench import cli
 from restbench.analyse.queue_checker import RULES, Report, check
 from restbench.deploy.database import Database, fresh
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
 from restbench.experiment.faults import Fault
-from restbench.failures import Failure
 from restbench.machine import watch
 from tools.sql_queues import Pop, SqlQueues
 
@@ -117,21 +118,16 @@ def run(controls: Sequence[Control], times: int, load_s: float, say: Callable[[s
     return all_right
 
 
-def main() -> int:
-    """For people: a line a control."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", type=int, default=10)
-    parser.add_argument("--load-s", type=float, default=1.0)
-    parser.add_argument("--only", default="", help="controls whose name has this in it")
-    asked = parser.parse_args()
+def queue_controls(
+    times: Annotated[int, typer.Option(help="Loads of each control.")] = 10,
+    load_s: Annotated[float, typer.Option(help="How long each goes on.")] = 1.0,
+    only: Annotated[str, typer.Option(help="Controls whose name has this in it.")] = "",
+) -> None:
+    """Does the checker of queues find what is wrong, and nothing else?"""
     watch.begin()
-    chosen = [each for each in CONTROLS if asked.only in each.name]
-    try:
-        return 0 if run(chosen, asked.times, asked.load_s, print) else 1
-    except Failure as error:
-        print(error, file=sys.stderr)
-        return int(error.exit_code)
+    if not run([each for each in CONTROLS if only in each.name], times, load_s, print):
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    cli.main(cli.alone(queue_controls))

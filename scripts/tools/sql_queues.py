@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import psycopg
 from psycopg.rows import dict_row
 
 from restbench.analyse.queue_history import Address
-from restbench.deploy.migrations import CONTRACT
+from restbench.deploy.migrations import CONTRACT, Connection
 from restbench.drive.queue_client import Answer, NotSent
 from restbench.failures import EnvironmentProblem
 
@@ -23,7 +23,6 @@ from restbench.failures import EnvironmentProblem
 #: which pops twice; and a delete whose inner select locks nothing, which says empty of what is not.
 Pop = Literal["skip-locked", "select-then-delete", "plain"]
 _OK, _REFUSED = 200, 503
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 
 @cache

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from restbench.calibrate.stub import HOST, STRATEGY, Behaviour
 from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.drive import generator, relay
-from restbench.drive.generator import Generator, Sent
+from restbench.drive.generator import CORRECT, Generator, Sent
 from restbench.drive.payload import ANSWER_REST, Payload, make_payload, path_of
+from restbench.drive.wrk import Load
 from restbench.experiment.cell import Cell, Shape
 from restbench.machine import ports, process
 from restbench.machine.placement import Cores, allowed_cores, core_list, place
@@ -25,6 +26,7 @@ COMPLEXITY = "low"
 PAYLOAD: Payload = make_payload(Shape(rows=30, inner=20, columns=20), 2019, 0, 50)
 #: A service is asked by so many, as the study's lightest load.
 USERS = 10
+CELL = Cell(service="java", strategy=STRATEGY, complexity=COMPLEXITY, users=USERS)
 
 Tell = Callable[[str], None]
 
@@ -48,39 +50,41 @@ class Bench:
             PAYLOAD.write(self.folder / COMPLEXITY)
         return self.folder / COMPLEXITY
 
-    @contextmanager
-    def generator(self, users: int) -> Iterator[Generator]:
-        """A load generator as a run's: on cores of its own where there are enough."""
-        cores = None if self.cores.shared else core_list(self.cores.load)
-        with generator.started(users, self.folder / f"load-{users}", cores) as load:
-            yield load
+    @property
+    def load_cores(self) -> str | None:
+        """The generator's own, where there are enough."""
+        return None if self.cores.shared else core_list(self.cores.load)
 
-    @contextmanager
-    def stub(self, load: Generator, behaviour: Behaviour) -> Iterator[Service]:
+    def generator(self, users: int) -> AbstractContextManager[Generator]:
+        """A load generator as a run's."""
+        return generator.started(users, self.folder / f"load-{users}", self.load_cores)
+
+    def stub(self, load: Generator, behaviour: Behaviour) -> AbstractContextManager[Service]:
         """A running stub, announced to the load generator; port and answer are set here."""
-        answer = str((self.payload / ANSWER_REST).resolve())
-        configured = replace(behaviour, port=ports.free(), answer_file=answer)
-        command = [sys.executable, "-m", "restbench.calibrate.stub", json.dumps(asdict(configured))]
-        line = process.bound_to_us(command, core_list(self.cores.service))
-        log = self.folder / "stub.log"
-        url = f"http://{HOST}:{configured.port}"
-        with Service("java", url, [process.start(line, log)], log=log) as stub:
-            service.await_ready(stub)
-            self.announce(load, stub, STRATEGY)
-            yield stub
+        port, answer = ports.free(), str((self.payload / ANSWER_REST).resolve())
+        told = json.dumps(asdict(replace(behaviour, port=port, answer_file=answer)))
+        command = [sys.executable, "-m", "restbench.calibrate.stub", told]
+        return self._announced(load, port, command, core_list(self.cores.service))
+
+    def relayed(
+        self, load: Generator, target: Service, delay_ms: int
+    ) -> AbstractContextManager[Service]:
+        """The generator's trials go to a stub through a relay, on the generator's cores."""
+        port = ports.free()
+        command = relay.command((HOST, port), target.address, delay_ms)
+        return self._announced(load, port, command, self.load_cores)
 
     @contextmanager
-    def relayed(self, load: Generator, target: Service, delay_ms: int) -> Iterator[None]:
-        """The generator's trials go to a stub through a relay, on the generator's cores."""
-        own = HOST, ports.free()
-        cores = None if self.cores.shared else core_list(self.cores.load)
-        line = process.bound_to_us(relay.command(own, target.address, delay_ms), cores)
-        log = self.folder / "relay.log"
-        started = [process.start(line, log)]
-        with Service("java", "http://{}:{}".format(*own), started, log=log) as way:
-            service.await_ready(way)
-            self.announce(load, way, STRATEGY)
-            yield
+    def _announced(
+        self, load: Generator, port: int, command: list[str], cores: str | None
+    ) -> Iterator[Service]:
+        """What the command starts at this port, to which the generator's trials go."""
+        log = self.folder / f"port-{port}.log"
+        started = process.start(process.bound_to_us(command, cores), log)
+        with Service("java", f"http://{HOST}:{port}", [started], log=log) as running:
+            service.await_ready(running)
+            self.announce(load, running, STRATEGY)
+            yield running
 
     def java(self) -> Service:
         """A fresh Java service, on a port of its own."""
@@ -113,11 +117,18 @@ class Bench:
         return sent
 
 
+def load_of(sent: Sent) -> Load:
+    """What came of a trial, in wrk's terms."""
+    opened, closed = sent.opened, sent.closed
+    correct = int((sent.measured["outcome"] == CORRECT).sum())
+    return Load(
+        correct,
+        per_s=correct / sent.seconds,
+        service_ms=(closed.service_ms - opened.service_ms) / correct,
+        generator_ms=(closed.generator_ms - opened.generator_ms) / correct,
+    )
+
+
 def url_of(target: Service, strategy: str) -> str:
     """Where its requests go."""
     return target.base_url + path_of("matrix", strategy)
-
-
-def cell_of(strategy: str) -> Cell:
-    """The cell of a service's trials."""
-    return Cell(service="java", strategy=strategy, complexity=COMPLEXITY, users=USERS)

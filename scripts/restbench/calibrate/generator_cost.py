@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restbench.calibrate.bench import Bench
+from restbench.calibrate.bench import Bench, load_of
 from restbench.calibrate.stub import STRATEGY, Behaviour
-from restbench.drive.generator import CORRECT, Generator
+from restbench.drive.generator import Generator
 from restbench.experiment.records import CalibrationCheck
 from restbench.machine.placement import LARGEST_LOAD_SHARE, Cores, own_load_cores
 from restbench.store.trials import Trial
@@ -65,16 +65,9 @@ def ceiling(bench: Bench, load: Generator) -> Ceiling:
     with bench.stub(load, Behaviour()) as stub:
         for users in CEILING_USERS:
             bench.tell(f"{users} users of a stub that answers at once")
-            sent = bench.trial(load, STRATEGY, users, TIMES_S, stub.pids())
-            opened, closed, all_ms = sent.opened, sent.closed, 1000 * sent.seconds
-            found.append(
-                Ceiling(
-                    per_s=float((sent.measured["outcome"] == CORRECT).sum()) / sent.seconds,
-                    users=users,
-                    stub_cores=(closed.service_ms - opened.service_ms) / all_ms,
-                    generator_cores=(closed.generator_ms - opened.generator_ms) / all_ms,
-                )
-            )
+            seen = load_of(bench.trial(load, STRATEGY, users, TIMES_S, stub.pids()))
+            cores = (seen.per_s * ms / 1000 for ms in (seen.service_ms, seen.generator_ms))
+            found.append(Ceiling(seen.per_s, users, *cores))
     return max(found, key=lambda each: each.per_s)
 
 

@@ -121,9 +121,6 @@ def judge(found: Sequence[Found]) -> CalibrationCheck:
 
 
 def _in_words(found: Found) -> str:
-    p99 = (
-        f"p99 not known ({found.completions} responses)"
-        if found.p99_ms is None
-        else f"p99 {found.p99_ms:.2f} ms"
-    )
+    unknown = f"p99 not known ({found.completions} responses)"
+    p99 = unknown if found.p99_ms is None else f"p99 {found.p99_ms:.2f} ms"
     return f"{found.delay_ms:g} ms: median {found.median_ms:.2f} ms, {p99}"

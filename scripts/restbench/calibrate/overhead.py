@@ -12,17 +12,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from restbench.calibrate.bench import USERS, Bench, cell_of
+from restbench.calibrate.bench import CELL, USERS, Bench, load_of
 from restbench.deploy.service import Service
 from restbench.drive import monitor
-from restbench.drive.generator import CORRECT, Generator
+from restbench.drive.generator import Generator
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import paired_ratio
 from restbench.machine import process
 from restbench.machine.placement import allowed_cores
 from restbench.store.folders import CellFolder
 
-CELL = cell_of("serial")
 #: A sample of each collector is taken once a second.
 TIMES_S = (0.2, 1.0)
 PAIRS = 30
@@ -69,8 +68,7 @@ def _trial(
         before_s, begun_s = _cpu_s(pids), time.monotonic()
         sent = load.trial(CELL.strategy, USERS, *TIMES_S, service.pids())
         share = (_cpu_s(pids) - before_s) / (time.monotonic() - begun_s) / len(allowed_cores())
-    per_s = float((sent.measured["outcome"] == CORRECT).sum()) / sent.seconds
-    return per_s, share
+    return load_of(sent).per_s, share
 
 
 def _cpu_s(pids: tuple[int, ...]) -> float:
@@ -80,9 +78,8 @@ def _cpu_s(pids: tuple[int, ...]) -> float:
 
 def judge(pairs: Sequence[Pair]) -> CalibrationCheck:
     """The check's record: what they take is small, and no loss beyond it is seen."""
-    ratio = paired_ratio(
-        [each.watched_per_s for each in pairs], [each.bare_per_s for each in pairs]
-    )
+    watched, bare = [each.watched_per_s for each in pairs], [each.bare_per_s for each in pairs]
+    ratio = paired_ratio(watched, bare)
     cost, low, high = 1 - ratio.estimate, 1 - ratio.high, 1 - ratio.low
     cpu_share = sum(each.cpu_share for each in pairs) / len(pairs)
     return CalibrationCheck(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import scipy  # its parts are loaded when they are first used
 
 from restbench.analyse import estimates
-from restbench.calibrate.bench import USERS, Bench, cell_of
+from restbench.calibrate.bench import CELL, USERS, Bench
 from restbench.drive.generator import Generator
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import CONFIDENCE, geometric_interval
@@ -21,7 +21,6 @@ from restbench.schedule.pace import Pace, Planned
 from restbench.schedule.reduction import reduced
 from restbench.store.trials import AGAIN, Trial
 
-CELL = cell_of("serial")
 #: Of the fastest cells a user has ten answers and more in the shortest trial.
 PACE = Pace(response_s=0.001)
 COMPARISONS = 40
@@ -80,9 +79,9 @@ def judge(trials: Sequence[Trial]) -> CalibrationCheck:
     )
 
 
-def most_by_chance(comparisons: int, wrong: float = 1 - CONFIDENCE) -> int:
+def most_by_chance(comparisons: int) -> int:
     """The largest number of wrong verdicts that is no sign of a defect: more come with at most
     LEAST_PROBABILITY (binomial)."""
     numbers = range(comparisons + 1)
-    beyond = (scipy.special.bdtrc(number, comparisons, wrong) for number in numbers)
-    return next(n for n, of in enumerate(beyond) if of <= LEAST_PROBABILITY)
+    beyond = scipy.special.bdtrc(numbers, comparisons, 1 - CONFIDENCE)
+    return next(number for number in numbers if beyond[number] <= LEAST_PROBABILITY)

@@ -84,9 +84,9 @@ def closed(bench: Bench, load: Generator, stall: Stall = STALL) -> Closed:
     )
 
 
-def judge_closed(found: Closed, stall: Stall = STALL) -> CalibrationCheck:
+def judge_closed(found: Closed) -> CalibrationCheck:
     """The check's record: a closed load is as blind as it is said to be, and no blinder."""
-    stall_ms = 1000 * stall.stall_s
+    stall_ms = 1000 * STALL.stall_s
     saw_size = abs(found.slowest_ms - DELAY_MS - stall_ms) <= TOLERANCE * stall_ms
     hidden = abs(found.p99_ms - DELAY_MS) <= TOLERANCE * stall_ms
     return CalibrationCheck(
@@ -129,14 +129,14 @@ def opened(bench: Bench, load: Generator, stall: Stall = STALL) -> dict[float, f
     return dict(zip(PERCENTS, shown.tolist(), strict=True))
 
 
-def judge_opened(found: Mapping[float, float], stall: Stall = STALL) -> CalibrationCheck:
+def judge_opened(found: Mapping[float, float]) -> CalibrationCheck:
     """The check's record: an open load shows the stall at its analytic size."""
-    expected = {percent: stall.expected_ms(percent) for percent in found}
-    limit_ms = TOLERANCE * 1000 * stall.stall_s
+    expected = {percent: STALL.expected_ms(percent) for percent in found}
+    limit_ms = TOLERANCE * 1000 * STALL.stall_s
     return CalibrationCheck(
         name="stall, open load",
         question="Does an open load show a service that stops, at its size?",
-        measured=f"a stall of {1000 * stall.stall_s:.0f} ms: "
+        measured=f"a stall of {1000 * STALL.stall_s:.0f} ms: "
         + ", ".join(
             f"{_name(percent)} {value:.0f} ms (expected {expected[percent]:.0f})"
             for percent, value in found.items()

@@ -1,6 +1,6 @@
 """A service whose truth is known: it answers right, after a given delay, and stops on order.
 
-    python -m restbench.stub '{"port": 18500, "answer_file": "answer-rest.json", "delay_ms": 5}'
+    python -m restbench.calibrate.stub '{"port": 18500, "answer_file": "answer-rest.json"}'
 
 It speaks as much of the contract as the measuring chain asks for. It reads nothing of a request
 but its id, so that it answers faster than any service that computes.
@@ -142,9 +142,8 @@ def _body_bytes(head: bytes) -> int:
 
 
 def _ok(header: str = "") -> bytes:
-    return (
-        f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{header}Content-Length: %d\r\n\r\n"
-    ).encode()
+    common = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    return f"{common}{header}Content-Length: %d\r\n\r\n".encode()
 
 
 async def serve(behaviour: Behaviour) -> None:

@@ -11,10 +11,10 @@ import random
 from collections.abc import Sequence
 from statistics import fmean
 
-from restbench.calibrate.bench import PAYLOAD, USERS, Bench, url_of
+from restbench.calibrate.bench import PAYLOAD, USERS, Bench, load_of, url_of
 from restbench.deploy.service import Service
 from restbench.drive import wrk
-from restbench.drive.generator import CORRECT, Generator
+from restbench.drive.generator import Generator
 from restbench.drive.wrk import Load
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import geometric_interval
@@ -47,23 +47,12 @@ def measure(bench: Bench, load: Generator, service: Service, rounds: int = ROUND
         turns: Round = {}
         for generator, strategy in shuffler.sample(every, len(every)):
             turns[generator, strategy] = (
-                _by_jmeter(bench, load, service, strategy)
+                load_of(bench.trial(load, strategy, USERS, TIMES_S, service.pids()))
                 if generator == "JMeter"
                 else _by_wrk(bench, service, strategy)
             )
         found.append(turns)
     return found
-
-
-def _by_jmeter(bench: Bench, load: Generator, service: Service, strategy: str) -> Load:
-    sent = bench.trial(load, strategy, USERS, TIMES_S, service.pids())
-    correct = int((sent.measured["outcome"] == CORRECT).sum())
-    return Load(
-        correct,
-        per_s=correct / sent.seconds,
-        service_ms=(sent.closed.service_ms - sent.opened.service_ms) / correct,
-        generator_ms=(sent.closed.generator_ms - sent.opened.generator_ms) / correct,
-    )
 
 
 def _by_wrk(bench: Bench, service: Service, strategy: str) -> Load:
@@ -99,9 +88,8 @@ def judge(rounds: Sequence[Round], *, shared: bool) -> CalibrationCheck:
         for generator in GENERATORS
     }
     jmeter, other = (geometric_interval(ratios[generator]).estimate for generator in GENERATORS)
-    changed = geometric_interval(
-        [a / b for a, b in zip(ratios["JMeter"], ratios["wrk"], strict=True)]
-    )
+    in_pairs = zip(ratios["JMeter"], ratios["wrk"], strict=True)
+    changed = geometric_interval([a / b for a, b in in_pairs])
     by_cpu = explained(rounds, shared=shared)
     beyond = max(changed.low / by_cpu, by_cpu / changed.high)
     return CalibrationCheck(

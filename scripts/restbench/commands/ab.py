@@ -45,8 +45,11 @@ def compare_builds(  # noqa: PLR0913 - one option each
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
         order = _order(name, cells, minutes)
-        for path in (junit, summary):
-            _require_folder(path)
+        for path in filter(None, (junit, summary)):
+            if not path.absolute().parent.is_dir():
+                raise BadConfiguration(f"{path}: its folder is not there")
+            if path.is_dir():
+                raise BadConfiguration(f"{path}: is a folder: give the name of a file")
         commits = builds.resolved({"A": first, "B": second})
         machine_lock.take()
         settings = order.experiment.settings
@@ -80,8 +83,3 @@ def _order(name: str, cells: str, minutes: float) -> Order:
     # However long it takes, nobody looks before the end: no claim stops it.
     profile = order.profile.model_copy(update={"blocks": order.profile.most_blocks})
     return replace(order, profile=profile)
-
-
-def _require_folder(path: Path | None) -> None:
-    if path is not None and not path.absolute().parent.is_dir():
-        raise BadConfiguration(f"{path}: its folder is not there")

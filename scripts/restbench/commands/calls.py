@@ -165,9 +165,8 @@ def _service(attach: str, folder: Path, started: ExitStack) -> Service:
     """The Java service: of others, of `make serve`, or one of our own."""
     if attach or "java" in serve.running():
         return service.attach("java", attach or f"http://127.0.0.1:{ports.port('java')}")
-    return started.enter_context(
-        service.start("java", "none", None, folder / "service", port=ports.free())
-    )
+    own = service.start("java", "none", None, folder / "service", port=ports.free())
+    return started.enter_context(own)
 
 
 def _table(

@@ -12,7 +12,6 @@ from restbench.commands.options import DatabaseUrlOption, PostgresBinOption, con
 from restbench.deploy import database, serve
 from restbench.deploy.database import Database
 from restbench.deploy.migrations import Role
-from restbench.failures import EnvironmentProblem
 
 Action = Literal["start", "stop", "status", "migrate", "psql"]
 
@@ -40,20 +39,16 @@ def manage_database(  # noqa: PLR0913, PLR0917 - an option each
             password = server.password_file("service")
             console.print(f"{server.url('service')}  (password: {password})")
         case "stop":
-            try:
-                database.attached(place, postgres_bin).stop()
-            except EnvironmentProblem:
-                console.print("nothing was running")
-            else:
+            server = Database(place, postgres_bin)
+            if server.alive():
+                server.stop()
                 console.print("stopped: database")
+            else:
+                console.print("nothing was running")
         case _:
-            _ask(action, _known(place, postgres_bin, database_url), role, arguments or [])
-
-
-def _known(place: Path, postgres_bin: Path | None, url: str | None) -> Database:
-    if url:
-        return Database(place, postgres_bin, url)
-    return database.attached(place, postgres_bin)
+            others = Database(place, postgres_bin, database_url) if database_url else None
+            server = others or database.attached(place, postgres_bin)
+            _ask(action, server, role, arguments or [])
 
 
 def _ask(action: Action, server: Database, role: Role, arguments: list[str]) -> None:

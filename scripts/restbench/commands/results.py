@@ -113,9 +113,8 @@ def browse_runs(
     for line in found.left_out:
         console.print(f"left out  {line}", markup=False, soft_wrap=True)
     if not found.runs:
-        console.print(
-            f"{store.RESULTS}: no run to show yet; 'restbench run' makes one", soft_wrap=True
-        )
+        none = f"{store.RESULTS}: no run to show yet; 'restbench run' makes one"
+        console.print(none, soft_wrap=True)
         return
     page = site.write(store.RESULTS, found)
     runs = f"{len(found.runs)} run{'s' * (len(found.runs) != 1)}"

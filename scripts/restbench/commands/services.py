@@ -40,9 +40,8 @@ def serve_services(
         runs_on += [jvm.java()] if service.name == "java" else []
         console.print(f"# {service.name}: {service.base_url}  (docs: {service.base_url}/docs)")
         console.print(f"#   {', '.join(each for each in runs_on if each)}", soft_wrap=True)
-        for line in serve.curl_lines(service):
-            console.print(line, markup=False, soft_wrap=True)
-        for line in serve.messages_lines(service) if settings else ():
+        lines = serve.messages_lines(service) if settings else []
+        for line in serve.curl_lines(service) + lines:
             console.print(line, markup=False, soft_wrap=True)
     console.print("# 'make stop' ends them")
 

@@ -63,7 +63,8 @@ def built(
                 checkouts[str(commit)] = _built(commit, folder, settings)
         yield {name: checkouts[str(commit)] for name, commit in commits.items()}
     finally:
-        _remove(folder)
+        guardian.remove(folder)
+        _git("worktree", "prune")
 
 
 def sweep() -> None:
@@ -76,11 +77,6 @@ def sweep() -> None:
 
 def _folder() -> Path:
     return REPOSITORY / ".cache" / "ab"
-
-
-def _remove(folder: Path) -> None:
-    guardian.remove(folder)
-    _git("worktree", "prune")
 
 
 def _commit(asked: str) -> BuiltCommit:

@@ -22,7 +22,7 @@ from restbench.deploy import migrations, postgres
 from restbench.deploy.migrations import CONTRACT, ROLES, Connection, Role
 from restbench.deploy.postgres import Server
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.machine import ports, watch
+from restbench.machine import guardian, ports, watch
 
 NAME = "restbench"
 #: What is killed: one backend of a service, the postmaster alone, or every process.
@@ -112,7 +112,7 @@ class Database:
                 victims = (running.pid,)
             case "backend":
                 victims = self._a_backend()
-        postgres.send(victims, how)
+        guardian.kill(victims, how)
         return victims
 
     def restart(self) -> None:

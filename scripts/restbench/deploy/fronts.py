@@ -93,13 +93,11 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
     folder = own_folder(front, place)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    buffers = place.protects
+    limit = _set(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
     filled = {
         "FRONT_SERVERS": servers,
-        "FRONT_REQUEST_BUFFERING": "on" if buffers else "off",
-        "FRONT_MAX_BODY_BYTES": _set(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
-        if buffers
-        else "0",
+        "FRONT_REQUEST_BUFFERING": "on" if place.protects else "off",
+        "FRONT_MAX_BODY_BYTES": limit if place.protects else "0",
         "FRONT_RUN": str(folder),
         "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
         "FRONT_RECEIVE_SECONDS": _receive_seconds(place),

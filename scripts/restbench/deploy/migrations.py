@@ -87,10 +87,9 @@ def _make_role(owner: Connection, name: str, password: str) -> None:
     log or statistics."""
     known = owner.execute("SELECT FROM pg_roles WHERE rolname = %s", [name]).fetchone()
     verifier = owner.pgconn.encrypt_password(password.encode(), name.encode(), b"scram-sha-256")
-    statement = sql.SQL("{} ROLE {} LOGIN PASSWORD {}").format(
-        sql.SQL("CREATE" if known is None else "ALTER"), sql.Identifier(name), verifier.decode()
-    )
-    owner.execute(statement)
+    verb, role = sql.SQL("CREATE" if known is None else "ALTER"), sql.Identifier(name)
+    statement = sql.SQL("{} ROLE {} LOGIN PASSWORD {}")
+    owner.execute(statement.format(verb, role, verifier.decode()))
 
 
 def _line(error: psycopg.Error) -> str:

@@ -131,12 +131,12 @@ class Server:
         """Return when no process of it is left, whatever was killed before; one that is paused, or
         does not end in time, is killed."""
         if (running := self.postmaster()) is not None:
-            send(self.pids(), signal.SIGCONT)
-            send([running.pid], how)
+            guardian.kill(self.pids(), signal.SIGCONT)
+            guardian.kill([running.pid], how)
             if not self._are_gone(STOP_TIMEOUT_S):
-                send(self.pids(), signal.SIGKILL)
+                guardian.kill(self.pids())
         if not self._are_gone(ORPHANS_S):
-            send(self.pids(), signal.SIGKILL)
+            guardian.kill(self.pids())
             self._are_gone(ORPHANS_S)
         # Of one that was killed: another process, or a zombie, may have its number by now.
         (self.data / "postmaster.pid").unlink(missing_ok=True)
@@ -166,8 +166,13 @@ class Server:
 
     def pids(self) -> tuple[int, ...]:
         """Every process of it now, those whose postmaster was killed included."""
-        found = (_id_where(entry, self.data) for entry in Path("/proc").iterdir())
-        return tuple(sorted(pid for pid in found if pid))
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # gone, or another user's
+                is_here = (entry / "cwd").readlink() == self.data
+                if is_here and (entry / "comm").read_text() == "postgres\n":
+                    found.append(int(entry.name))
+        return tuple(sorted(found))
 
     def ordinary_user(self) -> list[str]:
         """What a command line begins with, so that it does not run as root; EnvironmentProblem
@@ -196,23 +201,6 @@ class Server:
             return not (self.child and self.child.poll() is None) and not self.pids()
 
         return clock.comes_true(are_gone, timeout_s, LOOK_EVERY_S)
-
-
-def _id_where(entry: Path, data: Path) -> int:
-    """The id of a process of PostgreSQL that works in this folder; else 0."""
-    try:
-        if entry.name.isdigit() and (entry / "cwd").readlink() == data:
-            return int(entry.name) if (entry / "comm").read_text() == "postgres\n" else 0
-    except OSError:  # gone, or another user's
-        return 0
-    return 0
-
-
-def send(pids: Sequence[int], how: signal.Signals) -> None:
-    """A signal to each that is still there."""
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, how)
 
 
 def write_secret(path: Path, text: str) -> None:

@@ -59,13 +59,11 @@ def lacking(name: ServiceName, framework: Framework) -> str:
         needed, found = NEEDS_JAVA.get(framework, 0), jvm.version()
         if found < needed:
             return f"{framework}: needs Java {needed}, this is {found}"
-        # Of a jar that is not there another line is said.
-        names = ZipFile(JAR).namelist() if needed and JAR.exists() else [framework]
-        return (
-            ""
-            if any(framework in each for each in names)
-            else f"{framework}: the service was built with a Java below {needed}"
-        )
+        if needed and JAR.exists():  # of one that is not there another line is said
+            with ZipFile(JAR) as jar:
+                if not any(framework in each for each in jar.namelist()):
+                    return f"{framework}: the service was built with a Java below {needed}"
+        return ""
     packages = _missing_packages().get(framework)
     if packages is None:
         return f"{framework}: this checkout's Python service does not have it"

@@ -17,6 +17,7 @@ import psutil
 
 from restbench.deploy import database, fronts, programs, service
 from restbench.deploy.database import Database
+from restbench.deploy.postgres import CLOCK_STEP_S
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, Front, ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import ports
@@ -24,8 +25,6 @@ from restbench.store.store import serve_folder
 from restbench.store.writing import write_json
 
 STOP_TIMEOUT_S = 20.0
-#: A process's time of birth is derived from the clock, which may be set a little meanwhile.
-CLOCK_STEP_S = 2.0
 NAMES: tuple[ServiceName, ...] = ("java", "python")
 EXAMPLE = {
     "requestId": 1,
@@ -97,7 +96,11 @@ def start_all(
     started: list[service.Service] = []
     try:
         for name in NAMES:
-            started.append(_start(name, front, settings))
+            folder = serve_folder() / name
+            own = service.start(
+                name, front, None, folder, outlives_us=True, protected=True, settings=settings
+            )
+            started.append(own)
             _note(started)
     except BaseException:
         for each in started:
@@ -109,11 +112,16 @@ def start_all(
 
 def stop_all() -> list[str]:
     """End the services that `start_all` left running, the fronts before them and the database
-    behind them; returns their names."""
+    behind them; returns their names. EnvironmentProblem where they are another user's."""
     stopped = running()
-    for pids in stopped.values():
+    for name, pids in stopped.items():
         for pid in reversed(pids):
-            _end(pid)
+            try:
+                _end(pid)
+            except psutil.AccessDenied as error:
+                raise EnvironmentProblem(
+                    f"the {name} service (pid {pid}) is another user's: 'make stop' as that one"
+                ) from error
     _state().unlink(missing_ok=True)
     names: list[str] = list(stopped)
     with contextlib.suppress(EnvironmentProblem):
@@ -144,7 +152,7 @@ def running() -> dict[str, list[int]]:
         return {}
     noted = json.loads(_state().read_text(encoding="utf-8"))
     ours = {
-        name: [pid for pid, born_s in processes if _is_the_one(pid, born_s)]
+        name: [pid for pid, born_s in processes if abs(_born_s(pid) - born_s) < CLOCK_STEP_S]
         for name, processes in noted.items()
     }
     return {name: pids for name, pids in ours.items() if pids}
@@ -182,23 +190,11 @@ def _note(started: list[service.Service]) -> None:
     write_json(_state(), noted)
 
 
-def _is_the_one(pid: int, born_s: float) -> bool:
-    now = _born_s(pid)
-    return now is not None and abs(now - born_s) < CLOCK_STEP_S
-
-
-def _born_s(pid: int) -> float | None:
-    try:
+def _born_s(pid: int) -> float:
+    """In seconds since the epoch; 0 of one that is gone."""
+    with contextlib.suppress(psutil.NoSuchProcess):
         return float(psutil.Process(pid).create_time())
-    except psutil.NoSuchProcess:
-        return None
-
-
-def _start(name: ServiceName, front: Front, settings: Mapping[str, str]) -> service.Service:
-    folder = serve_folder() / name
-    return service.start(
-        name, front, None, folder, outlives_us=True, protected=True, settings=settings
-    )
+    return 0.0
 
 
 def _state() -> Path:

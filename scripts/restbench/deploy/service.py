@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import httpx
 
@@ -61,7 +61,7 @@ def _exit_code(ended: subprocess.Popen[bytes]) -> int | None:
 
 
 @dataclass
-class Service:
+class Service(contextlib.AbstractContextManager["Service"]):
     """A reachable service. `processes` is empty for one that was only attached to."""
 
     name: ServiceName
@@ -74,12 +74,8 @@ class Service:
     instances: tuple[Service, ...] = ()
     """Of several, each at an address of its own; empty where there is one."""
 
-    def __enter__(self) -> Self:
-        """It is stopped when the context ends."""
-        return self
-
     def __exit__(self, *_raised: object) -> None:
-        """Stop."""
+        """It is stopped when the context ends."""
         self.stop()
 
     def each(self) -> tuple[Service, ...]:
@@ -128,9 +124,8 @@ class Service:
             )
         if ended := next((each for each in self.instances if not each.alive()), None):
             return ended.ending()
-        code = next(
-            (found for each in self.processes if (found := _exit_code(each)) is not None), None
-        )
+        codes = (_exit_code(each) for each in self.processes)
+        code = next((each for each in codes if each is not None), None)
         how = "does not answer any more" if code is None else _HOW_ENDED.get(code)
         if how is None:
             how = f"died with exit code {code}"
@@ -147,11 +142,8 @@ class Service:
 
     def post(self, path: str, body: bytes) -> httpx.Response:
         """POST one request to a route of a workload, its parameters included."""
-        return self.client.post(
-            self.base_url + path,
-            content=body,
-            headers={"Content-Type": "application/json"},
-        )
+        headers = {"Content-Type": "application/json"}
+        return self.client.post(self.base_url + path, content=body, headers=headers)
 
     def strategies(self) -> list[str]:
         """The names that the service itself offers."""
@@ -170,12 +162,9 @@ class Service:
         answer = self.get(path)
         with contextlib.suppress(ValueError):
             report = answer.json()
-            if (
-                answer.status_code == httpx.codes.OK
-                and isinstance(report, dict)
-                and member in report
-            ):
-                return report
+            is_one = isinstance(report, dict) and member in report
+            if is_one and answer.status_code == httpx.codes.OK:
+                return dict(report)
         raise EnvironmentProblem(
             f"{self.base_url}{path} is no {self.name} service of restbench: "
             f"{answer.status_code} {answer.text[:100]!r}"
@@ -278,12 +267,11 @@ def start(  # noqa: PLR0913 - the last nine are given by name
 
 def _socket_folder() -> Path:
     """For sockets: its path is short, and a front of root's, which is nobody, passes through it."""
-    folder = tempfile.mkdtemp(
-        prefix="restbench-", dir=fronts.ROOTS_FOLDER if os.geteuid() == 0 else None
-    )
-    watch.at_end("remove", Path(folder))
-    Path(folder).chmod(0o711)
-    return Path(folder)
+    place = fronts.ROOTS_FOLDER if os.geteuid() == 0 else None
+    folder = Path(tempfile.mkdtemp(prefix="restbench-", dir=place))
+    watch.at_end("remove", folder)
+    folder.chmod(0o711)
+    return folder
 
 
 def _balanced(instances: Sequence[Service]) -> Service:
@@ -331,10 +319,8 @@ def await_ready(service: Service, timeout_s: float | None = None) -> None:
         if not service.alive():
             break
         with contextlib.suppress(httpx.HTTPError):
-            if (
-                service.client.get(f"{service.base_url}/health", timeout=2.0).status_code
-                == httpx.codes.OK
-            ):
+            answer = service.client.get(f"{service.base_url}/health", timeout=2.0)
+            if answer.status_code == httpx.codes.OK:
                 return
         time.sleep(0.1)
     shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""

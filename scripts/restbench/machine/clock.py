@@ -97,10 +97,8 @@ _STARTED = read()
 def now() -> datetime:
     """The time of day as it was when this process began, and what has passed since: a step of the
     wall clock does not reach it, so nothing ends before it began."""
-    passed_ns = read().boottime_ns - _STARTED.boottime_ns
-    return datetime.fromtimestamp(_STARTED.wall_ns / 1e9).astimezone() + timedelta(
-        microseconds=passed_ns / 1000
-    )
+    passed = timedelta(microseconds=(read().boottime_ns - _STARTED.boottime_ns) / 1000)
+    return datetime.fromtimestamp(_STARTED.wall_ns / 1e9).astimezone() + passed
 
 
 def running_s() -> float:

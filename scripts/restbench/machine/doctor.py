@@ -77,21 +77,17 @@ def _governor(machine: Machine) -> Finding:
 
 
 def _turbo(machine: Machine) -> Finding:
-    effect = "one busy core runs faster than two: parallel techniques look worse than they are"
-    intel = machine.read("sys/devices/system/cpu/intel_pstate/no_turbo")
-    if intel is not None:
-        mend = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
-        return Finding(
-            "turbo",
-            "off" if intel == "1" else "on",
-            "good" if intel == "1" else "worse",
-            effect,
-            mend,
-        )
-    boost = machine.read("sys/devices/system/cpu/cpufreq/boost")
-    mend = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
-    shown = None if boost is None else "off" if boost == "0" else "on"
-    return _wanted("turbo", shown, ("off",), effect, mend)
+    path, off = "sys/devices/system/cpu/intel_pstate/no_turbo", "1"
+    if machine.read(path) is None:
+        path, off = "sys/devices/system/cpu/cpufreq/boost", "0"
+    text = machine.read(path)
+    return _wanted(
+        "turbo",
+        None if text is None else "off" if text == off else "on",
+        ("off",),
+        "one busy core runs faster than two: parallel techniques look worse than they are",
+        f"echo {off} | sudo tee /{path}",
+    )
 
 
 def _huge_pages(machine: Machine) -> Finding:

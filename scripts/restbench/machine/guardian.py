@@ -22,6 +22,7 @@ next to measurements.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -83,13 +84,11 @@ def end(mark: str, quiet_s: float = 0.0) -> list[int]:
     return left
 
 
-def kill(pids: Iterable[int]) -> None:
-    """At once; those that are gone meanwhile, or are another user's, are left out."""
+def kill(pids: Iterable[int], how: signal.Signals = signal.SIGKILL) -> None:
+    """Signal each; those that are gone meanwhile, or are another user's, are left out."""
     for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            continue
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, how)
 
 
 def half_written(folder: Path, pid: int) -> list[Path]:
@@ -105,14 +104,10 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def remove_namespace(name: str) -> None:
-    """A network namespace, with its end of each link; nothing where there is none."""
-    subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
-
-
-def remove_link(name: str) -> None:
-    """A network interface, and the other end of its link; nothing where there is none."""
-    subprocess.run(["ip", "link", "delete", name], capture_output=True, check=False)
+def remove_network(kind: str, name: str) -> None:
+    """A namespace (`netns`) or an interface (`link`), which both take the other ends of their links
+    along; nothing where there is none."""
+    subprocess.run(["ip", kind, "delete", name], capture_output=True, check=False)
 
 
 def unmount(path: Path) -> None:
@@ -135,10 +130,8 @@ def _obey(order: str, harness: int) -> None:
         case ["tidy", folder]:
             for each in half_written(Path(folder), harness):
                 remove(each)
-        case ["netns", name]:
-            remove_namespace(name)
-        case ["link", name]:
-            remove_link(name)
+        case ["netns" | "link" as kind, name]:
+            remove_network(kind, name)
         case ["unmount", path]:
             unmount(Path(path))
 

@@ -25,7 +25,7 @@ def describe() -> dict[str, Any]:
         "processor": _cpu_model(),
         "cores_online": os.cpu_count(),
         "cores_allowed": list(placement.allowed_cores()),
-        "memory_mib": _memory_mib(),
+        "memory_mib": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20,
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", platform.system()),
         "governor": _shown("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -126,9 +126,8 @@ def git(root: Path, *arguments: str) -> str:
 def one_line(machine: dict[str, Any]) -> str:
     """The machine in one line, for the head of a table."""
     return (
-        f"{machine['processor']}, {machine['cores_online']} cores, "
-        f"{machine['memory_mib'] / 1024:.0f} GiB, {machine['system']}, kernel {machine['kernel']}, "
-        f"{machine['java']}, Python {machine['python']}"
+        f"{short(machine)}, {machine['system']}, kernel {machine['kernel']}, {machine['java']}, "
+        f"Python {machine['python']}"
     )
 
 
@@ -155,10 +154,6 @@ def _cpu_model() -> str:
     listing = json.loads(process.output(["lscpu", "-J"]) or '{"lscpu": []}')
     fields = {entry["field"]: entry.get("data", "") for entry in listing["lscpu"]}
     return fields.get("Model name:") or platform.processor() or "unknown processor"
-
-
-def _memory_mib() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
 
 
 def _shown(path: str) -> str:

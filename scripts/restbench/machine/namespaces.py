@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from restbench.failures import EnvironmentProblem
-from restbench.machine import guardian, watch
+from restbench.machine import guardian, process, watch
 
 PREFIX = "rb-"
 #: So many networks of 254 addresses are in 198.18.0.0/15, which RFC 2544 reserves for benchmarks.
@@ -68,9 +68,9 @@ def made(names: Sequence[str]) -> Iterator[dict[str, Host]]:
         yield hosts
     finally:
         # With its namespace it would go only when the kernel gets to that.
-        guardian.remove_link(_link(mark))
+        guardian.remove_network("link", _link(mark))
         for namespace in [*(each.namespace for each in hosts.values()), switch]:
-            guardian.remove_namespace(namespace)
+            guardian.remove_network("netns", namespace)
 
 
 @contextmanager
@@ -105,12 +105,12 @@ def has_netem() -> bool | None:
 
 def end_leftovers() -> None:
     """Remove the namespaces and links of harnesses that are gone."""
-    for name in _output("ip", "netns", "list").splitlines():
-        namespace = name.split()[0]
+    for line in process.output(["ip", "netns", "list"]).splitlines():
+        namespace = line.split()[0]
         mark = namespace.removeprefix(PREFIX).rpartition("-")[0]
         if namespace.startswith(PREFIX) and watch.is_over(mark):
-            guardian.remove_link(_link(mark))
-            guardian.remove_namespace(namespace)
+            guardian.remove_network("link", _link(mark))
+            guardian.remove_network("netns", namespace)
 
 
 def _network(mark: str) -> str:
@@ -154,7 +154,3 @@ def _run(*command: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise EnvironmentProblem(f"{' '.join(command)}: {done.stderr.strip()}")
-
-
-def _output(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Literal
 
@@ -90,18 +90,8 @@ def spent_on(phase: Phase) -> Iterator[None]:
     """The block, or the function that it decorates, is a phase of the run, where an account of it
     is kept."""
     account = _kept.get()
-    if account is None:
+    with account.during(phase) if account else nullcontext():
         yield
-        return
-    with account.during(phase):
-        yield
-
-
-def setup_share(seconds: Mapping[str, float]) -> float:
-    """The share of the whole that is set-up and tear-down: 0 to 1; 0 of nothing."""
-    whole = sum(seconds.values())
-    measuring = sum(seconds.get(phase, 0.0) for phase in MEASURING)
-    return 1 - measuring / whole if whole else 0.0
 
 
 def summary(seconds: Mapping[str, float]) -> str:
@@ -114,5 +104,5 @@ def summary(seconds: Mapping[str, float]) -> str:
         for name, spent in sorted(rest.items(), key=lambda each: -each[1])
     )
     measured = ", ".join(f"{name} {seconds.get(name, 0.0) / whole:.0%}" for name in MEASURING)
-    text = f"set-up and tear-down {setup_share(seconds):.0%} ({parts}), {measured}"
+    text = f"set-up and tear-down {sum(rest.values()) / whole:.0%} ({parts}), {measured}"
     return text.replace("%", " %")

@@ -46,9 +46,8 @@ def own_load_cores(cores: int, cost: float = ASSUMED_COST) -> int:
     if cores < CORES_FOR_OWN_LOAD_CORES:
         return 0
     most = cores // 2
-    return next(
-        (own for own in range(1, most) if (cores - own) * cost <= LARGEST_LOAD_SHARE * own), most
-    )
+    enough = (own for own in range(1, most) if (cores - own) * cost <= LARGEST_LOAD_SHARE * own)
+    return next(enough, most)
 
 
 def place(placement: Placement, allowed: tuple[int, ...], own: int | None = None) -> Cores:

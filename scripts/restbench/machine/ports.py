@@ -25,7 +25,7 @@ def port(name: str) -> int:
     """Where a service, or the front before it, is reached: JAVA_PORT, PYTHON_PORT, ...."""
     variable = PORT_VARIABLES[name]
     text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
-    if not text.isdigit() or not 1 <= int(text) <= 65535:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
         raise EnvironmentProblem(f"{variable}={text} is not a port; allowed are 1 to 65535")
     return int(text)
 

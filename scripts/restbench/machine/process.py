@@ -8,13 +8,12 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import psutil
 
-from restbench.machine import watch
+from restbench.machine import clock, watch
 
 STOP_TIMEOUT_S = 15.0
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -103,9 +102,7 @@ def stop(
     for each in everyone:
         with contextlib.suppress(psutil.NoSuchProcess):
             each.kill()
-    deadline = time.monotonic() + STOP_TIMEOUT_S
-    while any(lives(each) for each in everyone) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    clock.comes_true(lambda: not any(map(lives, everyone)), STOP_TIMEOUT_S)
 
 
 def finished(
@@ -205,11 +202,9 @@ def _name_and_ticks(stat: Path, what: slice = _OWN) -> tuple[str, int]:
 
 def resident_mib(pid: int) -> float:
     """Resident memory of a process; 0 where it is gone."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return float(psutil.Process(pid).memory_info().rss) / 2**20
+    return 0.0
 
 
 def tail(log: Path, lines: int = 12) -> str:

@@ -55,7 +55,8 @@ def problem(error: BaseException, path: Path | None = None) -> StorageProblem | 
             f"on the host it is {on_host}, and user {os.getuid()}:{os.getgid()} may not write "
             "there: start with its owner, BENCH_USER=$(id -u):$(id -g) docker compose ..."
         )
-    return StorageProblem(_message(path or error.filename or "a file", error.errno, mend))
+    place = path or error.filename or "a file"
+    return StorageProblem(f"{place}: cannot be written: {os.strerror(error.errno)}: {mend}")
 
 
 @contextmanager
@@ -94,10 +95,6 @@ def _write_through(path: Path) -> None:
         output.write(b"\0" * TRIAL_BYTES)
         output.flush()
         os.fsync(output.fileno())
-
-
-def _message(place: Path | str, number: int, mend: str) -> str:
-    return f"{place}: cannot be written: {os.strerror(number)}: {mend}"
 
 
 def _mib(size: float) -> str:

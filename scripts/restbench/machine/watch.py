@@ -189,9 +189,11 @@ def _namespace() -> str:
 
 
 def is_over(mark: str) -> bool:
-    """Whether a mark's harness is gone. Of another namespace's nothing can be said."""
+    """Whether a mark's harness is gone. Of another namespace's nothing can be said, nor of a mark
+    that somebody else has made up, for a variable or for a folder that all may write to."""
     parts = mark.split("-")
-    return len(parts) == 4 and parts[2] == _namespace() and _born(int(parts[0])) != parts[1]
+    is_one = len(parts) == 4 and parts[0].isdecimal() and parts[2] == _namespace()
+    return is_one and _born(int(parts[0])) != parts[1]
 
 
 def end_leftovers() -> list[str]:

@@ -5,15 +5,17 @@ Everything is read from `/proc/<pid>/task/*`; nothing is asked of the service it
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 from restbench.machine import process
+from restbench.machine.alongside import alongside
 
 #: A pause between two looks, so that looking does not take a whole core from the service.
 PAUSE_S = 0.0005
@@ -83,76 +85,53 @@ class Observation:
         return [t.tid for t in self.family(prefix) if total and t.cpu_ns / total >= PART]
 
 
-class Watch:
-    """Looks at processes again and again from a thread of its own, until the block ends.
+@contextmanager
+def watched(pids: tuple[int, ...], families: tuple[str, ...]) -> Iterator[Observation]:
+    """Look at processes again and again from a thread of its own while the block goes on; what is
+    seen is complete at its end. `families` are the name prefixes whose peak numbers are counted.
+    Processes that start later are not watched."""
+    seen = Observation()
+    first_reads = {pid: _read_calls(pid) for pid in pids}
+    first_cpu_ms, first_id = process.cpu_ms(pids), _last_id()
+    _look(seen, pids, families, refresh=True)
+    for task in seen.tasks.values():  # of one that is born later all its CPU time counts
+        task.first_cpu_ns = task.last_cpu_ns
 
-    `families` are the name prefixes whose peak numbers are counted.
-    """
-
-    def __init__(self, pids: Callable[[], tuple[int, ...]], families: tuple[str, ...]) -> None:
-        """`pids` are asked once; processes that start later are not watched."""
-        self._pids = pids()
-        self._families = families
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._look_until_stopped, daemon=True)
-        self._first_reads: dict[int, int] = {}
-        self._first_cpu_ms = 0.0
-        self._first_id = 0
-        self.seen = Observation()
-
-    def __enter__(self) -> Self:
-        """Begin to look."""
-        self._first_reads = {pid: _read_calls(pid) for pid in self._pids}
-        self._first_cpu_ms = process.cpu_ms(self._pids)
-        self._first_id = _last_id()
-        self._look(refresh=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_raised: object) -> None:
-        """Look a last time; `seen` is complete then."""
-        self._stop.set()
-        self._thread.join()
-        self._look(refresh=True)
-        self.seen.reads = {pid: _read_calls(pid) - n for pid, n in self._first_reads.items()}
-        self.seen.threads_made = (_last_id() - self._first_id) % _largest_id()
-        used_ns = (process.cpu_ms(self._pids) - self._first_cpu_ms) * 1_000_000
-        left = {tid for pid in self._pids for tid in _thread_ids(pid)}
-        left_ns = sum(task.cpu_ns for tid, task in self.seen.tasks.items() if tid in left)
-        self.seen.ended_cpu_ns = max(0.0, used_ns - left_ns)
-
-    def _look_until_stopped(self) -> None:
-        while not self._stop.is_set():
-            self._look(refresh=False)
+    def look(stopped: threading.Event) -> None:
+        while not stopped.is_set():
+            _look(seen, pids, families, refresh=False)
             time.sleep(PAUSE_S)
 
-    def _look(self, *, refresh: bool) -> None:
-        alive: Counter[str] = Counter()
-        for pid in self._pids:
-            for tid in _thread_ids(pid):
-                task = self._meet(pid, tid, refresh=refresh)
-                if task is not None:
-                    alive.update(p for p in self._families if task.name.startswith(p))
-        self.seen.peak |= alive
-        self.seen.alive += alive
-        self.seen.looks += Counter(alive.keys())
+    with alongside(look):
+        yield seen
+    _look(seen, pids, families, refresh=True)
+    seen.reads = {pid: _read_calls(pid) - count for pid, count in first_reads.items()}
+    largest_id = int(Path("/proc/sys/kernel/pid_max").read_text())
+    seen.threads_made = (_last_id() - first_id) % largest_id
+    used_ns = (process.cpu_ms(pids) - first_cpu_ms) * 1_000_000
+    left = {tid for pid in pids for tid in _thread_ids(pid)}
+    left_ns = sum(task.cpu_ns for tid, task in seen.tasks.items() if tid in left)
+    seen.ended_cpu_ns = max(0.0, used_ns - left_ns)
 
-    def _meet(self, pid: int, tid: int, *, refresh: bool) -> Task | None:
-        known = self.seen.tasks.get(tid)
-        # A thread gives itself its name a moment after it starts: short-lived ones are read anew.
-        if known is not None and not refresh and known.name.startswith(self._families):
-            return known
-        try:
-            now = _read_task(pid, tid)
-        except (OSError, ValueError):
-            return known
-        if known is not None:
-            known.name, known.cores, known.last_cpu_ns = now.name, now.cores, now.last_cpu_ns
-            return known
-        if self._thread.is_alive():
-            now.first_cpu_ns = 0  # born while we watched: all its CPU time counts
-        self.seen.tasks[tid] = now
-        return now
+
+def _look(
+    seen: Observation, pids: tuple[int, ...], families: tuple[str, ...], *, refresh: bool
+) -> None:
+    alive: Counter[str] = Counter()
+    for pid in pids:
+        for tid in _thread_ids(pid):
+            task = seen.tasks.get(tid)
+            # A thread gives itself its name a moment after it starts: short-lived ones are read
+            # anew.
+            if refresh or task is None or not task.name.startswith(families):
+                with contextlib.suppress(OSError, ValueError, IndexError):  # it is gone
+                    task = _read_task(pid, tid, task.first_cpu_ns if task else 0)
+                    seen.tasks[tid] = task
+            if task is not None:
+                alive.update(each for each in families if task.name.startswith(each))
+    seen.peak |= alive
+    seen.alive += alive
+    seen.looks += Counter(alive.keys())
 
 
 def _thread_ids(pid: int) -> list[int]:
@@ -162,17 +141,16 @@ def _thread_ids(pid: int) -> list[int]:
         return []
 
 
-def _read_task(pid: int, tid: int) -> Task:
+def _read_task(pid: int, tid: int, first_cpu_ns: int) -> Task:
     folder = Path(f"/proc/{pid}/task/{tid}")
     status = (folder / "status").read_text()
-    cpu_ns = int((folder / "schedstat").read_text().split()[0])
     return Task(
         pid=pid,
         tid=tid,
         name=_field(status, "Name"),
         cores=_field(status, "Cpus_allowed_list"),
-        first_cpu_ns=cpu_ns,
-        last_cpu_ns=cpu_ns,
+        first_cpu_ns=first_cpu_ns,
+        last_cpu_ns=int((folder / "schedstat").read_text().split()[0]),
     )
 
 
@@ -183,10 +161,6 @@ def _field(status: str, name: str) -> str:
 def _last_id() -> int:
     """The last process or thread id that was given out (the last field of /proc/loadavg)."""
     return int(Path("/proc/loadavg").read_text().split()[-1])
-
-
-def _largest_id() -> int:
-    return int(Path("/proc/sys/kernel/pid_max").read_text())
 
 
 def _read_calls(pid: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from restbench.experiment.cell import Shape
 from restbench.observe import decisions
-from restbench.observe.decisions import Batches
+from restbench.observe.decisions import CALLER, Batches, Places
 from restbench.observe.observe import Observation, Prefix
 
 #: The threads that can do a request's work; the JVM's own compiler and GC threads are left out.
@@ -63,8 +63,13 @@ class Seen:
 
     @property
     def caller(self) -> Prefix:
-        """The threads that a request arrives on."""
-        return decisions.caller_of(self.service, self.framework)
+        """The threads that a request arrives on, as a prefix of their names."""
+        return decisions.CALLERS.get(self.framework, decisions.PLACES[self.service][CALLER])
+
+    @property
+    def places(self) -> Places:
+        """Of the strategy that chooses: where it computes, by its decision."""
+        return decisions.PLACES[self.service] | {CALLER: self.caller}
 
     def share(self, observation: Observation, prefix: Prefix) -> float:
         """The family's part of all workers' CPU time."""
@@ -80,19 +85,3 @@ Verdict = tuple[bool, str]
 Check = Callable[[Seen], Verdict]
 Claim = tuple[str, Check]
 """What a technique's name says, in words, and how that is seen."""
-
-
-def _chooses(seen: Seen) -> Verdict:
-    if seen.batches is None:
-        raise ValueError("no batches were sent")
-    return decisions.judge(
-        seen.service, seen.batches, seen.workers, len(seen.cores), seen.framework
-    )
-
-
-#: The same for both services.
-ADAPTIVE: Claim = (
-    "small requests stay with their caller, a large one leaves it, and of many some do, as its own "
-    "count says",
-    _chooses,
-)

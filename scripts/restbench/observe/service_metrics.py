@@ -10,7 +10,7 @@ from pathlib import Path
 
 from restbench.experiment.records import Window
 
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_STATE = re.compile(r'^jvm_threads_states_threads\{.*state="([^"]+)"')
 _MIB = 2**20
 
 
@@ -30,7 +30,7 @@ def read(path: Path, window: Window) -> ServiceMetrics | None:
     samples = [values for t_ms, values in _samples(path) if window.start_ms <= t_ms < window.end_ms]
     if not samples:
         return None
-    heap = [_total(values, "jvm_memory_used_bytes", {"area": "heap"}) for values in samples]
+    heap = [_total(values, "jvm_memory_used_bytes", 'area="heap"') for values in samples]
     known = [value for value in heap if value is not None]
     return ServiceMetrics(
         heap_peak_mib=max(known) / _MIB if known else None,
@@ -51,25 +51,20 @@ def _samples(path: Path) -> Iterator[tuple[int, dict[str, float]]]:
 
 def _gc_pause_ms(samples: list[dict[str, float]]) -> float:
     """A JVM that has not collected yet has no such metric: that is no pause."""
-    totals = [_total(values, "jvm_gc_pause_seconds_sum", {}) or 0.0 for values in samples]
+    totals = [_total(values, "jvm_gc_pause_seconds_sum") or 0.0 for values in samples]
     return (totals[-1] - totals[0]) * 1000
 
 
 def _threads(samples: list[dict[str, float]]) -> dict[str, float]:
     sums: dict[str, float] = {}
     for values in samples:
-        for labels, value in _series(values, "jvm_threads_states_threads"):
-            state = labels.get("state", "unknown")
-            sums[state] = sums.get(state, 0) + value
+        for series, value in values.items():
+            if state := _STATE.match(series):
+                sums[state[1]] = sums.get(state[1], 0) + value
     return {state: total / len(samples) for state, total in sorted(sums.items())}
 
 
-def _total(values: dict[str, float], name: str, wanted: dict[str, str]) -> float | None:
-    found = [value for labels, value in _series(values, name) if wanted.items() <= labels.items()]
+def _total(values: dict[str, float], name: str, label: str = "") -> float | None:
+    """Over the series of this name with this label; None where there are none."""
+    found = [n for each, n in values.items() if each.partition("{")[0] == name and label in each]
     return sum(found) if found else None
-
-
-def _series(values: dict[str, float], name: str) -> Iterator[tuple[dict[str, str], float]]:
-    for key, value in values.items():
-        if key == name or key.startswith(f"{name}{{"):
-            yield dict(_LABEL.findall(key)), value

@@ -44,65 +44,34 @@ def machine_use(sar_json: Path, window: Window) -> MachineUse | None:
     None when the file is not there or has no sample in the window (`sar` is missing or was late);
     BadConfiguration when it is no such output.
     """
-    samples = _sar_samples(sar_json)
-    try:
-        weighted = [(_sar_weight(sample, window), sample) for sample in samples]
-        return _machine_mean([(weight, sample) for weight, sample in weighted if weight > 0])
-    except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise _no_sadf(sar_json, error) from error
-
-
-def _sar_samples(sar_json: Path) -> list[Any]:
     if not sar_json.exists() or not (text := sar_json.read_text(encoding="utf-8")).strip():
-        return []
+        return None
     try:
-        samples: list[Any] = json.loads(text)["sysstat"]["hosts"][0].get("statistics", [])
+        samples = json.loads(text)["sysstat"]["hosts"][0].get("statistics", [])
+        weighted = [(_sar_weight(each, window), each) for each in samples]
+        return _machine_mean([(weight, each) for weight, each in weighted if weight > 0])
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise _no_sadf(sar_json, error) from error
-    return samples
-
-
-def _no_sadf(sar_json: Path, error: Exception) -> BadConfiguration:
-    return BadConfiguration(f"{sar_json}: not sadf's JSON output: {error!r}")
+        raise BadConfiguration(f"{sar_json}: not sadf's JSON output: {error!r}") from error
 
 
 def _machine_mean(weighted: list[tuple[float, Any]]) -> MachineUse | None:
     if not weighted:
         return None
-    cores = [
-        [
-            (weight, core)
-            for weight, sample in weighted
-            for core in _cores(sample)
-            if core["cpu"] == n
-        ]
-        for n in _core_numbers(weighted)
-    ]
-    everything = [(weight, _all_cores(sample)) for weight, sample in weighted]
+    loads = [(w, {each["cpu"]: each for each in sample["cpu-load"]}) for w, sample in weighted]
+    cores = sorted({name for _, load in loads for name in load if name != "all"}, key=int)
     return MachineUse(
-        machine_cpu_pct=_mean_of((weight, _busy_pct(core)) for weight, core in everything),
+        machine_cpu_pct=_mean_of((w, _busy_pct(load["all"])) for w, load in loads),
         core_pct=tuple(
-            _mean_of((weight, _busy_pct(each)) for weight, each in core) for core in cores
+            _mean_of((w, _busy_pct(load[core])) for w, load in loads if core in load)
+            for core in cores
         ),
-        steal_pct=_mean_of((weight, core["steal"]) for weight, core in everything),
+        steal_pct=_mean_of((w, load["all"]["steal"]) for w, load in loads),
         memory_used_mib=_mean_of((w, each["memory"]["memused"] / _MIB_KIB) for w, each in weighted),
         context_switches_per_s=_mean_of(
-            (weight, sample["process-and-context-switch"]["cswch"]) for weight, sample in weighted
+            (w, each["process-and-context-switch"]["cswch"]) for w, each in weighted
         ),
-        run_queue=_mean_of((weight, sample["queue"]["runq-sz"]) for weight, sample in weighted),
+        run_queue=_mean_of((w, each["queue"]["runq-sz"]) for w, each in weighted),
     )
-
-
-def _core_numbers(weighted: list[tuple[float, Any]]) -> list[str]:
-    return sorted({core["cpu"] for _, sample in weighted for core in _cores(sample)}, key=int)
-
-
-def _cores(sample: Any) -> list[Any]:
-    return [core for core in sample["cpu-load"] if core["cpu"] != "all"]
-
-
-def _all_cores(sample: Any) -> Any:
-    return next(core for core in sample["cpu-load"] if core["cpu"] == "all")
 
 
 def _busy_pct(core: dict[str, float]) -> float:
@@ -110,13 +79,9 @@ def _busy_pct(core: dict[str, float]) -> float:
 
 
 def _sar_weight(sample: Any, window: Window) -> float:
-    return _weight_ms(_stamp_s(sample), sample["timestamp"]["interval"], window)
-
-
-def _stamp_s(sample: Any) -> float:
     stamp = sample["timestamp"]
     moment = datetime.fromisoformat(f"{stamp['date']}T{stamp['time']}").replace(tzinfo=UTC)
-    return moment.timestamp()
+    return _weight_ms(moment.timestamp(), stamp["interval"], window)
 
 
 @dataclass(frozen=True)
@@ -134,22 +99,13 @@ def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> ProcessUs
 
     None when the file is not there or tells nothing of them in the window.
     """
-    return _process_mean(_moments(pidstat, pids), window)
-
-
-def _moments(pidstat: Path, pids: Iterable[int]) -> dict[int, list[dict[str, str]]]:
-    """The lines of these processes by the second that stamps them."""
     if not pidstat.exists():
-        return {}
+        return None
     wanted = set(pids)
     moments: dict[int, list[dict[str, str]]] = {}
     for line in _pidstat_lines(pidstat.read_text(encoding="utf-8")):
         if int(line["PID"]) in wanted:
             moments.setdefault(int(line["Time"]), []).append(line)
-    return moments
-
-
-def _process_mean(moments: dict[int, list[dict[str, str]]], window: Window) -> ProcessUse | None:
     weighted = [(_weight_ms(time_s, 1, window), lines) for time_s, lines in moments.items()]
     inside = [(weight, lines) for weight, lines in weighted if weight > 0]
     if not inside:

@@ -24,6 +24,7 @@ from restbench.experiment.cell import Cell, Technique
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
+from restbench.observe.seen import Verdict
 
 #: What a pop that does not wait takes at most, with our lock held; and what is waited for.
 AT_ONCE_S, PATIENCE_S = 2.0, 4.0
@@ -36,7 +37,6 @@ _HOLD: Mapping[How, LiteralString] = {
     "locked": "SELECT FROM {} WHERE {} = %s FOR UPDATE",
     "deleted": "DELETE FROM {} WHERE {} = %s",
 }
-Verdict = tuple[bool, str]
 
 
 class Claim(NamedTuple):
@@ -153,8 +153,9 @@ def _statement(bench: _Bench, pattern: str, what: str) -> Verdict:
     return does and grown == len(bench.messages), f"{seen}; {grown} {what} for 2 pops"
 
 
-def _waits(bench: _Bench, event: str, deleted: str) -> Verdict:
-    """Locked: waits, then the first; deleted: `deleted` says what comes when that is committed."""
+def _waits(bench: _Bench, retries: int) -> Verdict:
+    """Locked: waits, then the first; deleted: waits, and tries so often again when that is
+    committed, then the second."""
     bench.fill()
     with bench.first_held("locked"):
         popped = bench.pop()
@@ -168,9 +169,8 @@ def _waits(bench: _Bench, event: str, deleted: str) -> Verdict:
         session.commit()
     second = popped.result(PATIENCE_S) == bench.messages[1]
     retried = int(_retries(bench.calls.service) - before)
-    wanted = 1 if deleted == "40001" else 0
     return (
-        seen == again == event and first and second and retried == wanted,
+        seen == again == "Lock/transactionid" and first and second and retried == retries,
         f"first message locked: waits, {seen or 'for nothing'}; deleted: waits, "
         f"{again or 'for nothing'}, then {'the second' if second else 'not the second'}, "
         f"{retried} tries more",
@@ -217,24 +217,24 @@ CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
     "skip-locked": ("a message that another session holds is passed over", _at_once),
     "statements": (
         "the same, and a DELETE by id for each pop",
-        lambda bench: _statement(bench, _DELETE, "DELETEs by id"),
+        partial(_statement, pattern=_DELETE, what="DELETEs by id"),
     ),
     "function": (
         "the same, and a call of the function for each pop",
-        lambda bench: _statement(bench, r"messages\.pop\(", "calls of the function"),
+        partial(_statement, pattern=r"messages\.pop\(", what="calls of the function"),
     ),
     "blocking": (
         "a pop waits for the session that holds the message",
-        lambda bench: _waits(bench, "Lock/transactionid", "the second"),
+        partial(_waits, retries=0),
     ),
     "advisory": ("a pop waits for the queue's lock", _advisory),
     "repeatable-read": (
         "a pop waits for the message; where it is gone then, it is tried again",
-        lambda bench: _waits(bench, "Lock/transactionid", "40001"),
+        partial(_waits, retries=1),
     ),
     "pgmq": (
         "a message that another session holds is passed over, by pgmq's own function",
-        lambda bench: _statement(bench, r"pgmq\.pop\(", "calls of pgmq.pop"),
+        partial(_statement, pattern=r"pgmq\.pop\(", what="calls of pgmq.pop"),
     ),
     "memory": ("no request reaches the database", _memory),
 }
@@ -294,10 +294,7 @@ def _most_active(bench: _Bench, wanted: int) -> int:
 def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Proof:
     """Whether a service keeps a claim."""
     try:
-        with (
-            database.connect() as ours,
-            ThreadPoolExecutor(connections(cell) + MORE) as clients,
-        ):
+        with database.connect() as ours, ThreadPoolExecutor(connections(cell) + MORE) as clients:
             calls = QueueCalls(service, cell.strategy)
             bench = _Bench(calls, cell.technique, database, ours, clients)
             does, evidence = claim.check(bench)

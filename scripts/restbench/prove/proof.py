@@ -20,7 +20,7 @@ from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.records import Proof
 from restbench.observe import decisions
 from restbench.observe.decisions import Batch, Batches
-from restbench.observe.observe import Observation, Watch
+from restbench.observe.observe import Observation, watched
 from restbench.observe.seen import WORKERS, Check, Seen, Verdict
 from restbench.prove import techniques
 
@@ -139,9 +139,9 @@ def _observed(
     """What the kernel saw while so many requests were answered."""
     path = path_of(payload.workload, strategy)
     with (
-        Watch(service.pids, WORKERS[service.name]) as watch,
+        watched(service.pids(), WORKERS[service.name]) as seen,
         ThreadPoolExecutor(at_once) as clients,
     ):
         for answer in clients.map(lambda n: service.post(path, payload.body(n)), range(requests)):
             answer.raise_for_status()
-    return watch.seen
+    return seen

@@ -4,16 +4,18 @@ Java service, by processes of the Python one."""
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import pairwise
 
+from restbench.observe.decisions import CALLER, OF_MANY, SHARED, Batch
 from restbench.observe.observe import MOST, PART, Observation, Prefix
-from restbench.observe.seen import ADAPTIVE, WORKER_POOL, Check, Claim, Seen, Verdict
+from restbench.observe.seen import WORKER_POOL, Claim, Seen, Verdict
 
 #: Threads run one at a time when fewer than this are alive on average.
 ONE_AT_A_TIME = 1.5
 
 
-def _by_one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
+def _one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
     active = [len(each.active(prefix)) for each in seen.single]
     share = seen.least_share(prefix)
     return (
@@ -22,12 +24,8 @@ def _by_one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
     )
 
 
-def _one_thread(prefix: Prefix, what: str) -> Check:
-    return lambda seen: _by_one_thread(seen, prefix, what)
-
-
 def _java_serial(seen: Seen) -> Verdict:
-    return _by_one_thread(seen, seen.caller, "the request's own thread")
+    return _one_thread(seen, seen.caller, "the request's own thread")
 
 
 def _thread_pool(seen: Seen) -> Verdict:
@@ -54,9 +52,10 @@ def _pinned(seen: Seen) -> Verdict:
     masks = {t.cores for each in [*seen.single, seen.double] for t in each.family("pinned")}
     share = seen.least_share("pinned")
     single = all(re.fullmatch(r"\d+", mask) and int(mask) in seen.cores for mask in masks)
+    shown = ", ".join(f"core {mask}" for mask in sorted(masks)) or "none seen"
     return (
         share >= MOST and bool(masks) and single,
-        f"{share:.0%} of the work in pinned workers; kernel's mask: {_listed(masks)}",
+        f"{share:.0%} of the work in pinned workers; kernel's mask: {shown}",
     )
 
 
@@ -84,23 +83,16 @@ def _thread_per_element(seen: Seen) -> Verdict:
     )
 
 
-def _listed(masks: set[str]) -> str:
-    return ", ".join(f"core {mask}" for mask in sorted(masks)) or "none seen"
-
-
-def _a_thread_a_core(prefix: str) -> Check:
-    def check(seen: Seen) -> Verdict:
-        wanted = len(seen.cores)
-        active = min(len(each.active(prefix)) for each in seen.single)
-        ids = {task.tid for each in seen.single for task in each.family(prefix)}
-        share = seen.least_share(prefix)
-        return (
-            share >= MOST and active == wanted == len(ids),
-            f"{share:.0%} of the work in {active} pool threads of {len(ids)}, {wanted} cores, "
-            "the same in each request",
-        )
-
-    return check
+def _a_thread_a_core(seen: Seen, prefix: str) -> Verdict:
+    wanted = len(seen.cores)
+    active = min(len(each.active(prefix)) for each in seen.single)
+    ids = {task.tid for each in seen.single for task in each.family(prefix)}
+    share = seen.least_share(prefix)
+    return (
+        share >= MOST and active == wanted == len(ids),
+        f"{share:.0%} of the work in {active} pool threads of {len(ids)}, {wanted} cores, "
+        "the same in each request",
+    )
 
 
 def _virtual_threads(seen: Seen) -> Verdict:
@@ -119,56 +111,108 @@ def _python_serial(seen: Seen) -> Verdict:
     return share >= 1 - PART, f"{share:.0%} of the work in the web process"
 
 
-def _per_element(prefix: str) -> Check:
-    def check(seen: Seen) -> Verdict:
-        elements = seen.shape.rows * seen.shape.columns
-        workers = [_pool_processes(each, prefix) for each in seen.single]
-        pids = {task.pid for each in seen.single for task in each.family(prefix)}
-        messages = min(sum(each.reads[pid] for pid in pids) for each in seen.single)
-        fewest = min(len(each) for each in workers)
-        return (
-            fewest == seen.pool_size == len(pids) and messages >= elements,
-            f"{fewest} pool processes of {len(pids)} worked on each request ({seen.pool_size} "
-            f"wanted); they read at least {messages} messages for {elements} elements",
-        )
-
-    return check
+def _per_element(seen: Seen, prefix: str) -> Verdict:
+    elements = seen.shape.rows * seen.shape.columns
+    workers = [_pool_processes(each, prefix) for each in seen.single]
+    pids = {task.pid for each in seen.single for task in each.family(prefix)}
+    messages = min(sum(each.reads[pid] for pid in pids) for each in seen.single)
+    fewest = min(len(each) for each in workers)
+    return (
+        fewest == seen.pool_size == len(pids) and messages >= elements,
+        f"{fewest} pool processes of {len(pids)} worked on each request ({seen.pool_size} "
+        f"wanted); they read at least {messages} messages for {elements} elements",
+    )
 
 
-def _per_request(prefix: str) -> Check:
-    def check(seen: Seen) -> Verdict:
-        share = seen.least_share(prefix)
-        most = max(len(_pool_processes(each, prefix)) for each in seen.single)
-        together = len(_pool_processes(seen.double, prefix))
-        wanted = min(2, seen.pool_size)
-        return (
-            share >= MOST and most == 1 and together == wanted,
-            f"{share:.0%} of the work in pool processes: {most} for one request, {together} for "
-            "two",
-        )
-
-    return check
+def _per_request(seen: Seen, prefix: str) -> Verdict:
+    share = seen.least_share(prefix)
+    most = max(len(_pool_processes(each, prefix)) for each in seen.single)
+    together = len(_pool_processes(seen.double, prefix))
+    wanted = min(2, seen.pool_size)
+    return (
+        share >= MOST and most == 1 and together == wanted,
+        f"{share:.0%} of the work in pool processes: {most} for one request, {together} for two",
+    )
 
 
+def _adaptive(seen: Seen) -> Verdict:
+    """Where it counts a request, there the kernel saw the work."""
+    if seen.batches is None:
+        raise ValueError("no batches were sent")
+    small, large = seen.batches.small, seen.batches.large
+    stayed = small.chosen.get(CALLER) == small.requests
+    spread = len(seen.cores) == 1 or not any(batch.chosen.get(CALLER) for batch in large)
+    verdicts = [_in_its_place(seen, batch) for batch in (small, *large)]
+    left, told_of_crowd = _of_a_crowd(seen, seen.batches.crowd)
+    return (
+        stayed and spread and left and all(does for does, _ in verdicts),
+        f"small ones: {verdicts[0][1]}; large ones: "
+        + "; ".join(text for _, text in verdicts[1:])
+        + f"; {told_of_crowd}",
+    )
+
+
+def _in_its_place(seen: Seen, batch: Batch) -> Verdict:
+    """Every request has one place, and the threads of that place did the work."""
+    counted = _counted(seen, batch)
+    if sum(counted.values()) != batch.requests or len(counted) != 1:
+        return False, f"{batch.requests} requests, {counted or 'none'} counted"
+    (place,) = counted
+    prefix = seen.places[place]
+    share, hands = seen.share(batch.seen, prefix), len(batch.seen.active(prefix))
+    wanted = len(seen.cores) if place == SHARED else 1
+    return (
+        share >= MOST and (hands == wanted or batch.requests > 1),
+        f"{place}, {share:.0%} of the work there, by {hands}",
+    )
+
+
+def _of_a_crowd(seen: Seen, crowd: Batch) -> Verdict:
+    """Some leave their caller, and do their part of the work where they go: half of it at least, as
+    the first of them are read elsewhere."""
+    counted, away = _counted(seen, crowd), OF_MANY[seen.service]
+    left = sum(counted.get(each, 0) for each in away)
+    share = sum(seen.share(crowd.seen, seen.places[each]) for each in away)
+    return (
+        sum(counted.values()) == crowd.requests
+        and left >= 1
+        and share >= left / crowd.requests / 2,
+        f"of {crowd.requests} at once {left} {' or '.join(away)}, {share:.0%} of the work there",
+    )
+
+
+def _counted(seen: Seen, batch: Batch) -> dict[str, int]:
+    return {each: int(n) for each, n in batch.chosen.items() if n and each in seen.places}
+
+
+#: The same for both services.
+ADAPTIVE: Claim = (
+    "small requests stay with their caller, a large one leaves it, and of many some do, as its own "
+    "count says",
+    _adaptive,
+)
 JAVA: dict[str, Claim] = {
     "serial": ("the request's own thread does everything", _java_serial),
     "thread-pool": ("min(rows, 100) threads are made for each request", _thread_pool),
     "pinned": ("a worker thread bound to one core does everything", _pinned),
     "pipeline": ("parse, compute and serialize have threads of their own", _pipeline),
     "thread-per-element": ("a new thread for each element, never two at once", _thread_per_element),
-    "shared-pool": ("one pool, a thread a core, shared by all", _a_thread_a_core("shared")),
+    "shared-pool": (
+        "one pool, a thread a core, shared by all",
+        partial(_a_thread_a_core, prefix="shared"),
+    ),
     "fork-join": (
         "a fork-join pool, a thread a core, shared by all",
-        _a_thread_a_core("fork-join"),
+        partial(_a_thread_a_core, prefix="fork-join"),
     ),
     "virtual-threads": ("a virtual thread a row", _virtual_threads),
     "worker-pool": (
         "a thread of one pool does everything",
-        _one_thread("worker-pool", "threads of one pool"),
+        partial(_one_thread, prefix="worker-pool", what="threads of one pool"),
     ),
     "virtual-thread-per-request": (
         "a virtual thread of the request's own does everything",
-        _one_thread("ForkJoi", "carrier threads of virtual threads"),
+        partial(_one_thread, prefix="ForkJoi", what="carrier threads of virtual threads"),
     ),
     "adaptive": ADAPTIVE,
 }
@@ -177,13 +221,13 @@ _A_REQUEST = "each request runs in one process of a {}"
 _POOL, _EXECUTOR = "multiprocessing pool", "process pool executor"
 PYTHON: dict[str, Claim] = {
     "serial": ("one process does everything", _python_serial),
-    "process-per-element": (_AN_ELEMENT.format(_POOL), _per_element("PE-")),
-    "process-per-request": (_A_REQUEST.format(_POOL), _per_request("PR-")),
-    "executor-per-element": (_AN_ELEMENT.format(_EXECUTOR), _per_element("EE-")),
-    "executor-per-request": (_A_REQUEST.format(_EXECUTOR), _per_request("ER-")),
+    "process-per-element": (_AN_ELEMENT.format(_POOL), partial(_per_element, prefix="PE-")),
+    "process-per-request": (_A_REQUEST.format(_POOL), partial(_per_request, prefix="PR-")),
+    "executor-per-element": (_AN_ELEMENT.format(_EXECUTOR), partial(_per_element, prefix="EE-")),
+    "executor-per-request": (_A_REQUEST.format(_EXECUTOR), partial(_per_request, prefix="ER-")),
     "worker-pool": (
         "a thread of one pool does everything",
-        _one_thread(WORKER_POOL, "threads of one pool"),
+        partial(_one_thread, prefix=WORKER_POOL, what="threads of one pool"),
     ),
     "adaptive": ADAPTIVE,
 }

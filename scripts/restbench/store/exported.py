@@ -8,7 +8,7 @@ is `run.schema.json` next to this module. What a driver does not measure is abse
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -351,13 +351,9 @@ _MEND = "make it again with 'restbench report', or restore it from a copy"
 def write(path: Path, run: Exported) -> None:
     """Write the file, whole or not at all: a line for each entry of a list, so that two versions
     can be told apart line by line."""
-    members = ",\n".join(_members(run))
+    values = run.model_dump(mode="json", exclude_defaults=True)
+    members = ",\n".join(f'"{name}": {_lines(value)}' for name, value in values.items())
     write_text(path, f"{{\n{members}\n}}\n")
-
-
-def _members(run: Exported) -> Iterator[str]:
-    for name, value in run.model_dump(mode="json", exclude_defaults=True).items():
-        yield f'"{name}": {_lines(value)}'
 
 
 def _lines(value: object) -> str:

@@ -19,12 +19,12 @@ class Folder:
     path: Path
 
 
+@dataclass(frozen=True)
 class Inside:
     """The path of what lies in a folder under this name."""
 
-    def __init__(self, name: str) -> None:
-        """With the folders in between."""
-        self.name = name
+    name: str
+    """With the folders in between."""
 
     def __get__(self, folder: Folder, _owner: object = None) -> Path:
         """Of one folder."""

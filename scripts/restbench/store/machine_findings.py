@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -39,10 +39,7 @@ def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note
         return fitting[-1]
     if made:
         newest = made[-1]
-        differs = "; ".join(
-            f"{name.replace('_', ' ')} {newest.machine.get(name)}, here {identity.get(name)}"
-            for name in machine.others(newest.machine, identity)
-        )
+        differs = _differences(machine.others(newest.machine, identity), newest.machine, identity)
         what = f"the {kind.__name__.lower()} of {newest.made}"
         note(f"refused: {what} is of another machine ({differs})")
     return None
@@ -59,13 +56,15 @@ def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -
     if newest is None:
         return
     writing.write_model(copy, newest)
-    differs = [
-        f"{name.replace('_', ' ')} {newest.machine[name]}, here {value}"
-        for name, value in machine.made_with(run.machine()).items()
-        if newest.machine.get(name, value) != value
-    ]
-    if differs:
-        note(f"the {kind.__name__.lower()} of {newest.made} was made with {'; '.join(differs)}")
+    here = machine.made_with(run.machine())
+    others = [name for name, value in here.items() if newest.machine.get(name, value) != value]
+    if differs := _differences(others, newest.machine, here):
+        note(f"the {kind.__name__.lower()} of {newest.made} was made with {differs}")
+
+
+def _differences(names: Iterable[str], there: Identity, here: Identity) -> str:
+    told = (f"{each.replace('_', ' ')} {there.get(each)}, here {here.get(each)}" for each in names)
+    return "; ".join(told)
 
 
 def keep(found: Calibration | Microbench, folder: Path = store.CALIBRATIONS) -> Path:

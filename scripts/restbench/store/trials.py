@@ -110,6 +110,11 @@ CREATE TABLE IF NOT EXISTS events (
 """
 
 
+#: What SQLite says of the place where the file lies. Its own files beside this one are what a full
+#: disk takes first, which it calls an error of the disk.
+_OF_THE_PLACE = {"full": errno.ENOSPC, "disk I/O": errno.ENOSPC, "readonly": errno.EACCES}
+
+
 @dataclass(frozen=True)
 class Block:
     """A set of trials on processes that were fresh for it."""
@@ -146,12 +151,12 @@ class Event:
     cell: str | None = None
 
 
+@dataclass(frozen=True)
 class TrialFile:
     """The trials of one run. It is opened for each use: nothing is held open between two."""
 
-    def __init__(self, path: Path) -> None:
-        """The file may not be there yet."""
-        self.path = path
+    path: Path
+    """The file may not be there yet."""
 
     def exists(self) -> bool:
         """Whether anything was written."""
@@ -188,9 +193,8 @@ class TrialFile:
         """Append an event."""
         with self._open() as file:
             row = (event.at, event.block, event.cell, event.kind, event.text)
-            file.execute(
-                "INSERT INTO events (at, block, cell, kind, text) VALUES (?, ?, ?, ?, ?)", row
-            )
+            query = "INSERT INTO events (at, block, cell, kind, text) VALUES (?, ?, ?, ?, ?)"
+            file.execute(query, row)
 
     def trials(self) -> list[Trial]:
         """Every trial, in the order of measuring; none where there is no file."""
@@ -229,9 +233,7 @@ class TrialFile:
     def blocks(self) -> list[Block]:
         """Every block that began."""
         found = self._all("SELECT block, began, finished, facts FROM blocks ORDER BY block")
-        return [
-            Block(block, began, ended, json.loads(facts)) for block, began, ended, facts in found
-        ]
+        return [Block(*plain, json.loads(facts)) for *plain, facts in found]
 
     def events(self) -> list[Event]:
         """Every event, in order."""
@@ -258,16 +260,15 @@ class TrialFile:
                     raise Unreadable(f"{self.path}: of form {form}, this version reads {FORM}")
                 yield file
         except sqlite3.DatabaseError as error:
-            if "full" in str(error) or "disk I/O" in str(error) or "readonly" in str(error):
-                full = OSError(errno.ENOSPC, "No space left on device", str(self.path))
-                raise storage.problem(full, self.path) or error from error
+            for words, number in _OF_THE_PLACE.items():
+                if words in str(error):
+                    raise storage.problem(OSError(number, words), self.path) or error from error
             raise Unreadable(f"{self.path}: {error}: remove it, and measure again") from error
 
 
 def _row(each: Trial) -> Sequence[Any]:
     kinds = {name: int(elapsed.size) for name, elapsed in each.kinds_us.items()}
-    elapsed_of_kinds = list(each.kinds_us.values())
-    together = np.concatenate(elapsed_of_kinds) if elapsed_of_kinds else np.empty(0, np.int64)
+    together = np.concatenate([np.empty(0, np.int64), *each.kinds_us.values()])
     return (
         each.completions,
         *(getattr(each, name) for name in _PLAIN),

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ from ports import free_port
 
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
 from restbench.calibrate.bench import PAYLOAD, Bench
-from restbench.calibrate.stub import STRATEGY, Behaviour
+from restbench.calibrate.stub import Behaviour
 from restbench.deploy.service import Service
 from restbench.drive.generator import Generator
 from restbench.machine import ports
@@ -28,17 +29,15 @@ SHORT = latency.Point(50, 20, 1)
 LONG = latency.Point(50, 20, 4)
 #: A pause of the machine looks like a stall of the stub, but not each time.
 LOOKS = 5
-
-
-def silent(_line: str) -> None:
-    """Nobody watches."""
+#: A load generator that is told of every stub, and sends nothing.
+NOBODY = Mock()
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ports, "free", free_port)
-        yield Bench(tmp_path_factory.mktemp("chain"), silent)
+        yield Bench(tmp_path_factory.mktemp("chain"), print)
 
 
 @pytest.fixture(scope="module")
@@ -47,20 +46,8 @@ def load(bench: Bench) -> Iterator[Generator]:
         yield running
 
 
-@contextmanager
-def stubbed(bench: Bench, behaviour: Behaviour) -> Iterator[Service]:
-    """A stub that no load generator knows of."""
-
-    class Nobody:
-        def cell(self, *_told: object) -> None:
-            """It is told of every stub."""
-
-    with bench.stub(Nobody(), behaviour) as stub:  # type: ignore[arg-type]
-        yield stub
-
-
 def test_the_stub_answers_the_exact_product_after_its_delay(bench: Bench) -> None:
-    with stubbed(bench, Behaviour(delay_ms=80)) as stub:
+    with bench.stub(NOBODY, Behaviour(delay_ms=80)) as stub:
         stub.post("/matrix/serial", PAYLOAD.body("first"))
         begun = time.monotonic()
         answer = stub.post("/matrix/serial", PAYLOAD.body("u1-2"))
@@ -70,7 +57,7 @@ def test_the_stub_answers_the_exact_product_after_its_delay(bench: Bench) -> Non
 
 
 def test_the_stub_tells_how_many_it_has_answered(bench: Bench) -> None:
-    with stubbed(bench, Behaviour()) as stub:
+    with bench.stub(NOBODY, Behaviour()) as stub:
         for number in range(3):
             stub.post("/matrix/serial", PAYLOAD.body(f"u{number}"))
         told = stub.get("/metrics").text
@@ -84,7 +71,7 @@ def test_the_stub_stops_once_and_everybody_waits(bench: Bench) -> None:
 
 def stalls(bench: Bench) -> int:
     """How many requests waited for most of a stall, of those that begin until it must be over."""
-    with stubbed(bench, Behaviour(stall_after_s=0.1, stall_s=1.0)) as stub:
+    with bench.stub(NOBODY, Behaviour(stall_after_s=0.1, stall_s=1.0)) as stub:
         taken_s = []
         deadline = time.monotonic() + 1.6
         while time.monotonic() < deadline:
@@ -95,7 +82,7 @@ def stalls(bench: Bench) -> int:
 
 
 def test_a_stub_is_gone_after_its_check(bench: Bench) -> None:
-    with stubbed(bench, Behaviour()) as stub:
+    with bench.stub(NOBODY, Behaviour()) as stub:
         url = stub.base_url
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{url}/health", trust_env=False)
@@ -171,7 +158,6 @@ def test_what_is_done_with_a_java_service_measures_both_generators_and_the_colle
         trials = same_cell.measure(bench, load, service.pids(), batches=2)
         (turns,) = wrk_arm.measure(bench, load, service, rounds=1)
         (pair,) = overhead.measure(bench, load, service, pairs=1)
-    assert same_cell.CELL.strategy == STRATEGY
     assert sorted((each.block, each.arm) for each in trials) == [
         (1, ""),
         (1, "again"),

@@ -110,7 +110,6 @@ def test_a_ratio_is_of_b_over_a_paired_by_block(run: Run) -> None:
     serial = shown(run).pairs[0]
     throughput, cpu = serial.held
     found, expected = throughput.comparison.ratio, paired_ratio(LOST, SAME)
-    assert found is not None
     assert found.estimate == pytest.approx(expected.estimate, rel=0.01)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=0.01)
     # Fewer completions of the same CPU time: as much more for each of them.
@@ -178,7 +177,6 @@ def test_the_page_has_the_comparison_and_speaks_of_the_second_build_only(run: Ru
     assert 'id="builds"' in page
     assert "Is B worse than A?" in page
     assert report.answer_of(found).sentence == shown(run).sentence
-    assert found.first is not None
     picture = found.first.chart
     assert picture.name == "builds-ratios"
     assert "java-serial-unbound-low-10u: 0.8" in picture.description

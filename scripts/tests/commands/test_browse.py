@@ -37,10 +37,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Run], dict[str
 
 def entry_of(document: dict[str, Any], run: int, cell: str) -> dict[str, Any]:
     number = next(n for n, each in enumerate(document["cells"]) if each["id"] == cell)
-    found: dict[str, Any] = next(
-        each for each in document["runs"][run]["cells"] if each["cell"] == number
-    )
-    return found
+    return next(each for each in document["runs"][run]["cells"] if each["cell"] == number)
 
 
 def test_a_cell_has_the_numbers_of_its_run(three: tuple[list[Run], dict[str, Any]]) -> None:
@@ -49,7 +46,6 @@ def test_a_cell_has_the_numbers_of_its_run(three: tuple[list[Run], dict[str, Any
     cell = next(each for each in told.cells if each.factors["strategy"] == "pinned")
     entry = entry_of(document, 0, cell.id)
     throughput = cell.throughput_per_s
-    assert throughput is not None
     assert entry["values"][0][:3] == [throughput.value, throughput.low, throughput.high]
     blocks = [each.completions / each.seconds for each in told.blocks if each.cell == cell.id]  # type: ignore[operator]
     assert entry["values"][0][3] == pytest.approx(blocks, rel=1e-6)
@@ -169,9 +165,8 @@ def test_what_cannot_be_read_is_a_line_each_and_the_others_are_shown(tmp_path: P
         (old / name).write_text((good.path / name).read_text())
     found = site.find(tmp_path)
     assert [each.folder for each in found.runs] == [good.name]
-    told = dict(
-        zip(("old", "half", "form 9", "a list", "no run.json"), found.left_out, strict=True)
-    )
+    names = ("old", "half", "form 9", "a list", "no run.json")
+    told = dict(zip(names, found.left_out, strict=True))
     assert "311baf3" in told["old"]
     assert "run.json: not a whole JSON document" in told["half"]
     assert "of form 9, this version reads 1" in told["form 9"]

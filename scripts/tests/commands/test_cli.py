@@ -79,6 +79,7 @@ def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
             "has no table [thresholds]: it compares no",
         ),
         (("ab", "HEAD", ".", "--junit", "/proc/nowhere/x"), "its folder is not there"),
+        (("ab", "HEAD", ".", "--summary", "/proc"), "/proc: is a folder: give the name of a file"),
         (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
         (
             ("report", str(FIXTURES / "old-run")),
@@ -132,9 +133,8 @@ def test_what_a_kept_run_has_decided_is_told_of_its_run_json() -> None:
     done = restbench("plan", "--run", "reference")
     assert done.returncode == 0
     *lines, last = done.stdout.splitlines()
-    assert [each.split()[0] for each in lines[: len(told.claims)]] == [
-        each.id for each in told.claims
-    ]
+    ids = [each.id for each in told.claims]
+    assert [each.split()[0] for each in lines[: len(ids)]] == ids
     assert last == "more of it: restbench extend reference --minutes N"
 
 

@@ -143,9 +143,8 @@ def test_other_versions_and_a_kernels_share_of_memory_are_said_not_refused(
         on_machine(run(tmp_path / collector, USUAL), java_flags={collector: "true", "Xmx": "1g"})
         for collector in ("UseG1GC", "UseZGC")
     ]
-    assert "another java_flags: UseG1GC true and None; UseZGC None and true" in printed(
-        capsys, *tuned
-    )
+    told = printed(capsys, *tuned)
+    assert "another java_flags: UseG1GC true and None; UseZGC None and true" in told
     half = on_machine(run(tmp_path / "c", USUAL), memory_mib=12_000)
     with pytest.raises(BadConfiguration, match="memory_mib"):
         printed(capsys, first, half)

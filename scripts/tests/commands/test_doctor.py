@@ -10,13 +10,16 @@ import pytest
 
 from restbench.machine.doctor import WATCH_S, Finding, Machine, examine
 
+CPU = "sys/devices/system/cpu"
+HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
+CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
 GOOD = {
     "proc/stat": "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 1 2 3",
     "proc/meminfo": "MemTotal: 100 kB\nSwapTotal: 2048 kB\nSwapFree: 2048 kB",
-    "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance",
-    "sys/devices/system/cpu/intel_pstate/no_turbo": "1",
-    "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never",
-    "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc",
+    f"{CPU}/cpu0/cpufreq/scaling_governor": "performance",
+    f"{CPU}/intel_pstate/no_turbo": "1",
+    HUGE_PAGES: "always [madvise] never",
+    CLOCK: "tsc",
 }
 QUIET_LATER = "cpu  1 0 1 198 0 0 0 0 0 0"
 
@@ -54,18 +57,10 @@ def test_a_good_machine_has_nothing_to_mend(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "file", "text"),
     [
-        (
-            "frequency governor",
-            "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
-            "powersave",
-        ),
-        ("turbo", "sys/devices/system/cpu/intel_pstate/no_turbo", "0"),
-        (
-            "transparent huge pages",
-            "sys/kernel/mm/transparent_hugepage/enabled",
-            "[always] madvise never",
-        ),
-        ("clock source", "sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet"),
+        ("frequency governor", f"{CPU}/cpu0/cpufreq/scaling_governor", "powersave"),
+        ("turbo", f"{CPU}/intel_pstate/no_turbo", "0"),
+        ("transparent huge pages", HUGE_PAGES, "[always] madvise never"),
+        ("clock source", CLOCK, "hpet"),
         ("swap in use", "proc/meminfo", "SwapTotal: 4096 kB\nSwapFree: 2048 kB"),
     ],
 )

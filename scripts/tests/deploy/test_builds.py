@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,14 +28,12 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return found
 
 
-def built(
-    first: str, second: str, then: Callable[[dict[builds.Build, BuiltCheckout]], None]
-) -> list[str]:
-    """Build, do something with both; returns the notes."""
+@contextmanager
+def built(first: str, second: str) -> Iterator[tuple[dict[builds.Build, BuiltCheckout], list[str]]]:
+    """Both, and the notes."""
     notes: list[str] = []
     with builds.built(builds.resolved({"A": first, "B": second}), WANTED, notes.append) as found:
-        then(found)
-    return notes
+        yield found, notes
 
 
 def test_each_commit_is_built_in_its_own_worktree_and_started_by_its_own_command(
@@ -43,7 +42,7 @@ def test_each_commit_is_built_in_its_own_worktree_and_started_by_its_own_command
     one = repository.commit()
     two = repository.commit(faults={"serial": "slow"})
 
-    def look(found: dict[builds.Build, BuiltCheckout]) -> None:
+    with built("HEAD~", "HEAD") as (found, notes):
         assert [found[name].commit.git_commit for name in ("A", "B")] == [one, two]
         assert found["A"].path != found["B"].path
         assert all((each.path / ".venv/bin/restbench").exists() for each in found.values())
@@ -51,27 +50,23 @@ def test_each_commit_is_built_in_its_own_worktree_and_started_by_its_own_command
         assert found["B"].commands["java"][1] == 'STUB_FAULTS={"serial": "slow"}'
         assert found["B"].commands["java"][-1] == "java"
         assert len(repository.worktrees()) > 2
-
-    notes = built("HEAD~", "HEAD", look)
     assert notes == [f"build A: HEAD~ ({one[:7]})", f"build B: HEAD ({two[:7]})"]
     assert repository.worktrees() == []
 
 
 def test_a_commit_against_itself_is_built_once(repository: Repository) -> None:
     repository.commit()
-    notes = built("HEAD", "HEAD", lambda _found: None)
-    assert len(notes) == 1
+    with built("HEAD", "HEAD") as (_, notes):
+        assert len(notes) == 1
 
 
 def test_the_working_tree_is_built_as_it_is_and_stays(repository: Repository) -> None:
     repository.commit()
     (repository.path / "Makefile").write_text(MAKEFILE + "# changed\n")
 
-    def look(found: dict[builds.Build, BuiltCheckout]) -> None:
+    with built("HEAD", ".") as (found, _):
         assert found["B"].path == repository.path
         assert str(found["B"].commit).endswith(" with local changes)")
-
-    built("HEAD", ".", look)
     assert (repository.path / ".venv/bin/restbench").exists()
 
 
@@ -87,8 +82,8 @@ def test_what_cannot_be_built_is_refused_in_a_line_before_anything_is_made(
     repository: Repository, makefile: str, first: str, refusal: str
 ) -> None:
     repository.commit(makefile)
-    with pytest.raises(BadConfiguration, match=refusal) as refused:
-        built(first, "HEAD", lambda _found: None)
+    with pytest.raises(BadConfiguration, match=refusal) as refused, built(first, "HEAD"):
+        pass
     assert "\n" not in str(refused.value)
     assert repository.worktrees() == []
 
@@ -97,26 +92,24 @@ def test_a_build_that_fails_shows_the_end_of_its_output_and_leaves_no_worktree(
     repository: Repository,
 ) -> None:
     repository.commit("services:\n\t@echo no compiler here; exit 1\n")
-    with pytest.raises(EnvironmentProblem, match="'make services' failed with exit code 2") as said:
-        built("HEAD", "HEAD", lambda _found: None)
+    told = "'make services' failed with exit code 2"
+    with pytest.raises(EnvironmentProblem, match=told) as said, built("HEAD", "HEAD"):
+        pass
     assert "no compiler here" in str(said.value)
     assert repository.worktrees() == []
 
 
 def test_a_checkout_that_tells_no_command_line_is_named(repository: Repository) -> None:
     repository.commit("services:\n\tmkdir -p .venv/bin; cp /bin/false .venv/bin/restbench\n")
-    with pytest.raises(EnvironmentProblem, match="'restbench command java' gave no command line"):
-        built("HEAD", "HEAD", lambda _found: None)
+    told = "'restbench command java' gave no command line"
+    with pytest.raises(EnvironmentProblem, match=told), built("HEAD", "HEAD"):
+        pass
 
 
 def test_an_interruption_removes_the_worktrees(repository: Repository) -> None:
     repository.commit()
-
-    def interrupt(_found: object) -> None:
+    with pytest.raises(KeyboardInterrupt), built("HEAD", "HEAD"):
         raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        built("HEAD", "HEAD", interrupt)
     assert repository.worktrees() == []
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from other_process import beside, line_of
 from waiting import await_true
 
 from restbench.deploy.database import Database
@@ -36,7 +37,7 @@ else:
     database.start()
 database.migrate()
 (its_watch,) = watch._watches.values()
-print(database.port, its_watch.process.pid, flush=True)
+print(its_watch.process.pid, flush=True)
 time.sleep(600)
 """
 
@@ -44,21 +45,14 @@ time.sleep(600)
 @pytest.fixture
 def harness(tmp_path: Path) -> Iterator[Harness]:
     """Another process that has a database in `cluster`; it, and its guardian's number."""
-    started: list[subprocess.Popen[str]] = []
+    with ExitStack() as stack:
+        stack.callback(Database(tmp_path / "cluster").stop)
 
-    def start(where: str) -> tuple[subprocess.Popen[str], int]:
-        line = [sys.executable, "-c", HARNESS, str(tmp_path / "cluster"), where]
-        running = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, start_new_session=True)
-        started.append(running)
-        assert running.stdout is not None
-        _port, guardian = map(int, running.stdout.readline().split())
-        return running, guardian
+        def start(where: str) -> tuple[subprocess.Popen[str], int]:
+            running = stack.enter_context(beside(HARNESS, str(tmp_path / "cluster"), where))
+            return running, int(line_of(running))
 
-    yield start
-    for each in started:
-        each.kill()
-        each.wait()
-    Database(tmp_path / "cluster").stop()
+        yield start
 
 
 @pytest.mark.parametrize(

@@ -289,9 +289,7 @@ def test_a_pop_that_was_planned_on_an_empty_table_reads_one_row_of_many(
     assert of_empty[0]["Shared Hit Blocks"] + of_empty[0]["Shared Read Blocks"] < 10
 
 
-def test_without_the_guard_it_would_read_them_all(
-    plans: dict[str, tuple[Nodes, Nodes]],
-) -> None:
+def test_without_the_guard_it_would_read_them_all(plans: dict[str, tuple[Nodes, Nodes]]) -> None:
     found, _ = plans["unguarded"]
     assert any("Sort" in each["Node Type"] for each in found)
     assert max(each["Actual Rows"] for each in found) == 50_000

@@ -133,14 +133,6 @@ BACKLOG, OWN_BACKLOG = 1024, {"fastapi-gunicorn": 100}
 IDLE_SHARE, IDLE_S = 0.005, 4.0
 
 
-def java_version(program: str) -> int:
-    """Such as 17."""
-    told = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stderr
-    found = re.search(r'version "(\d+)', told)
-    assert found, told
-    return int(found[1])
-
-
 def has_thread(pid: int, prefix: str) -> bool:
     """Whether a thread's name, of which the kernel keeps 15 characters, begins so."""
     names = (path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/comm"))
@@ -237,7 +229,7 @@ def test_every_framework_answers_as_the_contract_says(
     if name == "java":
         monkeypatch.setenv("RESTBENCH_MAX_BODY_BYTES", str(JAVA_BODY_LIMIT_BYTES))
     monkeypatch.setenv("JAVA_OPTIONS", JVM)
-    is_old = name == "java" and java_version(jvm.java()) < HELIDON_JAVA
+    is_old = name == "java" and jvm.version() < HELIDON_JAVA
     places = [each for each in PLACES[name] if not (is_old and each.framework == "helidon")]
     with ExitStack() as stack:
         database = Database(tmp_path / "database")
@@ -300,13 +292,12 @@ def logged(folder: Path) -> str:
 @pytest.mark.live
 def test_helidon_below_java_21_is_one_line_that_says_so() -> None:
     """The same jar, on any such Java of this machine."""
-    folders = (Path(folder).expanduser() for folder in jvm.FOLDERS)
-    programs_found = [str(it) for folder in folders for it in folder.glob("*/bin/java")]
-    older = [it for it in programs_found if java_version(it) in range(jvm.OLDEST, HELIDON_JAVA)]
+    homes = (home for folder in jvm.FOLDERS for home in Path(folder).expanduser().glob("*"))
+    older = [it for it in homes if jvm._version(it)[0] in range(jvm.OLDEST, HELIDON_JAVA)]
     if not older:
         pytest.skip("no Java below 21 on this machine")
     ended = subprocess.run(
-        [older[0], "-jar", str(programs.JAR)],
+        [str(older[0] / "bin" / "java"), "-jar", str(programs.JAR)],
         env={"RESTBENCH_FRAMEWORK": "helidon", "RESTBENCH_PORT": "0"},
         capture_output=True,
         text=True,

@@ -27,9 +27,7 @@ BODY_LIMIT = 64 << 20
 def stubs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(serve, "serve_folder", lambda: tmp_path)
     for name in ("java", "python"):
-        monkeypatch.setitem(
-            programs.COMMANDS, name, lambda _settings, name=name: stub_command(name)
-        )
+        monkeypatch.setitem(programs.COMMANDS, name, lambda _, name=name: stub_command(name))
         monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
 
 
@@ -195,7 +193,6 @@ def test_a_front_reaches_the_python_service_over_a_unix_socket_alone(
             answer = started.post("/matrix/serial", json.dumps(serve.EXAMPLE).encode())
             assert answer.json()["requestId"] == "1"
         counts = monitor.answered_requests(started, "serial")
-        assert counts is not None
         assert (len(counts), sum(counts)) == (len(instances) or 1, 8)
         listening = {
             each.laddr.port

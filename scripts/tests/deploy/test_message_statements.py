@@ -7,6 +7,7 @@ import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -46,16 +47,13 @@ def test_a_pop_takes_the_oldest_of_one_receiver_with_all_that_was_sent(
     addressed = ours.send(queue, "to five", receiver=5)
     second = ours.send(queue, "second")
     popped = ours.one(f"pop-{name}", queue_id=queue, receiver=0)
-    assert popped is not None
-    assert {**popped, "sent_at": 0} == {
-        "id": first, "sender": 2**63 - 1, "body": "first", "sent_at": 0,
-    }  # fmt: skip
+    sent = {"id": first, "sender": 2**63 - 1, "body": "first"}
+    assert popped == sent | {"sent_at": popped["sent_at"]}
     assert before_us - 1_000_000 < popped["sent_at"] < time.time_ns() // 1000 + 1_000_000
     peeked = ours.all("peek", queue_id=queue, receiver=0, limit=100)
     assert [each["id"] for each in peeked] == [second]
     assert ours.value("count", queue_id=queue) == 2
     to_five = ours.one(f"pop-{name}", queue_id=queue, receiver=5)
-    assert to_five is not None
     assert to_five["id"] == addressed
     assert ours.one(f"pop-{name}", queue_id=queue, receiver=5) is None
 
@@ -71,6 +69,11 @@ def kept(ours: Session, word: str) -> dict[str, object] | None:
     return {"fingerprint": found["fingerprint"], "answer": answer}
 
 
+def receipt(answer: object) -> dict[str, object]:
+    """Of a request whose fingerprint is MARK."""
+    return {"fingerprint": MARK, "answer": answer}
+
+
 @pytest.mark.parametrize("name", POPS)
 def test_a_key_that_was_used_undoes_the_pop(ours: Session, name: str) -> None:
     queue, asked = ours.queue(), keyed()
@@ -78,8 +81,7 @@ def test_a_key_that_was_used_undoes_the_pop(ours: Session, name: str) -> None:
     taken = ours.one(f"pop-{name}-with-key", queue_id=queue, receiver=0, **asked)
     with pytest.raises(psycopg.errors.UniqueViolation):
         ours.one(f"pop-{name}-with-key", queue_id=queue, receiver=0, **asked)
-    receipt = kept(ours, asked["key"])
-    assert receipt == {"fingerprint": MARK, "answer": taken}
+    assert kept(ours, asked["key"]) == receipt(taken)
     left = ours.all("peek", queue_id=queue, receiver=0, limit=100)
     assert [each["id"] for each in left] == messages[1:]
 
@@ -93,17 +95,12 @@ def test_an_empty_pop_leaves_no_receipt(ours: Session) -> None:
 def test_the_function_keeps_the_same_receipts_as_the_statements(ours: Session) -> None:
     queue, asked, word = ours.queue("function"), keyed(), key()
     sent = ours.value("send-function", queue_id=queue, **sending(word))
-    assert kept(ours, word) == {
-        "fingerprint": MARK, "answer": {"id": sent},
-    }  # fmt: skip
+    assert kept(ours, word) == receipt({"id": sent})
     with pytest.raises(psycopg.errors.UniqueViolation):
         ours.value("send-function", queue_id=queue, **sending(word))
     assert ours.value("count", queue_id=queue) == 1
     popped = ours.one("pop-function", queue_id=queue, receiver=0, **asked)
-    assert popped is not None
-    assert kept(ours, asked["key"]) == {
-        "fingerprint": MARK, "answer": popped,
-    }  # fmt: skip
+    assert kept(ours, asked["key"]) == receipt(popped)
     ours.value("send-function", queue_id=queue, **sending(key()))
     with pytest.raises(psycopg.errors.UniqueViolation):
         ours.one("pop-function", queue_id=queue, receiver=0, **asked)
@@ -138,9 +135,7 @@ def test_statements_keep_a_receipt_in_their_transaction(ours: Session) -> None:
     asked = keyed()
     answer = '{"id": 9223372036854775807}'
     ours.all("keep-receipt", answer=answer, **asked)
-    receipt = kept(ours, asked["key"])
-    assert receipt is not None
-    assert receipt["answer"] == {"id": 2**63 - 1}
+    assert kept(ours, asked["key"]) == receipt({"id": 2**63 - 1})
 
 
 def test_receipts_are_purged_by_age_and_by_an_index(database: Database, ours: Session) -> None:
@@ -148,15 +143,13 @@ def test_receipts_are_purged_by_age_and_by_an_index(database: Database, ours: Se
     for each in (old, new):
         ours.all("keep-receipt", answer="{}", **each)
     with database.connect() as owner:
-        owner.execute(
-            "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = %s", [old["key"]]
-        )
+        age = "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = %s"
+        owner.execute(age, [old["key"]])
     with ours.connection.transaction():
         ours.connection.execute("SET LOCAL enable_bitmapscan = on")
         assert ours.value("purge-receipts", seconds=600) == 1
-        plan = ours.connection.execute(
-            b"EXPLAIN " + STATEMENTS["purge-receipts"].replace(":seconds", "600").encode()
-        )
+        purge = STATEMENTS["purge-receipts"].replace(":seconds", "600")
+        plan = ours.connection.execute(f"EXPLAIN {purge}".encode())
         assert any("receipt_at" in line["QUERY PLAN"] for line in plan)
     assert kept(ours, old["key"]) is None
     assert kept(ours, new["key"]) is not None
@@ -165,19 +158,14 @@ def test_receipts_are_purged_by_age_and_by_an_index(database: Database, ours: Se
 def test_a_broadcast_answers_in_the_order_that_was_asked(ours: Session) -> None:
     queues = [ours.queue() for _ in range(3)]
     asked = [queues[2], queues[0], queues[1]]
-    ids = ours.value(
-        "broadcast", sender=1, body="all", asked_ids=asked, ascending_ids=sorted(asked)
-    )
+    to_all = {"sender": 1, "body": "all", "asked_ids": asked, "ascending_ids": sorted(asked)}
+    ids = ours.value("broadcast", **to_all)
     for queue, message in zip(asked, ids, strict=True):
         (found,) = ours.all("peek", queue_id=queue, receiver=0, limit=2)
         assert found["id"] == message
     word = key()
-    ids = ours.value(
-        "broadcast-with-key", sender=1, body="all", asked_ids=asked, ascending_ids=sorted(asked),
-        key=word, fingerprint=MARK,
-    )  # fmt: skip
-    receipt = kept(ours, word)
-    assert receipt == {"fingerprint": MARK, "answer": {"ids": ids}}
+    ids = ours.value("broadcast-with-key", **to_all, key=word, fingerprint=MARK)
+    assert kept(ours, word) == receipt({"ids": ids})
 
 
 @pytest.mark.parametrize("name", ["broadcast", "broadcast-with-key"])
@@ -198,14 +186,11 @@ def test_a_queue_of_pgmq_is_its_table(database: Database, ours: Session) -> None
     second = ours.value(
         "send-pgmq-with-key", pgmq_queue=name, sender=1, body="two", key=word, fingerprint=MARK
     )
-    assert kept(ours, word) == {
-        "fingerprint": MARK, "answer": {"id": second},
-    }  # fmt: skip
+    assert kept(ours, word) == receipt({"id": second})
     assert ours.value("count-pgmq", queue_id=queue) == 2
     peeked = ours.all("peek-pgmq", queue_id=queue, limit=1)
     popped = ours.one("pop-pgmq-with-key", pgmq_queue=name, **asked)
     assert peeked == [popped]
-    assert popped is not None
     assert (popped["id"], popped["sender"], popped["body"]) == (first, 2**63 - 1, HOSTILE)
     with pytest.raises(psycopg.errors.UniqueViolation):
         ours.one("pop-pgmq-with-key", pgmq_queue=name, **asked)
@@ -222,7 +207,6 @@ def test_a_queue_of_pgmq_is_its_table(database: Database, ours: Session) -> None
 def test_a_deleted_queue_takes_its_messages_along_and_refuses_more(ours: Session) -> None:
     name = f"gone-{key()}"
     made = ours.one("create-queue", queue=name, technique="skip-locked")
-    assert made is not None
     ours.send(made["id"])
     assert ours.one("find-queue", queue=name) == {"id": made["id"], "technique": "skip-locked"}
     assert ours.value("delete-queue", queue=name) is True
@@ -232,7 +216,6 @@ def test_a_deleted_queue_takes_its_messages_along_and_refuses_more(ours: Session
     with pytest.raises(psycopg.errors.ForeignKeyViolation):
         ours.send(made["id"])
     again = ours.one("create-queue", queue=name, technique="blocking")
-    assert again is not None
     assert again["id"] != made["id"]
     assert (again["technique"], again["created"]) == ("blocking", True)
 
@@ -245,7 +228,6 @@ def test_of_those_who_create_a_queue_at_once_one_does(database: Database, techni
         with session(database) as one:
             together.wait()
             made = one.one("create-queue", queue=name, technique=technique)
-            assert made is not None
             assert made["technique"] == technique
             return made["id"], made["created"]
 
@@ -282,7 +264,6 @@ def test_a_queue_that_another_drops_while_it_is_asked_for_is_made(
                 "DELETE FROM messages.queue WHERE name = 'to-and-fro'"
             )
     assert before is not None
-    assert made is not None
     assert (made["technique"], made["created"]) == ("skip-locked", True)
 
 
@@ -311,7 +292,6 @@ def test_hostile_text_is_kept_as_it_is(ours: Session) -> None:
     assert ours.value("delete-queue", queue=HOSTILE) is False
     ours.all("list-queues", after=HOSTILE, limit=1)
     popped = ours.one("pop-skip-locked", queue_id=queue, receiver=0)
-    assert popped is not None
     assert popped["body"] == HOSTILE
 
 
@@ -325,9 +305,7 @@ def test_a_message_is_deleted_by_its_number_within_its_queue(ours: Session) -> N
 
 def test_every_statement_is_run_by_a_test() -> None:
     """By name, here or where two sessions meet."""
-    texts = "".join(
-        (path := __file__.replace("statements", end)) and open(path).read()  # noqa: PTH123, SIM115
-        for end in ("statements", "techniques")
-    )
+    here = Path(__file__)
+    texts = here.read_text() + here.with_name("test_message_techniques.py").read_text()
     texts += "".join(f'"pop-{name}" "pop-{name}-with-key"' for name in POPS)
     assert not [name for name in STATEMENTS if f'"{name}"' not in texts and name != "send"]

@@ -20,8 +20,12 @@ Row = dict[str, Any] | None
 Pop = Callable[[Session, int], Row]
 
 
-def pop_skip_locked(ours: Session, queue: int) -> Row:
-    return ours.one("pop-skip-locked", queue_id=queue, receiver=0)
+def by(name: str) -> Pop:
+    """By one statement."""
+    return lambda ours, queue: ours.one(name, queue_id=queue, receiver=0)
+
+
+pop_skip_locked, pop_blocking, pop_plain = map(by, ("pop-skip-locked", "pop-blocking", "pop-plain"))
 
 
 def pop_statements(ours: Session, queue: int) -> Row:
@@ -34,27 +38,18 @@ def pop_statements(ours: Session, queue: int) -> Row:
 
 
 def pop_function(ours: Session, queue: int) -> Row:
-    return ours.one(
-        "pop-function", queue_id=queue, receiver=0, client=1, key=None, fingerprint=None
-    )
+    without_key = {"client": 1, "key": None, "fingerprint": None}
+    return ours.one("pop-function", queue_id=queue, receiver=0, **without_key)
 
 
 def pop_pgmq(ours: Session, queue: int) -> Row:
     return ours.one("pop-pgmq", pgmq_queue=f"q{queue}")
 
 
-def pop_blocking(ours: Session, queue: int) -> Row:
-    return ours.one("pop-blocking", queue_id=queue, receiver=0)
-
-
 def pop_advisory(ours: Session, queue: int) -> Row:
     with ours.connection.transaction():
         ours.all("lock-queue", queue_id=queue)
-        return ours.one("pop-plain", queue_id=queue, receiver=0)
-
-
-def pop_plain(ours: Session, queue: int) -> Row:
-    return ours.one("pop-plain", queue_id=queue, receiver=0)
+        return pop_plain(ours, queue)
 
 
 AT_ONCE: dict[str, Pop] = {
@@ -101,10 +96,24 @@ class Bench:
             yield holder
             holder.rollback()
 
+    def repeatable(self) -> Session:
+        """A third session, whose transactions see what was there when they began."""
+        isolation = IsolationLevel.REPEATABLE_READ
+        return self.stack.enter_context(session(self.database, isolation=isolation))
+
     def beside(self, pop: Pop, ours: Session | None = None) -> tuple[Future[Row], str]:
         """A pop in a thread, and what it waits for."""
         popping = self.thread.submit(pop, ours or self.ours, self.queue)
         return popping, wait_event(self.database, (ours or self.ours).pid, popping.done)
+
+    def waiting(self, pop: Pop, how: str, ours: Session | None = None) -> Future[Row]:
+        """A pop that waits for the first message: until it is let go, or really gone."""
+        with self.first_held(how) as holder:
+            popping, event = self.beside(pop, ours)
+            assert event == "Lock/transactionid"
+            if how == "deleted":
+                holder.commit()
+        return popping
 
 
 @pytest.fixture
@@ -132,20 +141,12 @@ def test_one_that_skips_what_is_locked_takes_the_second_at_once(
 
 def test_a_blocking_pop_waits_and_takes_the_first_when_the_lock_is_gone(bench: Bench) -> None:
     bench.fill("blocking")
-    with bench.first_held("locked") as holder:
-        popping, event = bench.beside(pop_blocking)
-        assert event == "Lock/transactionid"
-        holder.rollback()
-    assert id_of(popping.result()) == bench.messages[0]
+    assert id_of(bench.waiting(pop_blocking, "locked").result()) == bench.messages[0]
 
 
 def test_a_blocking_pop_takes_the_second_when_the_first_is_really_gone(bench: Bench) -> None:
     bench.fill("blocking")
-    with bench.first_held("deleted") as holder:
-        popping, event = bench.beside(pop_blocking)
-        assert event == "Lock/transactionid"
-        holder.commit()
-    assert id_of(popping.result()) == bench.messages[1]
+    assert id_of(bench.waiting(pop_blocking, "deleted").result()) == bench.messages[1]
 
 
 def test_an_advisory_pop_waits_for_the_lock_of_its_queue_and_of_no_other(bench: Bench) -> None:
@@ -165,11 +166,7 @@ def test_an_advisory_pop_is_falsely_empty_where_another_removes_without_the_lock
 ) -> None:
     """Why every removal from such a queue takes the lock."""
     bench.fill("advisory")
-    with bench.first_held("deleted") as holder:
-        popping, event = bench.beside(pop_advisory)
-        assert event == "Lock/transactionid"
-        holder.commit()
-    assert popping.result() is None
+    assert bench.waiting(pop_advisory, "deleted").result() is None
     assert id_of(pop_advisory(bench.ours, bench.queue)) == bench.messages[1]
 
 
@@ -180,12 +177,7 @@ def in_transaction(ours: Session, queue: int) -> Row:
 
 def test_repeatable_read_waits_and_takes_the_first_when_the_lock_is_gone(bench: Bench) -> None:
     bench.fill("repeatable-read")
-    repeatable = IsolationLevel.REPEATABLE_READ
-    ours = bench.stack.enter_context(session(bench.database, isolation=repeatable))
-    with bench.first_held("locked") as holder:
-        popping, event = bench.beside(in_transaction, ours)
-        assert event == "Lock/transactionid"
-        holder.rollback()
+    popping = bench.waiting(in_transaction, "locked", bench.repeatable())
     assert id_of(popping.result()) == bench.messages[0]
 
 
@@ -193,12 +185,8 @@ def test_repeatable_read_refuses_what_another_took_and_takes_the_second_when_it_
     bench: Bench,
 ) -> None:
     bench.fill("repeatable-read")
-    repeatable = IsolationLevel.REPEATABLE_READ
-    ours = bench.stack.enter_context(session(bench.database, isolation=repeatable))
-    with bench.first_held("deleted") as holder:
-        popping, event = bench.beside(in_transaction, ours)
-        assert event == "Lock/transactionid"
-        holder.commit()
+    ours = bench.repeatable()
+    popping = bench.waiting(in_transaction, "deleted", ours)
     with pytest.raises(psycopg.errors.SerializationFailure) as refused:
         popping.result()
     assert refused.value.sqlstate == "40001"
@@ -303,9 +291,5 @@ def test_a_select_and_a_delete_in_autocommit_give_one_message_to_two(bench: Benc
 
 def test_a_plain_delete_under_read_committed_is_falsely_empty(bench: Bench) -> None:
     bench.fill("skip-locked")
-    with bench.first_held("deleted") as holder:
-        popping, event = bench.beside(pop_plain)
-        assert event == "Lock/transactionid"
-        holder.commit()
-    assert popping.result() is None
+    assert bench.waiting(pop_plain, "deleted").result() is None
     assert id_of(pop_skip_locked(bench.ours, bench.queue)) == bench.messages[1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
+from other_process import beside
 from ports import free_port
 from stub_cli import stub_command
 
@@ -56,16 +57,22 @@ def test_when_the_second_does_not_come_up_the_first_is_ended(
 
 
 def test_a_process_that_got_the_number_of_a_service_is_left_alone(tmp_path: Path) -> None:
-    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    try:
+    with beside() as stranger:
         born_s = psutil.Process(stranger.pid).create_time()
         noted = {"java": [[stranger.pid, born_s - 3600]]}
         (tmp_path / "processes.json").write_text(json.dumps(noted))
         assert serve.stop_all() == []
         assert stranger.poll() is None
-    finally:
-        stranger.kill()
-        stranger.wait()
+
+
+def test_services_of_another_user_are_named_with_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in serve.start_all():
+        each.client.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(psutil.Process, "send_signal", Mock(side_effect=psutil.AccessDenied))
+        with pytest.raises(EnvironmentProblem, match="is another user's: 'make stop'"):
+            serve.stop_all()
+    assert set(serve.running()) == {"java", "python"}, "and still known"
 
 
 @pytest.mark.live
@@ -132,9 +139,7 @@ def test_a_framework_that_cannot_be_had_is_one_line_before_anything_is_started(
 ) -> None:
     """What is named beside it can be had."""
     monkeypatch.setenv("JAVA_FRAMEWORK", value)
-    monkeypatch.setattr(
-        programs, "lacking", lambda _name, framework: lack * (framework == "helidon")
-    )
+    monkeypatch.setattr(programs, "lacking", lambda _, framework: lack * (framework == "helidon"))
     with pytest.raises(BadConfiguration) as refused:
         command.serve_services()
     here = ["tomcat", "servlet", "jetty", "reactor-netty", "vertx", *["helidon"] * (not lack)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 import subprocess
 import sys
@@ -11,10 +10,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from other_process import SLEEPS, beside
 from ports import free_port
 from waiting import await_true
 
-from restbench.deploy import programs, service
+from restbench.deploy import service
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process, watch
 
@@ -55,22 +55,23 @@ def test_the_owner_of_a_port_that_the_kernel_does_not_name_is_not_said_to_be_us(
         ports.require_free(taken_port, "JAVA_PORT")
 
 
-@pytest.mark.parametrize("text", ["http", "0", "65536", "-1"])
+@pytest.mark.parametrize("text", ["http", "0", "65536", "-1", "8²"])
 def test_a_port_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_PORT", text)
     with pytest.raises(EnvironmentProblem, match=f"PYTHON_PORT={text} is not a port"):
         ports.port("python")
 
 
-def test_a_service_that_dies_at_once_shows_the_end_of_its_log(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    dying = [sys.executable, "-c", "print('no such bean'); raise SystemExit(1)"]
-    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: dying)
-    monkeypatch.setenv("JAVA_PORT", str(free_port()))
+def start(folder: Path, program: str) -> None:
+    """A Python program in the place of a service."""
+    line = [sys.executable, "-c", program]
+    service.start("java", "none", None, folder, command=line, port=free_port())
+
+
+def test_a_service_that_dies_at_once_shows_the_end_of_its_log(tmp_path: Path) -> None:
     before = children()
     with pytest.raises(EnvironmentProblem, match="no such bean"):
-        service.start("java", "none", None, tmp_path)
+        start(tmp_path, "print('no such bean'); raise SystemExit(1)")
     assert children() == before
 
 
@@ -82,23 +83,18 @@ def test_a_service_stops_by_itself_before_it_is_killed(
     if given:
         monkeypatch.setenv("RESTBENCH_STOP_TIMEOUT_SECONDS", given)
     told = "import os; raise SystemExit(os.environ['RESTBENCH_STOP_TIMEOUT_SECONDS'] + ' s')"
-    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: [sys.executable, "-c", told])
-    monkeypatch.setenv("JAVA_PORT", str(free_port()))
     with pytest.raises(EnvironmentProblem, match=f"\n{expected} s"):
-        service.start("java", "none", None, tmp_path)
+        start(tmp_path, told)
     assert expected < process.STOP_TIMEOUT_S
 
 
 def test_a_service_that_never_answers_is_given_up_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    mute = [sys.executable, "-c", "import time; time.sleep(600)"]
-    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: mute)
     monkeypatch.setattr(service, "READY_TIMEOUT_S", 0.5)
-    monkeypatch.setenv("JAVA_PORT", str(free_port()))
     before = children()
     with pytest.raises(EnvironmentProblem, match="did not come up"):
-        service.start("java", "none", None, tmp_path)
+        start(tmp_path, SLEEPS)
     assert children() == before
 
 
@@ -125,8 +121,7 @@ def test_a_service_that_was_stopped_is_not_said_to_have_died(
 
 def test_what_a_services_process_has_started_is_of_the_service() -> None:
     """gunicorn's workers and their pools serve: their CPU time is the service's."""
-    child = "import time; time.sleep(600)"
-    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {SLEEPS!r}])"
     started = subprocess.Popen([sys.executable, "-c", parent], start_new_session=True)
     running = service.Service("python", "http://127.0.0.1:1", [started])
     try:
@@ -142,14 +137,8 @@ def test_a_service_of_others_that_is_gone_is_named_by_its_address() -> None:
     assert found.startswith("the java service at http://java:8080, which others run, does not ans")
 
 
-def test_a_service_that_hangs_is_not_said_to_have_ended(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_service_that_hangs_is_not_said_to_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "ENDING_S", 0.05)
-    hung = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    try:
+    with beside() as hung:
         found = service.Service("java", "http://127.0.0.1:1", [hung]).ending()
-    finally:
-        hung.send_signal(signal.SIGKILL)
-        hung.wait()
     assert found == "the java service does not answer any more"

@@ -38,9 +38,8 @@ def test_zeep_multiplies_at_the_address_that_the_wsdl_names(running: service.Ser
 @pytest.mark.parametrize("strategy", ["pinned", "pipeline", "thread-pool"])
 def test_zeep_multiplies_under_another_strategy(running: service.Service, strategy: str) -> None:
     client = zeep.Client(url(running, "/soap/matrix?wsdl"))
-    port = client.create_service(
-        "{urn:restbench:matrix}MatrixBinding", url(running, f"/soap/matrix/{strategy}?delay=1")
-    )
+    binding = "{urn:restbench:matrix}MatrixBinding"
+    port = client.create_service(binding, url(running, f"/soap/matrix/{strategy}?delay=1"))
     assert port.multiply("1", MATRIX_ONE, MATRIX_TWO).row == ["58,64", "139,154"]
 
 

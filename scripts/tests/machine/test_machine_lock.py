@@ -1,23 +1,25 @@
-"""Two benchmarks at once: real processes, and the kernel between them."""
+"""Two benchmarks at once, or two processes at one run: real ones, and the kernel between them."""
 
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 import typer
 from command_line import restbench
+from other_process import beside, line_of
 from stub_bench import Bench
 
 from restbench import cli
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_lock
-from restbench.store import store
+from restbench.store import at_work, store
+from restbench.store.store import Run
 from tools.bench_growth import bench_growth
 from tools.bench_limit import bench_limit
 from tools.bench_microbench import measure_parts
@@ -32,16 +34,13 @@ time.sleep(600)
 """
 
 
-def holder(name: str) -> subprocess.Popen[str]:
-    started = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, "restbench", "run", "thesis"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {machine_lock.VARIABLE: name},
-    )
-    assert started.stdout is not None
-    assert started.stdout.readline() == "held\n"
-    return started
+@contextmanager
+def held(name: str) -> Iterator[subprocess.Popen[str]]:
+    """By another process."""
+    of_lock = {machine_lock.VARIABLE: name}
+    with beside(HOLDER, "restbench", "run", "thesis", **of_lock) as holder:
+        assert line_of(holder) == "held"
+        yield holder
 
 
 @pytest.fixture
@@ -51,41 +50,52 @@ def name(monkeypatch: pytest.MonkeyPatch) -> str:
     return chosen
 
 
+#: Has a run.
+AT_WORK = """
+import sys, time
+from pathlib import Path
+from restbench.store.at_work import held
+from restbench.store.store import Run
+with held(Run(Path(sys.argv[1]))):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_run_that_another_process_measures_is_refused_until_that_is_killed(
+    tmp_path: Path,
+) -> None:
+    run = Run(tmp_path)
+    refused = pytest.raises(EnvironmentProblem, match="another process is measuring this run")
+    with beside(AT_WORK, str(run.path)) as holder:
+        assert line_of(holder) == "held"
+        with refused, at_work.held(run):
+            pass
+    with at_work.held(run) as is_held:
+        assert is_held
+
+
 def test_a_second_benchmark_is_refused_and_told_who_has_the_machine(name: str) -> None:
-    first = holder(name)
-    try:
-        with pytest.raises(EnvironmentProblem) as refused:
-            machine_lock.take()
-    finally:
-        first.kill()
-        first.wait()
+    with held(name) as first, pytest.raises(EnvironmentProblem) as refused:
+        machine_lock.take()
     assert f"(pid {first.pid} of user {os.getuid()}: restbench run thesis)" in str(refused.value)
 
 
 def test_the_kernel_takes_the_lock_back_from_a_process_that_is_killed(name: str) -> None:
-    first = holder(name)
-    first.send_signal(signal.SIGKILL)
-    first.wait()
+    with held(name):
+        pass
     machine_lock.take()
     machine_lock.take()  # what has it is not in its own way
 
 
 def test_who_asks_behind_many_others_does_not_wait(name: str) -> None:
-    first = holder(name)
-    asking = []
-    try:
+    with held(name), ExitStack() as asking:
         for _ in range(200):
-            each = socket.socket(socket.AF_UNIX)
+            each = asking.enter_context(socket.socket(socket.AF_UNIX))
             each.setblocking(False)
             each.connect_ex(f"\0{name}")
-            asking.append(each)
         with pytest.raises(EnvironmentProblem, match="another benchmark runs"):
             machine_lock.take()
-    finally:
-        first.kill()
-        first.wait()
-        for each in asking:
-            each.close()
 
 
 def test_what_a_benchmark_starts_does_not_keep_the_lock(name: str) -> None:
@@ -129,13 +139,9 @@ def test_what_measures_needs_the_machine_for_itself(
     monkeypatch.setattr(store.create_run, "__defaults__", (tmp_path,))
     path = Bench(tmp_path).experiment({"java": ["serial"]})
     more = (path, "--profile", "p") if arguments == ("run",) else ()
-    first = holder(name)
-    try:
+    with held(name) as first:
         refused = restbench(*arguments, *more, command=command)
         planned = restbench("plan", path, "--profile", "p")
-    finally:
-        first.kill()
-        first.wait()
     assert refused.returncode == 3, refused.stdout + refused.stderr
     assert len(refused.stderr.strip().splitlines()) == 1
     assert f"another benchmark runs on this machine (pid {first.pid}" in refused.stderr

@@ -6,16 +6,36 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 from harness_at_work import gone
+from other_process import SLEEPS, beside, line_of
 from waiting import await_true
 
 from restbench.machine import process
 
-SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+SLEEPER = [sys.executable, "-c", SLEEPS]
+
+
+@contextmanager
+def running(folder: Path, command: list[str], says: str = "") -> Iterator[int]:
+    """The process that the command has become, once it has said so."""
+    log = folder / "log"
+    started = process.start(command, log)
+    try:
+        assert await_true(lambda: says in log.read_text())
+        yield started.pid
+    finally:
+        process.stop(started)
+
+
+def after(work: str) -> list[str]:
+    """A program that says `done` after this work, and stays."""
+    return [sys.executable, "-c", f"{work}\nprint('done', flush=True)\n{SLEEPS}"]
 
 
 def await_program(pid: int) -> None:
@@ -30,13 +50,9 @@ def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
         f"p = process.start(process.bound_to_us({SLEEPER!r}), log);"
         "print(p.pid, flush=True); time.sleep(600)"
     )
-    harness = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert harness.stdout is not None
-    child = int(harness.stdout.readline())
-    await_program(child)
-    harness.kill()
-    harness.wait()
-    harness.stdout.close()
+    with beside(script) as harness:
+        child = int(line_of(harness))
+        await_program(child)
     assert await_true(lambda: gone(child))
 
 
@@ -58,26 +74,17 @@ def test_stop_ends_the_whole_group_even_if_it_ignores_the_first_signal(tmp_path:
 
 def test_a_bound_child_runs_on_its_cores_only(tmp_path: Path) -> None:
     core = min(os.sched_getaffinity(0))
-    started = process.start(process.bound_to_us(SLEEPER, str(core)), tmp_path / "log")
-    try:
-        await_program(started.pid)
-        assert psutil.Process(started.pid).cpu_affinity() == [core]
-    finally:
-        process.stop(started)
+    with running(tmp_path, process.bound_to_us(SLEEPER, str(core))) as pid:
+        await_program(pid)
+        assert psutil.Process(pid).cpu_affinity() == [core]
 
 
 def test_cpu_time_on_other_cores_than_those_given_is_a_share_of_it(tmp_path: Path) -> None:
     core = min(os.sched_getaffinity(0))
-    burner = "import time\nwhile time.process_time() < 0.2: pass\nprint('done', flush=True)"
-    command = [sys.executable, "-c", f"{burner}; time.sleep(600)"]
-    log = tmp_path / "log"
-    started = process.start(process.bound_to_us(command, str(core)), log)
-    try:
-        assert await_true(lambda: "done" in log.read_text())
-        found = [process.off_cores_share((started.pid,), each) for each in ((core,), (core + 1,))]
+    burner = after("import time\nwhile time.process_time() < 0.2: pass")
+    with running(tmp_path, process.bound_to_us(burner, str(core)), "done") as pid:
+        found = [process.off_cores_share((pid,), each) for each in ((core,), (core + 1,))]
         assert found == [0.0, 1.0]
-    finally:
-        process.stop(started)
 
 
 def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
@@ -86,36 +93,24 @@ def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
         "def burn():\n"
         "    end = time.thread_time() + 0.6\n"
         "    while time.thread_time() < end: pass\n"
-        "t = threading.Thread(target=burn); t.start(); t.join()\n"
-        "print('done', flush=True); time.sleep(600)"
+        "t = threading.Thread(target=burn); t.start(); t.join()"
     )
-    log = tmp_path / "log"
-    started = process.start([sys.executable, "-c", burner], log)
-    try:
-        assert await_true(lambda: "done" in log.read_text())
+    with running(tmp_path, after(burner), "done") as pid:
         # Far more than a start takes, and clear of what a guest's clocks leave out of stolen time.
-        assert process.cpu_ms((started.pid,)) >= 400
-    finally:
-        process.stop(started)
+        assert process.cpu_ms((pid,)) >= 400
 
 
 def test_cpu_time_is_what_the_kernel_did_for_a_process_as_well(tmp_path: Path) -> None:
     reader = (
         "import time\n"
         "zeros = open('/dev/zero', 'rb', buffering=0)\n"
-        "while time.process_time() < 0.6: zeros.read(1 << 20)\n"
-        "print('done', flush=True); time.sleep(600)"
+        "while time.process_time() < 0.6: zeros.read(1 << 20)"
     )
-    log = tmp_path / "log"
-    started = process.start([sys.executable, "-c", reader], log)
-    try:
-        assert await_true(lambda: "done" in log.read_text())
-        used = psutil.Process(started.pid).cpu_times()
+    with running(tmp_path, after(reader), "done") as pid:
+        used = psutil.Process(pid).cpu_times()
         assert used.system >= 0.2, "mostly the kernel's"
         whole_ms = 1000 * (used.user + used.system)
-        assert process.cpu_ms((started.pid,)) == pytest.approx(whole_ms, abs=20)
-    finally:
-        process.stop(started)
+        assert process.cpu_ms((pid,)) == pytest.approx(whole_ms, abs=20)
 
 
 def test_children_that_have_ended_count_where_they_are_asked_for() -> None:

@@ -1,44 +1,75 @@
-"""A disk that is full, too small, read-only or no folder at all: real ones, in memory."""
+"""A disk that is full, too small, read-only or no folder at all: real ones, in memory, which nobody
+leaves behind."""
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 import yaml
 from command_line import restbench
+from other_process import beside, line_of
 from stub_bench import Bench
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, await_true
 
 from restbench import ROOT
-from restbench.machine import guardian, storage, watch
+from restbench.failures import EnvironmentProblem
+from restbench.machine import guardian, small_disk, storage, watch
+
+#: Mounts one, says where, and is killed.
+KILLED = """
+import os, signal
+from restbench.machine import small_disk
+with small_disk.mounted(16) as disk:
+    (disk / "file").write_text("there")
+    print(disk, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 @contextmanager
-def mounted(folder: Path, size_mib: int) -> Iterator[Path]:
-    """A disk of a few MiB; a test is left out, and says so, where none can be had."""
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size_mib}m", "tmpfs", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"no small disk to be filled: mounting needs root: {done.stderr.strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+def disk_of(mib: int) -> Iterator[Path]:
+    """A test is left out, and says so, where none can be had."""
+    with ExitStack() as stack:
+        try:
+            mounted = stack.enter_context(small_disk.mounted(mib))
+        except EnvironmentProblem as error:
+            pytest.skip(str(error))
+        yield mounted
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Path]:
-    with mounted(tmp_path / "disk", 64) as folder:
+def disk() -> Iterator[Path]:
+    with disk_of(64) as folder:
         yield folder
+
+
+def test_a_full_disk_takes_not_a_byte_and_an_emptied_one_does() -> None:
+    with disk_of(16) as disk:
+        kept = disk / "kept"
+        kept.write_bytes(b"1" * 4096)
+        with small_disk.filled(disk):
+            with pytest.raises(OSError, match="No space left") as refused:
+                (disk / "more").write_bytes(b"1" * 8192)
+            assert refused.value.errno == errno.ENOSPC
+            assert kept.read_bytes() == b"1" * 4096
+        (disk / "more").write_bytes(b"1" * (1 << 20))
+    assert not disk.exists()
+
+
+def test_the_disk_of_a_harness_that_is_killed_goes_with_it() -> None:
+    lock = {watch.MACHINE: f"restbench-tests-{os.getpid()}-disk"}
+    with disk_of(16), beside(KILLED, **lock) as killed:
+        disk = Path(line_of(killed))
+    assert disk.name.startswith("restbench-disk-")
+    assert await_true(lambda: not disk.exists())
+    assert str(disk) not in Path("/proc/mounts").read_text()
 
 
 def refused(bench: Bench, *arguments: str) -> str:
@@ -50,8 +81,8 @@ def refused(bench: Bench, *arguments: str) -> str:
     return done.stderr
 
 
-def test_a_run_does_not_begin_on_a_disk_without_room_for_it(tmp_path: Path) -> None:
-    with mounted(tmp_path / "small", 18) as folder:
+def test_a_run_does_not_begin_on_a_disk_without_room_for_it() -> None:
+    with disk_of(18) as folder:
         bench = Bench(folder)
         path = bench.experiment({"java": ["serial"]})
         line = refused(bench, "run", path, "--profile", "p", "--minutes", "60")
@@ -59,25 +90,15 @@ def test_a_run_does_not_begin_on_a_disk_without_room_for_it(tmp_path: Path) -> N
         assert list(folder.glob("*/manifest.json")) == []
 
 
-def fill(path: Path) -> None:
-    """To the last byte, whoever else writes meanwhile."""
-    with path.open("wb", buffering=0) as output, contextlib.suppress(OSError):
-        while True:
-            output.write(bytes(1 << 16))
-
-
 @pytest.mark.live
-def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
-    disk: Path,
-) -> None:
+def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(disk: Path) -> None:
     bench = Bench(disk)
     path = bench.experiment({"java": ["serial", "pinned"]}, minutes=1, blocks=2)
     started = bench.start("run", path, "--profile", "p")
-    filler = disk / "filler"
     try:
         bench.await_trial(started)
-        fill(filler)
-        _, err = started.communicate(timeout=PATIENCE_S)
+        with small_disk.filled(disk):
+            _, err = started.communicate(timeout=PATIENCE_S)
     finally:
         started.kill()
     assert started.returncode == 3, err
@@ -85,7 +106,6 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     assert "disk is full" in err or "No space left" in err
     assert "what was measured is kept: 'restbench report latest' shows it, --resume" in err
     assert bench.left_running() == []
-    filler.unlink()
     run = bench.latest.path
     assert restbench("report", str(run)).returncode == 0
     assert bench.latest.trials.trials(), "what was measured before is there"
@@ -97,9 +117,8 @@ def test_what_cannot_be_written_is_one_line_and_exit_code_3_for_a_read_only_fold
     bench = Bench(disk)
     path = bench.experiment({"java": ["serial"]})
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-    assert "Read-only file system: mount it writable" in refused(
-        bench, "run", path, "--profile", "p"
-    )
+    line = refused(bench, "run", path, "--profile", "p")
+    assert "Read-only file system: mount it writable" in line
 
 
 def test_a_folder_that_a_container_may_not_write_to_is_named_as_the_host_has_it(
@@ -119,9 +138,8 @@ def test_a_folder_that_a_container_may_not_write_to_is_named_as_the_host_has_it(
 def test_the_readmes_benchmark_in_containers_runs_as_its_caller() -> None:
     lines = re.findall(r"`(BENCH_USER=[^`]*)`", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert lines == ["BENCH_USER=$(id -u):$(id -g) docker compose --profile bench run --rm bench"]
-    bench = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"][
-        "bench"
-    ]
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    bench = compose["services"]["bench"]
     assert bench["profiles"] == ["bench"]
     assert bench["user"] == "${BENCH_USER:-1000:1000}"
     assert bench["volumes"] == ["./results:/restbench/results"]
@@ -151,7 +169,6 @@ def test_a_file_in_the_place_of_the_results_folder_is_named(tmp_path: Path) -> N
 )
 def test_an_error_of_the_place_is_one_wherever_it_is_met(number: int, told: str) -> None:
     found = storage.problem(OSError(number, "", "figure.svg"))
-    assert found is not None
     assert str(found).startswith("figure.svg: cannot be written: ")
     assert told in str(found)
 

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from harness_at_work import Harness, at_work, gone
@@ -17,6 +18,7 @@ from waiting import await_true
 from restbench.commands import measuring
 from restbench.machine import watch
 from restbench.store import store
+from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 from restbench.store.writing import write_text
 
@@ -141,20 +143,23 @@ def test_what_a_harness_of_another_machine_left_is_not_ours_to_end(
     assert harness.ended_by(watch.end_leftovers())
 
 
+def test_a_mark_that_no_harness_has_made_is_left_alone() -> None:
+    pid, born, namespace, random = watch.mark().split("-")
+    assert watch.is_over(f"{pid}-1{born}-{namespace}-{random}")
+    assert not watch.is_over(f"{pid}-{born}-{namespace}-{random}")
+    assert not watch.is_over(f"somebody-{born}-{namespace}-{random}")
+
+
 def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[Path] = []
-    new, begun = Run(tmp_path / "new"), Run(tmp_path / "begun")
-
-    def noted(what: watch.Order, folder: Path, *_patterns: str) -> None:
-        given.extend([folder] * (what == "unless"))
-
-    monkeypatch.setattr(watch, "at_end", noted)
+    new, begun, at_end = Run(tmp_path / "new"), Run(tmp_path / "begun"), Mock()
+    monkeypatch.setattr(watch, "at_end", at_end)
     monkeypatch.setattr(store, "create_run", lambda _name: new)
     order = measuring.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
     assert measuring.begun_now(order) == new
-    assert given == [new.path]
+    at_end.assert_called_once_with("unless", new.path, *BEGUN)
+    at_end.reset_mock()
     write_text(begun.manifest_file, "{}")
     with measuring.kept(begun):
-        assert given == [new.path]
+        assert "unless" not in {each.args[0] for each in at_end.mock_calls}

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from zoneinfo import ZoneInfo
 
 import psutil
 import psycopg
 import pytest
+from waiting import PATIENCE_S, await_true
 
 from restbench.deploy.database import Database
 from restbench.observe import database as monitor
@@ -25,7 +26,6 @@ pytestmark = pytest.mark.live
 
 ROWS = 500
 LOOKS = 50
-PATIENCE_S = 60.0
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def server(database: Database) -> Database:
 
 
 @pytest.fixture
-def connect(server: Database) -> Callable[[], psycopg.Connection[Any]]:
+def connect(server: Database) -> monitor.Connect:
     return partial(server.connect, "monitor")
 
 
@@ -65,15 +65,8 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(each) for each in path.read_text().splitlines()]
 
 
-def awaited(look: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE_S
-    while not look() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return look()
-
-
 def test_samples_count_rows_bytes_log_and_checkpoints(
-    server: Database, connect: Callable[[], psycopg.Connection[Any]], tmp_path: Path
+    server: Database, connect: monitor.Connect, tmp_path: Path
 ) -> None:
     path = tmp_path / "database.jsonl"
     with monitor.sampled(connect, path, every_s=0.2):
@@ -81,7 +74,7 @@ def test_samples_count_rows_bytes_log_and_checkpoints(
         with server.connect() as owner:
             owner.execute("CHECKPOINT")
             owner.execute("ANALYZE messages.message")
-        assert awaited(lambda: len(lines_of(path)) > 2)
+        assert await_true(lambda: len(lines_of(path)) > 2)
     *looks, end = lines_of(path)
     first, last = looks[0], looks[-1]
     assert last["live_rows"] == ROWS
@@ -96,9 +89,7 @@ def test_samples_count_rows_bytes_log_and_checkpoints(
     assert end["zone"]
 
 
-def test_a_look_takes_less_than_a_hundredth_of_a_core(
-    connect: Callable[[], psycopg.Connection[Any]],
-) -> None:
+def test_a_look_takes_less_than_a_hundredth_of_a_core(connect: monitor.Connect) -> None:
     """Both sides of it, of the seconds between two looks."""
     with closing(connect()) as looking:
         backend = psutil.Process(looking.info.backend_pid)
@@ -115,7 +106,7 @@ def test_a_look_takes_less_than_a_hundredth_of_a_core(
 
 
 def test_a_service_that_waits_for_a_lock_and_its_connections_are_seen(
-    server: Database, connect: Callable[[], psycopg.Connection[Any]]
+    server: Database, connect: monitor.Connect
 ) -> None:
     fill(server, 1)
     before = time.time() - 1
@@ -130,13 +121,13 @@ def test_a_service_that_waits_for_a_lock_and_its_connections_are_seen(
 
 
 def test_a_held_snapshot_grows_old_and_keeps_dead_rows(
-    server: Database, connect: Callable[[], psycopg.Connection[Any]]
+    server: Database, connect: monitor.Connect
 ) -> None:
     fill(server, ROWS)
     held: list[tuple[float, float]] = []
     with closing(connect()) as looking:
         with monitor.holding_a_snapshot(connect, 0.0, 600.0, held):
-            assert awaited(lambda: monitor.sample(looking)["oldest_snapshot_s"] > 0.5)
+            assert await_true(lambda: monitor.sample(looking)["oldest_snapshot_s"] > 0.5)
             with server.connect() as owner:
                 owner.execute("DELETE FROM messages.message")
                 owner.execute("VACUUM messages.message")
@@ -151,16 +142,14 @@ def test_a_held_snapshot_grows_old_and_keeps_dead_rows(
 
 
 def test_a_database_that_is_gone_leaves_a_gap_and_no_error(tmp_path: Path) -> None:
-    def refuses() -> psycopg.Connection[Any]:
-        raise psycopg.OperationalError("no answer")
-
     path = tmp_path / "database.jsonl"
+    refuses = Mock(side_effect=psycopg.OperationalError("no answer"))
     with monitor.sampled(refuses, path, every_s=0.05):
-        assert awaited(path.exists)
+        assert await_true(path.exists)
     assert path.read_text() == ""
 
 
-def test_the_monitor_may_change_nothing(connect: Callable[[], psycopg.Connection[Any]]) -> None:
+def test_the_monitor_may_change_nothing(connect: monitor.Connect) -> None:
     with closing(connect()) as looking:
         for statement in ("DELETE FROM messages.message", "SELECT body FROM messages.message"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -168,7 +157,7 @@ def test_the_monitor_may_change_nothing(connect: Callable[[], psycopg.Connection
 
 
 def test_the_servers_own_log_tells_of_its_checkpoints(
-    server: Database, connect: Callable[[], psycopg.Connection[Any]]
+    server: Database, connect: monitor.Connect
 ) -> None:
     with server.connect() as owner:
         owner.execute("CHECKPOINT")
@@ -182,4 +171,4 @@ def test_the_servers_own_log_tells_of_its_checkpoints(
             for each in spans
         )
 
-    assert awaited(found)
+    assert await_true(found)

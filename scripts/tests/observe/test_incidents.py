@@ -65,9 +65,8 @@ def test_the_moments_are_of_the_servers_zone() -> None:
 
 def test_a_start_is_a_moment() -> None:
     line = "2026-11-25 19:00:10.500 UTC [1] LOG:  database system is ready to accept connections\n"
-    assert of_postgres(line, UTC) == [
-        Incident("restart", AT, AT, "the database accepts connections")
-    ]
+    expected = Incident("restart", AT, AT, "the database accepts connections")
+    assert of_postgres(line, UTC) == [expected]
 
 
 def test_a_pause_of_the_collector_is_told_at_its_end_and_concurrent_work_is_none() -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import mmap
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeAlias
+from unittest.mock import Mock
 
 import psycopg
 import pytest
+from other_process import beside, line_of
 
 from restbench.deploy.database import Database
 from restbench.machine import process
@@ -31,28 +32,20 @@ MAPS = (
 )
 
 
-class Owner:
-    """Of a database whose log ends where it is said."""
-
-    def __init__(self, *ends_kib: float) -> None:
-        self.ends = list(ends_kib)
-
-    def execute(self, _query: str) -> Owner:
-        if not self.ends:
-            raise psycopg.OperationalError("the server is gone")
-        return self
-
-    def fetchall(self) -> list[tuple[float]]:
-        return [(self.ends.pop(0),)]
+#: Lays down a file of a process.
+Tell: TypeAlias = Callable[[int, str, str], None]
 
 
-def owner(*ends_kib: float) -> psycopg.Connection[Any]:
-    return cast(psycopg.Connection[Any], Owner(*ends_kib))
+def owner(*ends_kib: float) -> Mock:
+    """Of a database whose log ends where it is said, and that is gone then."""
+    made = Mock()
+    ends: list[object] = [[(each,)] for each in ends_kib]
+    made.execute.return_value.fetchall.side_effect = [*ends, psycopg.OperationalError("gone")]
+    return made
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str, str], None]:
-    """Lays down a file of a process."""
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
     monkeypatch.setattr(resources, "PROC", tmp_path)
 
     def write(pid: int, file: str, text: str) -> None:
@@ -62,9 +55,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str,
     return write
 
 
-def test_memory_and_io_are_sums_over_the_processes_that_are_there(
-    told: Callable[[int, str, str], None],
-) -> None:
+def test_memory_and_io_are_sums_over_the_processes_that_are_there(told: Tell) -> None:
     for pid, number in ((ONE, 1), (TWO, 2)):
         told(pid, "smaps_rollup", ROLLUP.format(1024 * number))
         told(pid, "io", IO.format(2048 * number, 1024 * number))
@@ -78,21 +69,18 @@ def test_memory_and_io_are_sums_over_the_processes_that_are_there(
 
 
 def test_what_the_kernel_does_not_tell_is_absent_and_no_zero(
-    told: Callable[[int, str, str], None], monkeypatch: pytest.MonkeyPatch
+    told: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert resources.memory_mib((NONE,)) is None
     assert resources.taken(lambda: (NONE,), owner(1.0)) == {"cpu_ms": 0.0, "wal_kib": 1.0}
 
-    def denied(path: Path) -> str:
-        raise PermissionError(path)
-
     told(ONE, "smaps_rollup", ROLLUP.format(1024))
     assert resources.memory_mib((ONE,)) == 1
-    monkeypatch.setattr(Path, "read_text", denied)
+    monkeypatch.setattr(Path, "read_text", Mock(side_effect=PermissionError))
     assert resources.memory_mib((ONE,)) is None
 
 
-def test_a_meter_counts_from_its_begin_on(told: Callable[[int, str, str], None]) -> None:
+def test_a_meter_counts_from_its_begin_on(told: Tell) -> None:
     told(ONE, "io", IO.format(0, 1024))
     before_ms = 1000 * time.time()
     meter = resources.Meter(lambda: (ONE,), owner(10.0, 30.0), 0.2)
@@ -112,20 +100,16 @@ def test_a_database_that_does_not_answer_its_meter_is_an_error_of_who_asks_it() 
 def test_a_page_that_processes_share_counts_once(tmp_path: Path) -> None:
     path = tmp_path / "shared"
     path.write_bytes(b"x" * (SHARED_MIB << 20))
-    line = [sys.executable, "-c", MAPS, str(path)]
     with (
         path.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as kept,
-        subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other,
+        beside(MAPS, str(path)) as other,
     ):
-        assert other.stdin is not None and other.stdout is not None
-        assert other.stdout.readline() == b"mapped\n"
+        assert line_of(other) == "mapped"
         assert sum(kept[at] for at in range(0, len(kept), mmap.PAGESIZE))
         both = (os.getpid(), other.pid)
         apart_mib = sum(map(process.resident_mib, both))
         together_mib = resources.memory_mib(both)
-        other.stdin.close()
-    assert together_mib is not None
     assert SHARED_MIB < together_mib < apart_mib - 0.9 * SHARED_MIB
 
 
@@ -134,7 +118,6 @@ def test_io_of_a_child_that_has_ended_is_its_parents() -> None:
     script = "head -c 1000000 /dev/zero >/dev/null; echo done; read line"
     line = ["sh", "-c", script]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None and parent.stdin is not None
         assert parent.stdout.readline() == b"done\n"
         found = resources.field_sums((parent.pid,), "io", ("wchar",))
         parent.stdin.close()

@@ -1,19 +1,24 @@
-"""The claims, over observations in which a technique is what it says, and in which it is not."""
+"""The claims, over observations in which a technique is what it says, and in which it is not; and
+that a run has one proof of it, however often it was looked at."""
 
 from __future__ import annotations
 
 import os
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from observations import observation
 from waiting import await_true
 
 from restbench.experiment.cell import STRATEGIES, Shape
-from restbench.observe.observe import Observation, Watch
+from restbench.experiment.records import Proof
+from restbench.observe.decisions import Batch, Batches
+from restbench.observe.observe import Observation, watched
 from restbench.observe.seen import Seen
 from restbench.prove.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
+from restbench.store.store import Run
 
 
 def seen_of(
@@ -58,20 +63,19 @@ def test_serial_is_one_request_thread() -> None:
     assert not does("java", "serial", seen_of("java", handed_on))
 
 
-def test_under_helidon_the_requests_own_thread_is_a_virtual_one_on_a_carrier() -> None:
-    alone = observation((1, 2, "ForkJoinPool-1-", 20))
-    handed_on = observation((1, 2, "ForkJoinPool-1-", 2), (1, 3, "shared-0", 20))
-    assert does("java", "serial", seen_of("java", alone, framework="helidon"))
-    assert not does("java", "serial", seen_of("java", handed_on, framework="helidon"))
-    assert not does("java", "serial", seen_of("java", alone, framework="jetty"))
-
-
-def test_with_the_handoff_loop_the_requests_own_thread_is_the_event_loop() -> None:
-    alone = observation((1, 2, "vert.x-eventloo", 20))
-    handed_on = observation((1, 2, "vert.x-eventloo", 2), (1, 3, "http-vertx-1", 20))
-    assert does("java", "serial", seen_of("java", alone, framework="vertx/loop"))
-    assert not does("java", "serial", seen_of("java", handed_on, framework="vertx/loop"))
-    assert not does("java", "serial", seen_of("java", alone, framework="vertx"))
+@pytest.mark.parametrize(
+    ("framework", "thread", "other"),
+    [("helidon", "ForkJoinPool-1-", "jetty"), ("vertx/loop", "vert.x-eventloo", "vertx")],
+    ids=["a virtual thread's carrier", "the event loop"],
+)
+def test_the_requests_own_thread_is_that_of_its_framework(
+    framework: str, thread: str, other: str
+) -> None:
+    alone = observation((1, 2, thread, 20))
+    handed_on = observation((1, 2, thread, 2), (1, 3, "shared-0", 20))
+    assert does("java", "serial", seen_of("java", alone, framework=framework))
+    assert not does("java", "serial", seen_of("java", handed_on, framework=framework))
+    assert not does("java", "serial", seen_of("java", alone, framework=other))
 
 
 def test_a_thread_pool_is_several_new_threads_in_each_request() -> None:
@@ -185,13 +189,123 @@ def test_the_decisions_of_a_strategy_are_read_whatever_the_order_of_labels() -> 
 def test_the_watch_sees_threads_of_a_real_process_that_come_and_go() -> None:
     released = threading.Event()
     name = threading.main_thread().native_id
-    with Watch(lambda: (os.getpid(),), ("",)) as watch:
+    with watched((os.getpid(),), ("",)) as seen:
         workers = [threading.Thread(target=released.wait) for _ in range(3)]
         for worker in workers:
             worker.start()
-        await_true(lambda: watch.seen.peak[""] >= 4)
+        await_true(lambda: seen.peak[""] >= 4)
         released.set()
         for worker in workers:
             worker.join()
-    assert name in watch.seen.tasks
-    assert watch.seen.peak[""] >= 4
+    assert name in seen.tasks
+    assert seen.peak[""] >= 4
+
+
+def proof(*, does: bool | None, strategy: str = "serial") -> Proof:
+    looked = {"strategy": strategy, "placement": "unbound", "claim": "", "evidence": ""}
+    return Proof(service="java", does=does, **looked)
+
+
+@pytest.mark.parametrize(
+    ("looks", "kept"),
+    [
+        ([True, True], [True]),
+        ([True, False], [False]),
+        ([False, True], [False]),
+        ([None, True], [True]),
+    ],
+)
+def test_of_several_looks_the_one_that_denies_it_is_kept(
+    tmp_path: Path, looks: list[bool | None], kept: list[bool]
+) -> None:
+    run = Run(tmp_path)
+    for does in looks:
+        run.keep_proof(proof(does=does))
+    assert [each.does for each in run.proofs()] == kept
+
+
+def test_every_strategy_has_its_own(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    for strategy in ("serial", "pinned", "serial"):
+        run.keep_proof(proof(does=True, strategy=strategy))
+    assert [each.strategy for each in run.proofs()] == ["serial", "pinned"]
+
+
+# --- the strategy that chooses: what it counted, and what the kernel saw -------------------------
+
+
+def batch(requests: int, chosen: dict[str, float], *threads: tuple[int, int, str, int]) -> Batch:
+    return Batch(requests=requests, seen=observation(*threads), chosen=chosen)
+
+
+HTTP, LONG_1, LONG_2 = "http-ni..exec-1", "adapt-long-1", "adapt-long-2"
+SMALL = batch(20, {"caller": 20}, (1, 2, HTTP, 9), (1, 5, "http-ni..exec-2", 7), (1, 3, LONG_1, 0))
+LARGE = batch(1, {"low-priority": 1}, (1, 2, HTTP, 9), (1, 3, LONG_1, 91))
+CUT = batch(1, {"shared-pool": 1}, (1, 2, HTTP, 9), (1, 3, "shared-1", 50), (1, 4, "shared-2", 41))
+CROWD = batch(
+    5,
+    {"caller": 1, "shared-pool": 1, "low-priority": 3},
+    (1, 2, HTTP, 20),
+    (1, 5, "shared-1", 20),
+    (1, 3, LONG_1, 30),
+    (1, 4, LONG_2, 30),
+)
+
+
+def adaptive(service: str, *batches: Batch, crowd: Batch = CROWD, cores: int = 2) -> bool:
+    small, *large = batches
+    seen = Seen(
+        single=[],
+        double=observation(),
+        service=service,
+        cores=tuple(range(cores)),
+        shape=SHAPES[service],
+        batches=Batches(small, large, crowd),
+    )
+    return CLAIMS[service]["adaptive"][1](seen)[0]
+
+
+def test_adaptive_keeps_small_requests_with_their_caller_and_a_large_one_leaves_it() -> None:
+    assert adaptive("java", SMALL, LARGE, CUT)
+    stays = batch(1, {"caller": 1}, (1, 2, HTTP, 100))
+    assert not adaptive("java", SMALL, LARGE, stays)
+    assert adaptive("java", SMALL, LARGE, stays, cores=1), "nobody there to help"
+    assert not adaptive("java", LARGE, LARGE)
+
+
+def test_the_threads_of_the_shared_pool_are_all_seen_at_work() -> None:
+    one_alone = batch(1, {"shared-pool": 1}, (1, 2, HTTP, 9), (1, 3, "shared-1", 91))
+    others = batch(1, {"shared-pool": 1}, (1, 3, "fork-join-1", 50), (1, 5, "fork-join-2", 41))
+    for wrong in (one_alone, others):
+        assert not adaptive("java", SMALL, wrong)
+
+
+def test_of_a_crowd_those_that_are_to_give_way_are_seen_where_they_do() -> None:
+    pretended = batch(5, {"caller": 2, "low-priority": 3}, (1, 2, HTTP, 90), (1, 3, LONG_1, 9))
+    assert not adaptive("java", SMALL, LARGE, crowd=pretended)
+    none_does = batch(5, {"caller": 5}, (1, 2, HTTP, 90))
+    assert not adaptive("java", SMALL, LARGE, crowd=none_does)
+    uncounted = batch(5, {"low-priority": 3}, (1, 2, HTTP, 40), (1, 3, LONG_1, 60))
+    assert not adaptive("java", SMALL, LARGE, crowd=uncounted)
+
+
+def test_adaptive_is_believed_only_where_the_kernel_saw_what_it_counted() -> None:
+    pretended = batch(1, {"low-priority": 1}, (1, 2, HTTP, 90), (1, 3, LONG_1, 10))
+    secretly_cut = batch(1, {"low-priority": 1}, (1, 3, LONG_1, 50), (1, 4, LONG_2, 50))
+    uncounted = batch(1, {}, (1, 3, LONG_1, 91))
+    handed_on = batch(20, {"caller": 20}, (1, 2, HTTP, 3), (1, 3, LONG_1, 9))
+    for wrong in (pretended, secretly_cut, uncounted):
+        assert not adaptive("java", SMALL, wrong)
+    assert not adaptive("java", handed_on, LARGE)
+
+
+@pytest.mark.parametrize(("place", "pool"), [("process", "PR-1"), ("low-priority", "F1-1")])
+def test_python_s_adaptive_computes_large_requests_in_a_process(place: str, pool: str) -> None:
+    small = batch(20, {"caller": 20}, (1, 1, "python", 9), (8, 8, pool, 0))
+    large = batch(1, {place: 1}, (1, 1, "python", 9), (8, 8, pool, 91))
+    crowd = batch(5, {place: 5}, (1, 1, "python", 9), (8, 8, pool, 91))
+    assert adaptive("python", small, large, crowd=crowd)
+    in_parent = batch(1, {place: 1}, (1, 1, "python", 91), (8, 8, pool, 9))
+    assert not adaptive("python", small, in_parent, crowd=crowd)
+    one_stayed = batch(5, {place: 4, "caller": 1}, (1, 1, "python", 20), (8, 8, pool, 80))
+    assert adaptive("python", small, large, crowd=one_stayed)

@@ -120,9 +120,8 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
     assert line.comparison.estimate == pytest.approx(1.0, abs=1e-6)
     assert line.first == pytest.approx(line.second or 0.0, rel=1e-6)
     again = claims.decisions_of(exported.read(kept.exported_file))
-    assert [each.headline for each in again] == [
-        each.headline for each in claims.decisions(run, measures.rows(run))
-    ]
+    before = claims.decisions(run, measures.rows(run))
+    assert [each.headline for each in again] == [each.headline for each in before]
 
 
 def test_what_was_kept_under_a_name_before_goes(run: Run, tmp_path: Path) -> None:

@@ -5,32 +5,22 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from restbench.failures import Unreadable
+from restbench.failures import StorageProblem, Unreadable
 from restbench.store.trials import AGAIN, Event, Trial, TrialFile
 
 
-def trial(block: int = 1, number: int = 1, **others: object) -> Trial:
+def trial(block: int = 1, number: int = 1, **others: Any) -> Trial:
     elapsed = np.array([900, 1_000, 70_000_000], dtype=np.int64)
     made = Trial(block, number, "java-serial-unbound-low-10u", 10, 1_795_225_867_500, 0.5, elapsed)
-    return Trial(**{each.name: getattr(made, each.name) for each in fields(made)} | others)
-
-
-def same(one: Trial, two: Trial) -> bool:
-    return all(
-        np.array_equal(getattr(one, each.name), getattr(two, each.name))
-        if each.name == "elapsed_us"
-        else {k: v.tolist() for k, v in one.kinds_us.items()}
-        == {k: v.tolist() for k, v in two.kinds_us.items()}
-        if each.name == "kinds_us"
-        else getattr(one, each.name) == getattr(two, each.name)
-        for each in fields(one)
-    )
+    return replace(made, **others)
 
 
 def test_a_trial_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -59,9 +49,7 @@ def test_a_trial_is_read_as_it_was_written(tmp_path: Path) -> None:
         trial(number=3, elapsed_us=np.empty(0, dtype=np.int64)),
     ]
     file.add(written)
-    read = file.trials()
-    assert len(read) == 3
-    assert all(same(one, two) for one, two in zip(written, read, strict=True))
+    np.testing.assert_equal(list(map(vars, file.trials())), list(map(vars, written)))
 
 
 def test_a_run_that_has_measured_nothing_has_no_trials(tmp_path: Path) -> None:
@@ -124,6 +112,15 @@ def test_another_form_and_what_is_no_database_are_refused_with_the_file(tmp_path
         file.execute("PRAGMA user_version = 99")
     with pytest.raises(Unreadable, match="form 99"):
         TrialFile(other).trials()
+
+
+def test_a_file_that_may_not_be_written_to_is_not_said_to_have_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal = sqlite3.OperationalError("attempt to write a readonly database")
+    monkeypatch.setattr(sqlite3, "connect", Mock(side_effect=refusal))
+    with pytest.raises(StorageProblem, match="Permission denied: give yourself the right to write"):
+        TrialFile(tmp_path / "trials.sqlite").add([trial()])
 
 
 def test_users_in_flight_are_littles_law() -> None:

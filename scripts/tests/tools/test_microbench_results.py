@@ -18,13 +18,12 @@ from restbench.store import machine_findings
 from restbench.store.microbench_records import BreakEven, Microbench, Score
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model
-from tools.bench_microbench import keep
+from tools.bench_microbench import document, keep
 from tools.microbench_break_even import break_evens
 from tools.microbench_jmh import read as read_jmh
 from tools.microbench_plan import PROFILES, plan_of, shapes, write_bodies
 from tools.microbench_program import run
 from tools.microbench_pyperf import read as read_pyperf
-from tools.microbench_tables import document
 
 LOW = {"low": Shape(rows=30, inner=20, columns=20)}
 MACHINE = {"processor": "one", "cores_online": 2, "memory_mib": 1024, "virtualisation": "none"}
@@ -95,20 +94,16 @@ def made(when: str, processor: str = "one", *, whole: bool = True) -> Microbench
     )
 
 
-def unheard(note: str) -> None:
-    raise AssertionError(note)
-
-
 def test_what_is_kept_is_found_again_for_its_machine_alone(tmp_path: Path) -> None:
     older, newer = made("2026-11-20T10:00:00+00:00"), made("2026-11-21T10:00:00+00:00")
     for each in (newer, older, made("2026-11-22T10:00:00+00:00", "two")):
         assert keep(each, tmp_path).read_text() == document(each)
-    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path, unheard) == newer
+    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path, pytest.fail) == newer
 
 
 def test_a_part_is_kept_and_never_quoted(tmp_path: Path) -> None:
     assert keep(made("2026-11-20T10:00:00+00:00", whole=False), tmp_path).exists()
-    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path, unheard) is None
+    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path, pytest.fail) is None
 
 
 @pytest.mark.parametrize("broken", ['{"schema_version": 2}', '{"schema_version": 99}', "{", ""])
@@ -127,8 +122,7 @@ def test_a_broken_one_is_named_with_the_mend_and_the_others_hold(
 def test_one_from_before_anybody_looked_what_others_do_says_so(tmp_path: Path) -> None:
     older = made("2026-11-20T10:00:00+00:00").model_dump(exclude={"foreign_pct"}, mode="json")
     write_json(tmp_path / "older.json", older)
-    found = machine_findings.newest_for(Microbench, MACHINE, tmp_path, unheard)
-    assert found is not None
+    found = machine_findings.newest_for(Microbench, MACHINE, tmp_path, pytest.fail)
     assert made_of(found).endswith("what others used of the machine is not known.")
 
 
@@ -138,11 +132,10 @@ def a_run(tmp_path: Path) -> Run:
 
 
 def test_the_report_quotes_the_microbenchmark_of_its_machine(a_run: Run, tmp_path: Path) -> None:
-    ours = made("2026-11-20T10:00:00+00:00").model_copy(
-        update={"machine": machine.identity(a_run.machine())}
-    )
+    here = {"machine": machine.identity(a_run.machine())}
+    ours = made("2026-11-20T10:00:00+00:00").model_copy(update=here)
     keep(ours, tmp_path / "kept")
-    machine_findings.adopt(Microbench, a_run, a_run.microbench_file, tmp_path / "kept", unheard)
+    machine_findings.adopt(Microbench, a_run, a_run.microbench_file, tmp_path / "kept", pytest.fail)
     page = page_of(a_run)
     part = part_of(page, "break-even")
     assert "From which size on does a technique pay?" in part

@@ -18,9 +18,8 @@ from restbench.experiment.cell import Shape
 from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
 from restbench.machine import process
 from restbench.store import store
-from tools import limit_bench, limit_servers
-from tools.bench_limit import judge
-from tools.limit_bench import Client
+from tools import bench_limit, limit_servers
+from tools.bench_limit import Client, judge
 from tools.limit_servers import Server
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
@@ -78,7 +77,7 @@ def client(tmp_path: Path) -> Client:
 
 def test_the_ratio_is_over_all_turns_each_beside_the_limits_and_told_of_each_service() -> None:
     of_services = [[(0.1, 1.2), (0.2, 2.4)], [(0.1, 2.7), (0.4, 10.8)]]
-    found = limit_bench.standing("flask", "low", of_services)
+    found = bench_limit.standing("flask", "low", of_services)
     # the machine's drift is not the servers'
     assert found.of_each_service == pytest.approx((12, 27))
     assert found.ratio.estimate == pytest.approx(18)  # the geometric mean
@@ -99,7 +98,7 @@ def test_the_ratio_is_over_all_turns_each_beside_the_limits_and_told_of_each_ser
 def test_a_bar_is_missed_only_where_the_whole_interval_is_above_it(
     ratios: tuple[float, float], verdict: str
 ) -> None:
-    found = limit_bench.standing("flask", "low", [[(1.0, each) for each in ratios]])
+    found = bench_limit.standing("flask", "low", [[(1.0, each) for each in ratios]])
     assert (found.bar, found.verdict) == (16.0, verdict)
     if verdict == "held":
         judge([found])
@@ -144,7 +143,7 @@ def test_a_load_with_errors_is_no_measurement(output: str) -> None:
 def test_warm_up_ends_when_the_cost_of_a_request_falls_no_more(
     costs: list[float], over: bool
 ) -> None:
-    assert limit_bench.warmed_up(costs) is over
+    assert bench_limit.warmed_up(costs) is over
 
 
 def test_a_turn_counts_requests_and_the_servers_cpu_time(tmp_path: Path, answering) -> None:
@@ -174,7 +173,7 @@ def test_a_server_that_is_gone_is_no_measurement(answering, monkeypatch) -> None
     server = answering(200, PAYLOAD.answer(limit_servers.REQUEST_ID))
     limit_servers.require_right(server, PAYLOAD)
     process.stop(server.running)
-    monkeypatch.setattr(limit_servers, "READY_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(limit_servers, "RETRIES", 0)
     with pytest.raises(CellsFailed, match=r"^java: no answer: .*refused"):
         limit_servers.stages_ms(server, PAYLOAD, 1)
 
