@@ -36,3 +36,5 @@ class View(Generic[T]):
     """Files of one table each, for programs."""
     more: tuple[Callable[[Findings], Section | None], ...] = ()
     """Sections that follow."""
+    asks_which: bool = True
+    """Whether it is asked too which technique is best."""

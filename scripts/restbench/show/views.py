@@ -3,6 +3,7 @@ of experiment is a module with its VIEW, and a line of VIEWS."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,14 +66,9 @@ def drawn(run: Exported, folder: Run) -> Findings:
     return replace(found, charts={each.name: each for each in _charts(found) if each})
 
 
-def _asks_which(found: Findings) -> bool:
-    """Whether which technique is best is the question: of matrices and logs, in one build."""
-    definition = found.definition
-    return (
-        definition.traits.sends_load
-        and definition.thresholds is None
-        and "messages" not in definition.views
-    )
+def _asks_which(found: Findings, known: Sequence[tuple[View[Any], Any]]) -> bool:
+    """Whether which technique is best is the question: of a load, where no view asks another."""
+    return found.definition.traits.sends_load and all(view.asks_which for view, _ in known)
 
 
 def _charts(found: Findings) -> list[Chart | None]:
@@ -85,7 +81,7 @@ def _charts(found: Findings) -> list[Chart | None]:
         (own if view is answering else others).extend(view.charts(its))
     return [
         *own,
-        overview.chart(found.rows) if _asks_which(found) else None,
+        overview.chart(found.rows) if _asks_which(found, known) else None,
         claims.chart(found.run.claims),
         *others,
         course.stages(found.rows),
@@ -97,12 +93,12 @@ def answer_of(run: Exported) -> AnswerEntry:
     """The first screen in words, of a run that has all else: a sentence, its own kind's before the
     general one, where it holds, and why to believe it."""
     found = findings.of(run, Run(Path(run.run)))
-    general = answer.answer(found.rows)
-    said = ((view.sentence(its), view.sure(its)) for view, its in of(found))
+    known, general = of(found), answer.answer(found.rows)
+    said = ((view.sentence(its), view.sure(its)) for view, its in known)
     sentence, sure = next((each for each in said if each[0]), (general.sentence, general.sure))
     return AnswerEntry(
         sentence=sentence,
-        places=general.places if _asks_which(found) else (),
+        places=general.places if _asks_which(found, known) else (),
         reasons=trust.reasons(
             sure or general.sure,
             found.rows,

@@ -181,4 +181,6 @@ def _seconds(*of_pairs: Pair) -> str:
     return f"{sum(each.seconds or 0.0 for row in rows for each in row.measured):.3f}"
 
 
-VIEW = View(of, page, lambda two: two.sentence, lambda two: two.sure, charts, terminal)
+VIEW = View(
+    of, page, lambda two: two.sentence, lambda two: two.sure, charts, terminal, asks_which=False
+)

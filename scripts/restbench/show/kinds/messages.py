@@ -280,4 +280,5 @@ VIEW = View(
     lambda found: pictures.charts(found.rows, found.definition),
     lambda found: terminal(found.rows),
     lambda run, found: {run.messages_csv: records(found.rows)},
+    asks_which=False,
 )
