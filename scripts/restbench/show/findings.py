@@ -1,12 +1,14 @@
 """What everything that is shown of a run is made of: its `run.json`, and which files lie next to
-the page."""
+the page; and what a view of it has to say, wherever that is: on the page, on its first screen, in a
+terminal, as tables for programs. `views` has them all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Generic, TypeAlias, TypeVar
 
 from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
@@ -14,14 +16,18 @@ from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
 from restbench.machine.placement import place
 from restbench.show.charts.theme import Chart
-from restbench.show.document import Figure, Link
+from restbench.show.document import Figure, Link, Section, Table
 from restbench.store.exported import Exported
 from restbench.store.store import Run
+
+T = TypeVar("T")
+Charts: TypeAlias = Iterable[Chart | None]
+Records: TypeAlias = Sequence[Mapping[str, object]]
 
 
 @dataclass(frozen=True)
 class Findings:
-    """A run as it is shown; `views.findings` makes one with its charts."""
+    """A run as it is shown; `views.drawn` makes one with its charts."""
 
     run: Exported
     folder: Run
@@ -67,6 +73,28 @@ class Findings:
             "raw files of the long window": self.folder.window(cell).path,
         }
         return [link for text, path in known.items() if (link := self.link(path, text))]
+
+
+@dataclass(frozen=True)
+class View(Generic[T]):
+    """All of it is made of what `of` finds in a run; what a kind of experiment lacks is empty."""
+
+    of: Callable[[Findings], T]
+    page: Callable[[Findings, T], Section | None]
+    sentence: Callable[[T], str] = lambda _its: ""
+    """Of the first screen."""
+    sure: Callable[[T], str] = lambda _its: ""
+    """How sure the sentence is."""
+    charts: Callable[[T], Charts] = lambda _its: ()
+    """Of the view whose sentence is the answer the first is the picture next to it."""
+    terminal: Callable[[T], Iterable[Table | str]] = lambda _its: ()
+    """Tables and lines in the place of a line for each cell."""
+    records: Callable[[Run, T], Mapping[Path, Records]] = lambda _run, _its: {}
+    """Files of one table each, for programs."""
+    more: tuple[Callable[[Findings], Section | None], ...] = ()
+    """Sections that follow."""
+    asks_which: bool = True
+    """Whether it is asked too which technique is best."""
 
 
 def of(run: Exported, folder: Run) -> Findings:

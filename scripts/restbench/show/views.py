@@ -13,7 +13,7 @@ from restbench.show import findings
 from restbench.show.charts import course, overview
 from restbench.show.charts.theme import Chart
 from restbench.show.document import Section, section
-from restbench.show.findings import Findings
+from restbench.show.findings import Findings, View
 from restbench.show.kinds import (
     bottleneck,
     builds,
@@ -30,7 +30,6 @@ from restbench.show.kinds import (
     workers,
 )
 from restbench.show.parts import claims
-from restbench.show.view import View
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 from restbench.store.store import Run

@@ -17,8 +17,7 @@ from restbench.show import document as doc
 from restbench.show import markdown
 from restbench.show.charts import forest
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 _TONES = {"beyond": doc.BAD, "no number": doc.DOUBT, "undecided": doc.DOUBT, "within": doc.GOOD}
 #: The number of a state's colour and shape.

@@ -17,8 +17,7 @@ from restbench.show import wording
 from restbench.show.charts import course, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 #: What the study says of five threads and more: its optimised pipeline over its task pool.
 PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}

@@ -17,8 +17,7 @@ from restbench.failures import CellsFailed
 from restbench.show import document as doc
 from restbench.show.charts import forest, theme
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0

@@ -20,8 +20,7 @@ from restbench.show import wording
 from restbench.show.charts import forest
 from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
     "Each fault comes at a random moment of a load, and is repaired; then all is drained. Eight "

@@ -16,8 +16,7 @@ from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show.charts import forest
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
     "CPU time a request is the service's own: the load generator changes nothing about it, while "

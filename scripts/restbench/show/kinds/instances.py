@@ -14,8 +14,7 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
     "All instances are behind the same front, so its cost is in every number. / one: over one "

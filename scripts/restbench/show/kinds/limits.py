@@ -17,8 +17,7 @@ from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.lines import Line, Point
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 from restbench.store.exported import Exported, StepEntry
 
 T = TypeVar("T")

@@ -19,8 +19,7 @@ from restbench.show import wording
 from restbench.show.charts import messages as pictures
 from restbench.show.charts.messages import name
 from restbench.show.charts.techniques import label
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 _COLUMNS: Sequence[doc.Column[Row]] = (
     doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),

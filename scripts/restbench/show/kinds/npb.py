@@ -19,8 +19,7 @@ from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import kernels
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 #: The times and rates that are shown of each cell.
 _SHOWN = ("fresh_s", "warm_s", "service_s", "client_s", "overhead_ms", "mops")

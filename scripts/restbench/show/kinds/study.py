@@ -6,9 +6,8 @@ from restbench.judge import regret as choices
 from restbench.show import document as doc
 from restbench.show.charts import study
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
+from restbench.show.findings import Findings, View
 from restbench.show.kinds import regret
-from restbench.show.view import View
 
 
 def charts(found: Findings) -> list[Chart | None]:

@@ -24,8 +24,7 @@ from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.overview import CLASSES, shade
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
     "A core is a hardware thread that the service may use. Which worker accepts a kept connection "
