@@ -17,7 +17,7 @@ from restbench.judge import regret
 from restbench.show.charts import kernels, theme
 from restbench.show.charts.theme import Chart
 from restbench.show.kinds import factorial
-from restbench.show.kinds import regret as shown
+from restbench.show.kinds import study as shown
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
@@ -40,7 +40,7 @@ def charts() -> list[Chart]:
         for strategy, rate in (("adaptive", 97.0), ("serial", 100.0), ("pinned", 60.0))
     ]
     found = [
-        *shown.charts(regret.choosing(rows).regrets),
+        *shown.charts_of(regret.choosing(rows).regrets),
         *factorial.charts(of(JAIN_18, model="additive", response="mean_ms")),
         kernels.time(scaled("java", "shared-pool", {1: 4.0, 2: 2.0})),
     ]
