@@ -17,8 +17,7 @@ from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import messages as pictures
-from restbench.show.charts.messages import name
-from restbench.show.charts.techniques import label
+from restbench.show.charts.messages import label, name
 from restbench.show.findings import Findings, View
 
 _COLUMNS: Sequence[doc.Column[Row]] = (
