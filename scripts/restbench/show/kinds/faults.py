@@ -6,14 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from restbench.analyse import faults
-from restbench.analyse.faults import (
-    ALL_SUCCEED_S,
-    COLUMNS,
-    FIRST_SUCCESS_S,
-    LATEST_ANSWER_S,
-    Outcome,
-    outcomes,
-)
+from restbench.analyse.faults import COLUMNS, Outcome
 from restbench.analyse.measurement import Measurement
 from restbench.show import document as doc
 from restbench.show import wording
@@ -25,15 +18,16 @@ from restbench.show.findings import Findings, View
 HOW_TO_READ = (
     "Each fault comes at a random moment of a load, and is repaired; then all is drained. Eight "
     "rules judge the history of all requests. Of a service under a fault it is asked: no 5xx but "
-    f"503 with Retry-After, no answer later than {LATEST_ANSWER_S} s, a first success within "
-    f"{FIRST_SUCCESS_S:.0f} s of the database's, and no failure from {ALL_SUCCEED_S:.0f} s after "
-    "it on. Counts are sums over the blocks, times are the worst of them."
+    f"503 with Retry-After, no answer later than {faults.LATEST_ANSWER_S} s, a first success "
+    f"within {faults.FIRST_SUCCESS_S:.0f} s of the database's, and no failure from "
+    f"{faults.ALL_SUCCEED_S:.0f} s after it on. Counts are sums over the blocks, times are the "
+    "worst of them."
 )
 _CONFIDENCE = 0.95
 #: Panels of the chart: the column of each, and the most that a service promises.
 _TIMES = (
-    ("First success after the database's", "first_s", FIRST_SUCCESS_S),
-    ("Latest answer", "latest_s", LATEST_ANSWER_S),
+    ("First success after the database's", "first_s", faults.FIRST_SUCCESS_S),
+    ("Latest answer", "latest_s", faults.LATEST_ANSWER_S),
 )
 _KEPT, _BROKEN = "as promised", "promise broken"
 _STYLES = {_KEPT: 0, _BROKEN: 1}
@@ -160,4 +154,4 @@ _COLUMNS: Sequence[doc.Column[Outcome]] = (
 )
 
 
-VIEW = View(lambda found: outcomes(found.rows), page, sentence, sure, charts, terminal)
+VIEW = View(lambda found: faults.outcomes(found.rows), page, sentence, sure, charts, terminal)
