@@ -11,7 +11,6 @@ import altair as alt
 from restbench.analyse import steps
 from restbench.analyse.measures import FEWEST_BLOCKS
 from restbench.show.charts import theme
-from restbench.show.charts.theme import Chart
 
 #: Of one machine and experiment, by cell and framework: runs that may be joined by a line, by their
 #: numbers, with the values of their blocks.
@@ -54,7 +53,7 @@ def _step(runs: Sequence[int], found: steps.Step) -> dict[str, Any]:
     return {"before": runs[found.at - 1], "after": runs[found.at], "ratio": numbers}
 
 
-def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> Chart:
+def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> theme.Chart:
     """The runs in their order, a record each: `run`; `label`, unique, under the axis; `value`;
     `low` and `high`, null without an interval; `step`, what is said of one that was found at this
     run, or empty; `segment`, how many steps lie before it; `level`, the mean of the runs between
@@ -86,7 +85,7 @@ def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> Chart:
             fill=hollow, tooltip=[*theme.tips(run="Run"), *tips, *theme.tips(step="Step")]
         ),
     )
-    return Chart(
+    return theme.Chart(
         name="trend",
         title="",
         caption=_CAPTION,

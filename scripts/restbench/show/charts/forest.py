@@ -12,7 +12,6 @@ from restbench.analyse.comparison import MARGIN, Comparison
 from restbench.experiment.cell import Cell
 from restbench.show import wording
 from restbench.show.charts import theme
-from restbench.show.charts.theme import Chart
 
 _ROW_PX = 34
 #: Above and below the middle of a row, where the words and the interval stand.
@@ -76,14 +75,14 @@ class Panel:
 
 def chart(
     name: str, title: str, caption: str, panels: Sequence[Panel], styles: Mapping[str, int]
-) -> Chart | None:
+) -> theme.Chart | None:
     """The panels; `styles` number the colour and shape of every series, in the legend's order.
     None without a panel."""
     if not panels:
         return None
     used = {entry.series for panel in panels for entry in panel.entries}
     series = {label: number for label, number in styles.items() if label in used}
-    return Chart(
+    return theme.Chart(
         name=name,
         title=title,
         caption=caption,

@@ -18,7 +18,6 @@ from restbench.judge import leader, study, verdicts
 from restbench.judge.leader import Leader
 from restbench.show import wording
 from restbench.show.charts import theme
-from restbench.show.charts.theme import Chart
 
 #: The least share of the best that a class of colour has, the best class first.
 CLASSES = (0.95, 0.75, 0.5, 0.25, 0.1, 0.0)
@@ -37,7 +36,7 @@ _CAPTION = (
 )
 
 
-def chart(rows: Sequence[Row]) -> Chart | None:
+def chart(rows: Sequence[Row]) -> theme.Chart | None:
     """A panel a service and placement, a line a size and number of users, a tile a technique; None
     where no two techniques of one group have a throughput."""
     panels = _panels(rows)
@@ -49,7 +48,7 @@ def chart(rows: Sequence[Row]) -> Chart | None:
         return None
     shown = sum(len(group) for groups in panels.values() for group in groups)
     alone = f" {len(rows) - shown} cells have no other to be compared with." * (shown < len(rows))
-    return Chart(
+    return theme.Chart(
         name="overview",
         title="Which technique, for which size and how many users?",
         caption=_CAPTION + alone,

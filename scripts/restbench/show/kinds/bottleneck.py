@@ -13,7 +13,6 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
-from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 from restbench.store.exported import Exported
 
@@ -155,7 +154,7 @@ _COLUMNS: Sequence[doc.Column[tuple[Family, Level]]] = (
 )
 
 
-def charts(known: Sequence[Family]) -> list[Chart | None]:
+def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     """Throughput and response time against users, measured and dashed predicted: a panel a size,
     a line a technique. Of cells with one number of users there is nothing to see."""
     several = (each for each in known if len(each.levels) > 1)

@@ -16,7 +16,6 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import course, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
-from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 
 #: What the study says of five threads and more: its optimised pipeline over its task pool.
@@ -147,14 +146,14 @@ def _title(row: Row) -> str:
     return f"{of.client.capitalize()} client, {of.transport}, {of.delay_ms} ms{size}"
 
 
-def charts(rows: Sequence[Row]) -> list[Chart | None]:
+def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
     """Speed-up over threads, a chart a client and transport, a panel a response time; and where the
     time of a call goes."""
     programs = dict.fromkeys(work(row).program for row in calls.ranked(rows))
     return [*(_chart(program, rows) for program in programs), _stages(rows)]
 
 
-def _stages(rows: Sequence[Row]) -> Chart | None:
+def _stages(rows: Sequence[Row]) -> theme.Chart | None:
     """REST next to SOAP, in turn and without a delay; None where there is but one of them."""
     in_turn = [
         row
@@ -168,7 +167,7 @@ def _stages(rows: Sequence[Row]) -> Chart | None:
         "P are the client's; C is the way to the service and back, and all that it does."
     )
     bars = list(map(_bar, in_turn))
-    return Chart(
+    return theme.Chart(
         name="calls-stages",
         title="Where the time of a call goes",
         caption=caption,
@@ -185,7 +184,7 @@ def _bar(row: Row) -> dict[str, str | float]:
     return {**ms, "bar": f"{name}: {readable(sum(ms.values()))} ms", "cell": row.cell.id}
 
 
-def _chart(program: tuple[str, str], rows: Sequence[Row]) -> Chart | None:
+def _chart(program: tuple[str, str], rows: Sequence[Row]) -> theme.Chart | None:
     shown = [
         row
         for row in calls.ranked(rows)

@@ -16,7 +16,6 @@ from restbench.experiment.columns import readable
 from restbench.failures import CellsFailed
 from restbench.show import document as doc
 from restbench.show.charts import forest, theme
-from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 
 #: From this share on the sentence says what the variation *is*.
@@ -184,12 +183,12 @@ def sign_table(found: Factorial) -> doc.Table:
     return doc.table("Signs and means", doc.listed(head, " " + "n" * (len(head) - 1)), rows)
 
 
-def charts(found: Factorial) -> list[Chart | None]:
+def charts(found: Factorial) -> list[theme.Chart | None]:
     """The effects; the residuals too where there are several blocks."""
     return [_effects_chart(found), *([_residuals(found)] if found.degrees_of_freedom else [])]
 
 
-def _effects_chart(found: Factorial) -> Chart | None:
+def _effects_chart(found: Factorial) -> theme.Chart | None:
     ranked = sorted(found.effects, key=lambda each: -each.share_pct)[:_DRAWN_AT_MOST]
     is_ratio = found.model == "multiplicative"
     shares = [forest.Entry(each.name, each.share_pct, None, "effect") for each in ranked]
@@ -235,7 +234,7 @@ def _sized(found: Factorial, effect: Effect, *, is_ratio: bool) -> forest.Entry:
     )
 
 
-def _residuals(found: Factorial) -> Chart:
+def _residuals(found: Factorial) -> theme.Chart:
     residuals = np.array(found.residuals)
     flat = residuals.ravel()
     places = np.argsort(np.argsort(flat, kind="stable"))
@@ -249,7 +248,7 @@ def _residuals(found: Factorial) -> Chart:
         "Sound: no trend and one width in the first two panels, a straight line in the third. "
         + " ".join(found.warnings or ("No check of the residuals fails.",))
     )
-    return Chart(
+    return theme.Chart(
         name="factorial-residuals",
         title=f"Residuals of {response(found)}",
         caption=caption,

@@ -16,7 +16,6 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.lines import Line, Point
-from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 from restbench.store.exported import Exported, StepEntry
 
@@ -186,12 +185,12 @@ _STEP: dict[str, doc.Column[StepEntry]] = {
 }
 
 
-def charts(known: Sequence[Limit], load: OpenLoad) -> list[Chart | None]:
+def charts(known: Sequence[Limit], load: OpenLoad) -> list[theme.Chart | None]:
     """The limits, then the steps that they come from."""
     return [limits_chart(known, load.objective), steps_chart(known, load.objective)]
 
 
-def limits_chart(found: Sequence[Limit], objective: Objective) -> Chart | None:
+def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
     """The highest rate of each technique that meets the objective: a panel a complexity."""
     known = (each for each in found if each.limit_per_s is not None)
     panels = wording.grouped(known, lambda each: each.cell.complexity)
@@ -221,7 +220,7 @@ def _entry(each: Limit) -> forest.Entry:
     )
 
 
-def steps_chart(found: Sequence[Limit], objective: Objective) -> Chart | None:
+def steps_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
     """A panel a complexity, a line a technique, a point a step; None where there is no point."""
     panels: dict[str, list[Line]] = {}
     for each in found:

@@ -23,7 +23,6 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.overview import CLASSES, shade
-from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
@@ -178,19 +177,19 @@ def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:
     )
 
 
-def charts(grids: Sequence[Grid]) -> list[Chart]:
+def charts(grids: Sequence[Grid]) -> list[theme.Chart]:
     """Of each grid a panel a metric; the line of 2·cores + 1 workers is framed."""
     return list(map(_chart, grids))
 
 
-def _chart(grid: Grid) -> Chart:
+def _chart(grid: Grid) -> theme.Chart:
     cell = grid.cell
     behind = f"-{cell.front}" * (cell.front != "none")
     caption = (
         f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the "
         f"darkest. ±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
-    return Chart(
+    return theme.Chart(
         name=f"workers-{cell.framework}{behind}-{cell.complexity}-{cell.connection}",
         title=f"Workers and users: {name(grid)}",
         caption=caption,
