@@ -19,7 +19,7 @@ from trial_run import build
 from restbench import ROOT
 from restbench.commands.results import keep_run
 from restbench.failures import BadConfiguration
-from restbench.show import report, views
+from restbench.show import views
 from restbench.store import exported, store
 from restbench.store.store import Run
 
@@ -75,16 +75,6 @@ def test_sentence_picture_and_reasons_of_a_kept_run_are_of_its_kind(name: str) -
     page = run.report.read_text(encoding="utf-8")
     assert f'<p class="answer">{escape(answer.sentence)}</p>' in page
     assert picture_of(page).startswith(PICTURES[name]), f"restbench keep {name}"
-
-
-@pytest.mark.parametrize("name", ["npb", "reference"])
-def test_the_reasons_stand_between_sentence_and_picture(name: str) -> None:
-    """Of a picture that is high on every screen, and of one that is so on narrow ones alone."""
-    run = Run(store.RESULTS / name)
-    page = report.html(views.drawn(exported.read(run.exported_file), run), "charts.js")
-    parts = ('<p class="answer">', '<ul class="reasons">', "<figure")
-    places = [page.index(part) for part in parts]
-    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("name", PICTURES)
