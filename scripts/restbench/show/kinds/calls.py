@@ -218,8 +218,7 @@ def _lines(
     group: Sequence[Row], rows: Sequence[Row], strategies: list[str], delay: int
 ) -> list[Line]:
     found = []
-    for strategy in dict.fromkeys(work(row).strategy for row in group):
-        own = [row for row in group if work(row).strategy == strategy]
+    for strategy, own in wording.grouped(group, lambda row: work(row).strategy).items():
         style = strategies.index(strategy)
         for is_limit, column in ((False, "elapsed_s"), (True, "limit_s")):
             points = (_point(row, calls.speed_ups(row, rows, column)) for row in own)

@@ -29,15 +29,8 @@ HOW_TO_READ = (
     "A core is a hardware thread that the service may use. Which worker accepts a kept connection "
     "keeps it, so users of a trial draw their connections anew, several times in a block."
 )
-
-
 _METRICS = {"throughput_per_s": "Throughput, /s", "cpu_ms_per_request": "CPU ms a request"}
 _ROW_PX = 34
-
-
-def of(found: Findings) -> list[Grid]:
-    """Of a run's rows; a core is a hardware thread that a service of it may use."""
-    return grids(found.rows, found.cores)
 
 
 def name(grid: Grid) -> str:
@@ -240,4 +233,4 @@ def _tile(grid: Grid, row: Row, metric: str) -> dict[str, Any]:
     }
 
 
-VIEW = View(of, page, sentence, sure, charts, terminal)
+VIEW = View(lambda found: grids(found.rows, found.cores), page, sentence, sure, charts, terminal)
