@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
+from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
 from restbench.analyse.workers import Fitted, Scaling
 from restbench.experiment.cell import Cell, users_text
@@ -27,6 +28,12 @@ def with_ends(value: float | None, low: float | None, high: float | None) -> str
     """`1.92 [1.85, 1.99]`; without ends the value alone, nothing where that is unknown."""
     ends = f" [{readable(low)}, {readable(high)}]" if low is not None and high is not None else ""
     return "" if value is None else f"{readable(value)}{ends}"
+
+
+def fields(name: str, found: Comparison) -> dict[str, float | None]:
+    """A ratio in a table for programs: the estimate under its name, the ends of its interval."""
+    low, high = found.ends or (None, None)
+    return {name: found.estimate, f"{name}_low": low, f"{name}_high": high}
 
 
 def cell_name(cell: Cell) -> str:

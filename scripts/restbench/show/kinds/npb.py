@@ -316,10 +316,7 @@ def _record(row: Row, published: Published) -> dict[str, object]:
     }
     fields |= {name: series(row, name).median for name in COLUMNS}
     for name in RATIOS:
-        compared, column = ratio(row, name), name.replace("/", "_per_")
-        ends = compared.ratio
-        fields[column] = compared.estimate
-        fields |= {f"{column}_low": ends and ends.low, f"{column}_high": ends and ends.high}
+        fields |= wording.fields(name.replace("/", "_per_"), ratio(row, name))
     known = published.row(row.cell.complexity)
     fields |= {
         "study_normal_s": known and known.normal_s,

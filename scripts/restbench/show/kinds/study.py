@@ -184,7 +184,7 @@ def records(found: Choosing) -> list[dict[str, object]]:
 
 
 def _record(share: Share, best: str) -> dict[str, object]:
-    low, high = share.comparison.ends or (None, None)
+    numbers = wording.fields("share", share.comparison) | {"regret": share.regret}
     return {
         "service": share.cell.service,
         "complexity": share.cell.complexity,
@@ -193,18 +193,11 @@ def _record(share: Share, best: str) -> dict[str, object]:
         "metric": share.metric,
         "against": share.other.strategy if share.other else "",
         "best_fixed": best,
-        "share": _rounded(share.comparison.estimate),
-        "share_low": _rounded(low),
-        "share_high": _rounded(high),
-        "regret": _rounded(share.regret),
+        **{name: None if of is None else round(of, _DECIMALS) for name, of in numbers.items()},
         "verdict": share.verdict,
         "blocks": share.comparison.blocks,
         "warnings": "yes" if share.warned else "",
     }
-
-
-def _rounded(number: float | None) -> float | None:
-    return None if number is None else round(number, _DECIMALS)
 
 
 def figures(found: Findings) -> doc.Section | None:
