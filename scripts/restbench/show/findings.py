@@ -22,7 +22,7 @@ from restbench.store.store import Run
 
 T = TypeVar("T")
 Charts: TypeAlias = Iterable[Chart | None]
-Records: TypeAlias = Sequence[Mapping[str, object]]
+Records: TypeAlias = Sequence[Mapping[str, object]] | Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class View(Generic[T]):
     terminal: Callable[[T], Iterable[Table | str]] = lambda _its: ()
     """Tables and lines in the place of a line for each cell."""
     records: Callable[[Run, T], Mapping[Path, Records]] = lambda _run, _its: {}
-    """Files of one table each, for programs."""
+    """Files for programs: of one table each, or of JSON."""
     more: tuple[Callable[[Findings], Section | None], ...] = ()
     """Sections that follow."""
     asks_which: bool = True

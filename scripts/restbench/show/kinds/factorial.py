@@ -29,31 +29,26 @@ _STYLES = {"effect": 0, "unexplained": 6}
 _DRAWN_AT_MOST, _HEIGHT_PX = 20, 200
 
 
-def of_findings(found: Findings) -> Factorial | None:
-    """The effects of the run's design; None without one, and where no block has every corner, which
-    the page says in words."""
+def of(found: Findings) -> Factorial | str | None:
+    """The effects of the run's design; in words that no block has every corner, where it is so."""
     try:
         return factorial.of_run(found.definition, found.rows)
-    except CellsFailed:
-        return None
+    except CellsFailed as error:
+        return str(error)
 
 
-def page(found: Findings, analysis: Factorial | None) -> doc.Section | None:
-    """The sentence, the charts, and the effects; that no block has every corner where it is so."""
-    if analysis is None:
-        try:
-            factorial.of_run(found.definition, found.rows)
-        except CellsFailed as error:
-            return doc.section("factorial", _TITLE, doc.Text(str(error)))
-        return None
-    signs = sign_table(analysis) if len(analysis.means) <= _SIGNS_SHOWN_UP_TO else None
+def page(found: Findings, its: Factorial | str | None) -> doc.Section | None:
+    """The sentence, the charts, and the effects, or why there are none."""
+    if not isinstance(its, Factorial):
+        return doc.section("factorial", _TITLE, doc.Text(its)) if its else None
+    signs = sign_table(its) if len(its.means) <= _SIGNS_SHOWN_UP_TO else None
     return doc.section(
         "factorial",
         _TITLE,
-        doc.Text(sentence(analysis)),
+        doc.Text(sentence(its)),
         *found.figures("factorial"),
-        effect_table(analysis),
-        doc.Bullets((*analysis.design.warnings(), *analysis.left_out, *analysis.warnings)),
+        effect_table(its),
+        doc.Bullets((*its.design.warnings(), *its.left_out, *its.warnings)),
         doc.section("factorial-signs", "The cells with their signs", signs, folded=True),
     )
 
@@ -271,9 +266,12 @@ def _scatter(label: str, xs: list[float], residuals: list[float]) -> theme.View:
 
 
 VIEW = View(
-    of_findings,
+    of,
     page,
-    lambda its: sentence(its) if its else "",
-    lambda its: sure(its) if its else "",
-    lambda its: charts(its) if its else (),
+    lambda its: sentence(its) if isinstance(its, Factorial) else "",
+    lambda its: sure(its) if isinstance(its, Factorial) else "",
+    lambda its: charts(its) if isinstance(its, Factorial) else (),
+    records=lambda run, its: (
+        {run.factorial_json: its.to_json()} if isinstance(its, Factorial) else {}
+    ),
 )
