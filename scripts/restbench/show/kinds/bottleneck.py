@@ -18,8 +18,6 @@ from restbench.store.exported import Exported
 
 #: How the names of its charts begin.
 NAME = "bottleneck"
-#: The columns of a terminal.
-_NARROW = (0, 1, 2, 6, 8, 9, 10, 11, 12)
 #: So many sentences are read before the charts; more are folded.
 _FEW = 12
 _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -79,8 +77,7 @@ def sentence(family: Family) -> str:
 
 
 def _gain(family: Family) -> str:
-    servers = family.limiting.servers or 1
-    ordinal = _ORDINALS[servers - 1] if servers <= len(_ORDINALS) else "further"
+    ordinal = dict(enumerate(_ORDINALS, 1)).get(family.limiting.servers or 1, "further")
     return f"a {ordinal} core would give at most {100 * family.gain_of_a_server:.0f} %"
 
 
@@ -109,7 +106,7 @@ def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
 
 def terminal(known: Sequence[Family]) -> doc.Table:
     """The table without the CPU times."""
-    return table_of(known).only(_NARROW)
+    return table_of(known).only((0, 1, 2, 6, 8, 9, 10, 11, 12))
 
 
 def table_of(known: Sequence[Family]) -> doc.Table:
@@ -169,15 +166,7 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
             f"{NAME}-{metric}",
             f"{title}: measured, and predicted by a queueing network",
             caption,
-            [
-                Panel(
-                    name,
-                    label,
-                    tuple(_lines(of, metric)),
-                    tuple(sorted({float(it.row.cell.users) for each in of for it in each.levels})),
-                )
-                for name, of in panels.items()
-            ],
+            [_panel(name, label, of, metric) for name, of in panels.items()],
             "Users",
             is_log=True,
         )
@@ -194,9 +183,9 @@ def _panel_name(family: Family) -> str:
     return f"{cell.service.capitalize()}, {cell.complexity}{placed}"
 
 
-def _lines(panel: Sequence[Family], metric: str) -> list[Line]:
+def _panel(name: str, y_label: str, of: Sequence[Family], metric: str) -> Panel:
     found = []
-    for family in panel:
+    for family in of:
         style = theme.STYLES.get(family.cell.strategy, 0)
         label = study.technique(family.cell)
         measured = tuple(_point(each, metric) for each in family.levels)
@@ -206,7 +195,8 @@ def _lines(panel: Sequence[Family], metric: str) -> list[Line]:
             for each in family.course()
         )
         found += [Line(label, style, measured), Line(label, style, predicted, is_limit=True)]
-    return found
+    users = {float(level.row.cell.users) for family in of for level in family.levels}
+    return Panel(name, y_label, tuple(found), tuple(sorted(users)))
 
 
 def _point(level: Level, metric: str) -> Point:

@@ -200,23 +200,13 @@ def _chart(program: tuple[str, str], rows: Sequence[Row]) -> theme.Chart | None:
         "Dashed, in a strategy's colour: the best possible. Marks of the study: what it says its "
         "optimised pipeline gains over a task pool, of which the limit is known. Geometric mean "
         "over blocks with its 95 % interval, where there are several.",
-        [
-            Panel(
-                f"{delay} ms",
-                "Speed-up",
-                tuple(_lines(group, rows, strategies, delay)),
-                tuple(sorted({float(row.cell.users) for row in group})),
-            )
-            for delay, group in panels.items()
-        ],
+        [_panel(delay, group, rows, strategies) for delay, group in panels.items()],
         "Client threads",
         is_log=True,
     )
 
 
-def _lines(
-    group: Sequence[Row], rows: Sequence[Row], strategies: list[str], delay: int
-) -> list[Line]:
+def _panel(delay: int, group: Sequence[Row], rows: Sequence[Row], strategies: list[str]) -> Panel:
     found = []
     for strategy, own in wording.grouped(group, lambda row: work(row).strategy).items():
         style = strategies.index(strategy)
@@ -228,17 +218,13 @@ def _lines(
             _STUDY_THREADS, _STUDY_THREADS * gain, name=f"study: +{100 * (gain - 1):.0f} %"
         )
         found.append(Line(_STUDY, len(theme.PALETTE) - 1, (mark,)))
-    return found
+    users = {float(row.cell.users) for row in group}
+    return Panel(f"{delay} ms", "Speed-up", tuple(found), tuple(sorted(users)))
 
 
 def _point(row: Row, values: Sequence[float]) -> Point:
-    return lines.mean_point(
-        row.cell.users,
-        values,
-        doubtful=bool(row.warnings),
-        cell=row.cell.id,
-        note=wording.remarks(row),
-    )
+    doubtful, note = bool(row.warnings), wording.remarks(row)
+    return lines.mean_point(row.cell.users, values, doubtful=doubtful, cell=row.cell.id, note=note)
 
 
 VIEW = View(lambda found: found.rows, page, sentence, sure, charts, terminal)

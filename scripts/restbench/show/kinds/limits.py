@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import TypeVar
 
 from restbench.analyse import exported, limits, warnings
@@ -16,8 +18,9 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.lines import Line, Point
-from restbench.show.findings import Findings, View
+from restbench.show.findings import Findings, Records, View
 from restbench.store.exported import Exported, StepEntry
+from restbench.store.store import Run
 
 T = TypeVar("T")
 #: Left to the page: the terminal is narrow.
@@ -110,20 +113,18 @@ def _steps(limit: Limit) -> doc.Table:
     return doc.table(caption, list(_STEP.values()), tried)
 
 
-def records(
-    found: Sequence[Limit], load: OpenLoad
-) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+def records(run: Run, found: Sequence[Limit], load: OpenLoad) -> Mapping[Path, Records]:
     """The limits and every step, for programs."""
     columns = _columns(load)
-    return (
-        [each.cell.model_dump() | _record(columns, each) for each in found],
-        [
+    return {
+        run.open_load_csv: [each.cell.model_dump() | _record(columns, each) for each in found],
+        run.open_load_steps_csv: [
             each.cell.model_dump() | {"step": number} | _record(_STEP, tried)
             for each in found
             for walk in each.walks
             for number, tried in enumerate(walk.steps, start=1)
         ],
-    )
+    }
 
 
 def _record(columns: Mapping[str, doc.Column[T]], of: T) -> dict[str, object]:
@@ -164,10 +165,6 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
 
 
-def _reached(percent: int) -> doc.Column[StepEntry]:
-    return doc.number(f"p{percent} ms", lambda step: latency_ms(step, percent))
-
-
 #: Of a step, by their names in the table for programs.
 _STEP: dict[str, doc.Column[StepEntry]] = {
     "block": doc.number("Block", attrgetter("block")),
@@ -178,7 +175,10 @@ _STEP: dict[str, doc.Column[StepEntry]] = {
     "late": doc.number(f"Sent over {LATE_MS} ms late", attrgetter("late")),
     "lateness_p95_ms": doc.number("Lateness p95 ms", attrgetter("lateness_p95_ms")),
     "errors": doc.number("Errors", attrgetter("errors")),
-    **{f"p{percent}_ms": _reached(percent) for percent in PERCENTILES},
+    **{
+        f"p{percent}_ms": doc.number(f"p{percent} ms", partial(latency_ms, percent=percent))
+        for percent in PERCENTILES
+    },
     "sent_p95_ms": doc.number("p95 ms from sending", attrgetter("sent_p95_ms")),
     "load_cpu_pct": doc.number("Load CPU %", attrgetter("load_cpu_pct")),
     "verdict": doc.Column("Objective", lambda step: "; ".join(step.reasons) or "met"),
@@ -267,7 +267,5 @@ VIEW = View(
     lambda its: sure(its[0]),
     lambda its: charts(*its),
     lambda its: terminal(*its),
-    lambda run, its: dict(
-        zip((run.open_load_csv, run.open_load_steps_csv), records(*its), strict=True)
-    ),
+    lambda run, its: records(run, *its),
 )
