@@ -30,6 +30,11 @@ def with_ends(value: float | None, low: float | None, high: float | None) -> str
     return "" if value is None else f"{readable(value)}{ends}"
 
 
+def rounded(value: float | None) -> float | None:
+    """For programs: to four significant digits."""
+    return None if value is None else float(f"{value:.4g}")
+
+
 def fields(name: str, found: Comparison) -> dict[str, float | None]:
     """A ratio in a table for programs: the estimate under its name, the ends of its interval."""
     low, high = found.ends or (None, None)

@@ -26,10 +26,8 @@ HOW_TO_READ = (
 
 def sentence(loads: Sequence[Load]) -> str:
     """How many times the requests of the best one instance those with a core each answer."""
-    services: dict[str, list[tuple[Load, Arrangement]]] = {}
-    for load in loads:
-        if load.bound:
-            services.setdefault(load.cell.service, []).append((load, load.bound))
+    known = ((load, load.bound) for load in loads if load.bound)
+    services = wording.grouped(known, lambda each: each[0].cell.service)
     parts = []
     for service, of in services.items():
         found = " and ".join(

@@ -138,9 +138,9 @@ def _columns(load: OpenLoad) -> dict[str, doc.Column[Limit]]:
         "technique": doc.Column("Technique", lambda of: study.technique(of.cell)),
         "complexity": doc.Column("Complexity", lambda of: of.cell.complexity),
         "users": doc.number("In flight at most", lambda of: of.cell.users),
-        "limit_per_s": doc.number("Limit /s", lambda of: _rounded(of.limit_per_s)),
-        "limit_low_per_s": doc.number("from", lambda of: _rounded(_ends(of)[0])),
-        "limit_high_per_s": doc.number("to", lambda of: _rounded(_ends(of)[1])),
+        "limit_per_s": doc.number("Limit /s", lambda of: wording.rounded(of.limit_per_s)),
+        "limit_low_per_s": doc.number("from", lambda of: wording.rounded(_ends(of)[0])),
+        "limit_high_per_s": doc.number("to", lambda of: wording.rounded(_ends(of)[1])),
         "blocks": doc.number("Blocks", lambda of: len(of.limits_per_s)),
         "met_per_s": doc.number("Met at /s", lambda of: of.met_per_s),
         "failed_per_s": doc.number("Not met at /s", lambda of: of.failed_per_s),
@@ -159,10 +159,6 @@ def _ends(limit: Limit) -> tuple[float, float] | tuple[None, None]:
 
 def _why(limit: Limit) -> str:
     return "; ".join(limit.failed.reasons) if limit.failed else ""
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.4g}")
 
 
 #: Of a step, by their names in the table for programs.

@@ -230,10 +230,7 @@ def _record(row: Row, measured: Sequence[str]) -> dict[str, object]:
         ("database_cpu_over_pgbench_at_rate", messages.database_cost(row, at_rate=True)),
     ):
         numbers |= wording.fields(ratio, found)
-    rounded = {
-        name: None if value is None else float(f"{value:.4g}") for name, value in numbers.items()
-    }
-    return row.cell.model_dump() | rounded
+    return row.cell.model_dump() | {name: wording.rounded(of) for name, of in numbers.items()}
 
 
 def terminal(rows: Sequence[Row]) -> list[doc.Table]:
