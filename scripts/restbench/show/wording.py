@@ -51,8 +51,13 @@ def service_name(row: Row) -> str:
     return row.cell.service.capitalize()
 
 
-def law(found: Fitted, over: str, *, amdahl: bool) -> str:
-    """What a law of growth over `users` or `instances` comes to, or why it is not told."""
+def laws(fit: Callable[..., Fitted], over: str) -> str:
+    """What both laws of growth over `users` or `instances` come to, or why one is not told; `fit`
+    takes whether it is `amdahl`'s."""
+    return "; ".join(_law(fit(amdahl=each), over, amdahl=each) for each in (False, True))
+
+
+def _law(found: Fitted, over: str, *, amdahl: bool) -> str:
     if isinstance(found, str):
         return found
     named = zip("λσκ", found, strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from restbench.analyse.comparison import MARGIN, Comparison
+from restbench.analyse.comparison import Comparison
 from restbench.experiment.cell import Cell
 from restbench.show import wording
 from restbench.show.charts import theme
@@ -45,7 +45,7 @@ class Entry:
         return () if self.value is None else (self.value, *(self.interval or ()))
 
 
-def band(margin: float = MARGIN) -> tuple[float, float]:
+def band(margin: float) -> tuple[float, float]:
     """The ratios that such a margin holds: 0.05 is 5 %."""
     return 1 / (1 + margin), 1 + margin
 

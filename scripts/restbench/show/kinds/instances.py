@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from restbench.analyse import instances, workers
 from restbench.analyse.comparison import MARGIN
@@ -71,14 +72,8 @@ def growth(loads: Sequence[Load], cores: int) -> list[str]:
     told: dict[str, list[str]] = {}
     for load in loads:
         for cell, rows in load.growing.items():
-            laws = "; ".join(
-                wording.law(
-                    workers.growth(rows, "instances", amdahl=amdahl, cores=cores),
-                    "instances",
-                    amdahl=amdahl,
-                )
-                for amdahl in (False, True)
-            )
+            fit = partial(workers.growth, rows, "instances", cores=cores)
+            laws = wording.laws(fit, "instances")
             of = f"{cell.service.capitalize()} {cell.strategy} {cell.placement}, {name(load)}"
             told.setdefault(laws, []).append(of)
     return [

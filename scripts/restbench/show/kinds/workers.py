@@ -49,8 +49,7 @@ def sentences(grid: Grid) -> list[str]:
     alike = f"workers that cannot be told from the best with {'; '.join(parts)}"
     alike = alike if all(sets.values()) else "fewer than three blocks: numbers, no verdict"
     start = f"{name(grid)}: "
-    fits = {each: grid.scaling(amdahl=each) for each in (False, True)}
-    laws = "; ".join(wording.law(fit, "users", amdahl=each) for each, fit in fits.items())
+    laws = wording.laws(grid.scaling, "users")
     return [f"{start}{alike}.", f"{start}with {grid.advised} workers {laws}.", *_draws(grid)]
 
 
