@@ -14,12 +14,12 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
-from restbench.judge.verdicts import DECIDED, ratio_text
+from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import views, wording
 from restbench.show.findings import Findings
 from restbench.show.kinds import bottleneck
-from restbench.show.parts.claims import TONES
+from restbench.show.parts import claims
 from restbench.store.quoted import ClaimEntry
 
 #: More cells than that are summed up: a line for each size and number of users.
@@ -148,7 +148,7 @@ def _throughput(row: Row) -> str:
 
 def _claims(found: Sequence[ClaimEntry]) -> list[RenderableType]:
     """A row for each claim that was decided; the others are counted."""
-    decided = [each for each in found if each.verdict in DECIDED]
+    decided = claims.decided(found)
     rest = len(found) - len(decided)
     parts: list[RenderableType] = []
     if decided:
@@ -162,5 +162,5 @@ def _claims(found: Sequence[ClaimEntry]) -> list[RenderableType]:
 _CLAIMS: Sequence[doc.Column[ClaimEntry]] = (
     doc.Column("", lambda claim: claim.id),
     doc.Column("What it says", lambda claim: claim.text),
-    doc.Column("Verdict", lambda claim: doc.Field(claim.headline, TONES[claim.verdict])),
+    doc.Column("Verdict", lambda claim: doc.Field(claim.headline, claims.TONES[claim.verdict])),
 )

@@ -10,7 +10,6 @@ from typing import Any
 
 import altair as alt
 
-from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
@@ -88,8 +87,9 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
     led = {cell: each for each in leaders for cell in each.cells}
     tiles = [_tile(row, led.get(row.cell.id)) for group in groups for row in group]
     techniques = [*dict.fromkeys(tile["technique"] for tile in tiles), _BEST_COLUMN]
+    per_s = {row.cell: row.value("throughput_per_s") for group in groups for row in group}
     tiles += [
-        _written(_place(each.best), _BEST_COLUMN, _throughput(each, groups)) for each in leaders
+        _written(_place(each.best), _BEST_COLUMN, _rate(per_s[each.best])) for each in leaders
     ]
     base = theme.base(tiles, can_hide=False).encode(
         x=_techniques(techniques), y=_places([group[0].cell for group in groups])
@@ -188,19 +188,14 @@ def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
     """The share of the best, how it is written, and whether the run's blocks show the standing;
     no share where no block has measured both."""
     if cell == led.best:
-        tied = [each for other, each in led.others if other in led.tied]
-        is_shown = bool(led.others) and all(map(_is_same, tied))
+        is_shown = bool(led.others) and led.is_tie
         return 1.0, "best" if is_shown else "first" if led.others else "only", is_shown
     found = dict(led.others).get(cell)
     if found is None or found.estimate is None:
         return None, "?", False
-    share, is_same = 1 / found.estimate, _is_same(found)
+    share, is_same = 1 / found.estimate, verdicts.verdict(found, "same") == "reproduced"
     text = f"{share:.2f}" if share >= _SMALL else f"{share:.1g}"
     return share, "≈ " * is_same + text, is_same or cell not in led.tied
-
-
-def _is_same(found: Comparison) -> bool:
-    return verdicts.verdict(found, "same") == "reproduced"
 
 
 def _against(cell: Cell, led: Leader) -> str:
@@ -214,8 +209,5 @@ def _against(cell: Cell, led: Leader) -> str:
     return f"{share:.3f}{ends} of {study.technique(led.best)}"
 
 
-def _throughput(led: Leader, groups: Sequence[Sequence[Row]]) -> str:
-    value = next(
-        row.value("throughput_per_s") for group in groups for row in group if row.cell == led.best
-    )
+def _rate(value: float | None) -> str:
     return readable(value) if value is None or value < 1000 else f"{value:,.0f}".replace(",", " ")
