@@ -42,12 +42,6 @@ def decided(claims: Sequence[ClaimEntry]) -> list[ClaimEntry]:
     return [each for each in claims if each.verdict in DECIDED]
 
 
-def tally(claims: Sequence[ClaimEntry]) -> str:
-    """`3 reproduced, 1 contradicted`, the most frequent first; all that were decided."""
-    ranked = Counter(each.verdict.replace("-", " ") for each in decided(claims)).most_common()
-    return ", ".join(f"{count} {verdict}" for verdict, count in ranked)
-
-
 def of(found: Findings) -> list[doc.Section | None]:
     """The decided claims; then, folded, those that are not."""
     claims = found.run.claims
@@ -55,7 +49,9 @@ def of(found: Findings) -> list[doc.Section | None]:
     rest = [each for each in claims if each not in known]
     if not claims:
         return []
-    title = f"What the study claims, and this run decides: {tally(claims)}"
+    ranked = Counter(each.verdict.replace("-", " ") for each in known).most_common()
+    tally = ", ".join(f"{count} {verdict}" for verdict, count in ranked)
+    title = f"What the study claims, and this run decides: {tally}"
     none = "This run decides none of the study's claims."
     return [
         doc.section(
