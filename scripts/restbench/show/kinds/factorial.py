@@ -14,6 +14,7 @@ from restbench.analyse import factorial
 from restbench.analyse.factorial import Effect, Factorial
 from restbench.experiment.columns import readable
 from restbench.failures import CellsFailed
+from restbench.judge import trust
 from restbench.show import document as doc
 from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
@@ -21,8 +22,6 @@ from restbench.show.findings import Findings, View
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0
 _NAMED_FROM_PCT, _NAMED_AT_MOST = 1.0, 5
-#: Of the effects that differ from 0 the sentence names so many; the table has all.
-_SEEN_AT_MOST = 3
 _TITLE = "How much does each factor explain?"
 _SIGNS_SHOWN_UP_TO = 16
 _STYLES = {"effect": 0, "unexplained": 6}
@@ -95,8 +94,7 @@ def _significance(found: Factorial) -> str:
         return f"One run a cell: shares only; Lenth's margin is {margin}."
     test = f"(Holm, {100 * (1 - found.confidence):.0f} %)"
     seen = [f"{each.name} ({_size(found, each)})" for each in found.distinguishable()]
-    more = f" and {len(seen) - _SEEN_AT_MOST} more" if len(seen) > _SEEN_AT_MOST else ""
-    known = f"Distinguishable from 0 {test}: {', '.join(seen[:_SEEN_AT_MOST])}{more}"
+    known = f"Distinguishable from 0 {test}: {trust.named(seen)}"
     known = known if seen else f"No effect is distinguishable from 0 {test}"
     limit = found.could_have_seen
     if found.model == "multiplicative":
