@@ -93,6 +93,8 @@ class View(Generic[T]):
     """Files for programs: of one table each, or of JSON."""
     more: tuple[Callable[[Findings], Section | None], ...] = ()
     """Sections that follow."""
+    note: Callable[[T], str] = lambda _its: ""
+    """A line of the terminal, below its tables."""
     asks_which: bool = True
     """Whether it is asked too which technique is best."""
 

@@ -212,4 +212,4 @@ def _point(level: Level, metric: str) -> Point:
     )
 
 
-VIEW = View(lambda found: families(found.run, found.rows), page, charts=charts)
+VIEW = View(lambda found: families(found.run, found.rows), page, charts=charts, note=summary)
