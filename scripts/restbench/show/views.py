@@ -10,8 +10,7 @@ from typing import Any
 
 from restbench.judge import answer, trust
 from restbench.show import findings
-from restbench.show.charts import course, overview
-from restbench.show.charts.theme import Chart
+from restbench.show.charts import course, overview, theme
 from restbench.show.document import Section, section
 from restbench.show.findings import Findings, View
 from restbench.show.kinds import (
@@ -70,12 +69,12 @@ def _asks_which(found: Findings, known: Sequence[tuple[View[Any], Any]]) -> bool
     return found.definition.traits.sends_load and all(view.asks_which for view, _ in known)
 
 
-def _charts(found: Findings) -> list[Chart | None]:
+def _charts(found: Findings) -> list[theme.Chart | None]:
     """Those of the view that has the answer come first."""
     known = of(found)
     answering = next((view for view, its in known if view.sentence(its)), None)
-    own: list[Chart | None] = []
-    others: list[Chart | None] = []
+    own: list[theme.Chart | None] = []
+    others: list[theme.Chart | None] = []
     for view, its in known:
         (own if view is answering else others).extend(view.charts(its))
     return [

@@ -18,9 +18,8 @@ from restbench.experiment.experiment import Experiment
 from restbench.judge import leader
 from restbench.judge.leader import Leader
 from restbench.show import wording
-from restbench.show.charts import course, forest, lines
+from restbench.show.charts import course, forest, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
-from restbench.show.charts.theme import Chart
 
 #: The colours of the stages, by the number of the style.
 _COLOURS = dict(zip(STAGES, (4, 6, 5, 1, 0, 3, 2), strict=True))
@@ -52,7 +51,7 @@ def _caption(panels: Sequence[Panel]) -> str:
     return "No limit was measured."
 
 
-def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
+def charts(rows: Sequence[Row], definition: Experiment) -> list[theme.Chart | None]:
     """Of one load techniques over the first; else throughput over users, threads, connections and
     characters; and the stages of one user's requests."""
     of_messages = [row for row in rows if messages.is_message(row)]
@@ -67,7 +66,7 @@ def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
     ]
 
 
-def over_the_first(rows: Sequence[Row]) -> Chart | None:
+def over_the_first(rows: Sequence[Row]) -> theme.Chart | None:
     """A panel a service, and one of costs where pgbench was held to a rate; None of several loads
     or without two techniques."""
     leaders = leader.of_messages(rows)
@@ -125,7 +124,7 @@ def _compared(row: Row, found: Comparison, name: str, series: str) -> forest.Ent
     return forest.compared(found, row.cell, name, series, is_sure=is_sure, note=note)
 
 
-def _over_users(rows: Sequence[Row], what: str, usual: str) -> Chart | None:
+def _over_users(rows: Sequence[Row], what: str, usual: str) -> theme.Chart | None:
     """A panel a service and kind of messages; lines are techniques, or strategies."""
     label: Callable[[Cell], str] = attrgetter(what)
     several = {
@@ -146,14 +145,14 @@ def _over_users(rows: Sequence[Row], what: str, usual: str) -> Chart | None:
     return lines.chart(f"messages-{what}", title, caption, panels, "Users", is_log=True)
 
 
-def _over_threads(rows: Sequence[Row]) -> Chart | None:
+def _over_threads(rows: Sequence[Row]) -> theme.Chart | None:
     several = alike((row for row in rows if row.cell.pool_threads), pool_threads=0)
     panels = _panels(several, name, lambda row: row.cell.pool_threads)
     title = "Messages sent and popped, by threads with a connection each"
     return lines.chart("messages-threads", title, _caption(panels), panels, "Threads", is_log=False)
 
 
-def _over_connections(rows: Sequence[Row]) -> Chart | None:
+def _over_connections(rows: Sequence[Row]) -> theme.Chart | None:
     """Where these are other than threads."""
     panels = _panels(
         alike(rows, connections=0),
@@ -165,7 +164,7 @@ def _over_connections(rows: Sequence[Row]) -> Chart | None:
     return lines.chart("messages-connections", title, caption, panels, "Connections", is_log=False)
 
 
-def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | None:
+def _over_characters(rows: Sequence[Row], definition: Experiment) -> theme.Chart | None:
     sizes = {
         row.cell: level.characters
         for row in rows
@@ -216,7 +215,7 @@ def _lines(
     return found
 
 
-def _stages(pies: Sequence[Pie]) -> Chart | None:
+def _stages(pies: Sequence[Pie]) -> theme.Chart | None:
     panels = wording.grouped(
         pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}"
     )
@@ -227,7 +226,7 @@ def _stages(pies: Sequence[Pie]) -> Chart | None:
         "the kernel, the load generator. Rest is computing that waits neither for a connection nor "
         "for the database."
     )
-    return Chart(
+    return theme.Chart(
         name="messages-stages",
         title="Where the time of one user's requests goes",
         caption=caption,

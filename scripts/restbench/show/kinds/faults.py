@@ -10,9 +10,8 @@ from restbench.analyse.faults import COLUMNS, Outcome
 from restbench.analyse.measurement import Measurement
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest
+from restbench.show.charts import forest, theme
 from restbench.show.charts.forest import Entry, Panel
-from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
@@ -83,7 +82,7 @@ def _totals(known: Sequence[Outcome]) -> dict[str, float]:
     return {name: sum(each.total(name) for each in known) for name in names}
 
 
-def charts(known: Sequence[Outcome]) -> list[Chart | None]:
+def charts(known: Sequence[Outcome]) -> list[theme.Chart | None]:
     """A mark a fault: how soon the service answered again, and the longest wait for an answer."""
     panels = []
     for title, column, most_s in _TIMES:

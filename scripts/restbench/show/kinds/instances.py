@@ -13,8 +13,7 @@ from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest
-from restbench.show.charts.theme import Chart
+from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
@@ -82,7 +81,7 @@ def growth(loads: Sequence[Load], cores: int) -> list[str]:
     ]
 
 
-def charts(loads: Sequence[Load]) -> list[Chart | None]:
+def charts(loads: Sequence[Load]) -> list[theme.Chart | None]:
     """Throughput over that of the best one: a chart a service."""
     services = wording.grouped(loads, lambda load: load.cell.service)
     return [

@@ -14,8 +14,7 @@ from restbench.judge.verdicts import ratio_text
 from restbench.observe.decisions import STRATEGY as CHOOSING
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest, study
-from restbench.show.charts.theme import Chart
+from restbench.show.charts import forest, study, theme
 from restbench.show.findings import Findings, View
 from restbench.show.parts.claims import STYLES
 
@@ -96,20 +95,20 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
     )
 
 
-def charts(found: Findings) -> list[Chart | None]:
+def charts(found: Findings) -> list[theme.Chart | None]:
     """What choosing costs, then the figures by the study's numbers."""
     shares = regret.choosing(found.rows).regrets
     drawn = (study.chart(each, found.definition, found.rows) for each in found.definition.figures)
     return [*charts_of(shares), *drawn]
 
 
-def charts_of(shares: Sequence[Share]) -> list[Chart | None]:
+def charts_of(shares: Sequence[Share]) -> list[theme.Chart | None]:
     """A chart of each metric that has a number: a panel a service, a line a cell."""
     found = [[each for each in shares if each.metric == metric] for metric in _SHARES_OF]
     return [_chart(of) for of in found if any(each.regret is not None for each in of)]
 
 
-def _chart(shares: Sequence[Share]) -> Chart | None:
+def _chart(shares: Sequence[Share]) -> theme.Chart | None:
     """Of one metric."""
     name, what = _SHARES_OF[shares[0].metric]
     services = wording.grouped(shares, lambda each: each.cell.service)

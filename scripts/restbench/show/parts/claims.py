@@ -10,9 +10,8 @@ from restbench.judge.claims import WORDS
 from restbench.judge.verdicts import DECIDED
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest
+from restbench.show.charts import forest, theme
 from restbench.show.charts.forest import Entry
-from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
 from restbench.store.quoted import ClaimEntry, PartEntry
 
@@ -108,7 +107,7 @@ def _cells(cells: Sequence[str], found: Findings) -> list[str | doc.Link]:
     return inlines
 
 
-def chart(entries: Sequence[ClaimEntry]) -> Chart | None:
+def chart(entries: Sequence[ClaimEntry]) -> theme.Chart | None:
     """The ratio of each part of the claims that were decided; None where none was."""
     parts = [
         _entry(claim, part)
