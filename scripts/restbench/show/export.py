@@ -10,6 +10,7 @@ from restbench.analyse import estimates, limits, long_windows, predecessor, trac
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
+from restbench.experiment.open_load import Objective
 from restbench.experiment.records import Manifest
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import claims
@@ -58,6 +59,8 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
     blocks = run.trials.blocks()
     finished = {each.block for each in blocks if each.finished}
     described = run.machine() if run.machine_file.exists() else {}
+    objective = experiment.load(run.experiment_file).objective
+    cells = {row.cell.id: row.cell for row in rows}
     return Exported(
         form=exported.FORM,
         run=run.name,
@@ -68,23 +71,21 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         claims=tuple(map(claim, claims.decisions(run, rows))),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
-        steps=tuple(_steps(run, finished)),
+        steps=tuple(_steps(run, finished, objective)) if objective else (),
         series=tuple(long_windows.courses(run, note)),
         traces=tuple(_traces(run, finished)),
         proofs=tuple(run.proofs()),
         calibration=calibration(run),
         microbench=microbench(run),
         again=tuple(again(run.trials.rates())),
-        predecessor=_predecessor(run, rows),
+        # Rates that are tried follow a plan, and make the throughput.
+        predecessor=None if objective else predecessor.entry(run.trials.course(), cells),
         windows=tuple(long_windows.of_run(run)),
     )
 
 
-def _steps(run: Run, finished: Container[int]) -> list[exported.StepEntry]:
+def _steps(run: Run, finished: Container[int], objective: Objective) -> list[exported.StepEntry]:
     """Of finished blocks: the walks of others are not over."""
-    objective = experiment.load(run.experiment_file).objective
-    if objective is None:
-        return []
     trials = [each for each in run.trials.trials() if each.block in finished]
     return limits.steps(trials, objective)
 
@@ -208,10 +209,3 @@ def _again(cell: str, ratios: Sequence[float]) -> quoted.AgainEntry:
         return quoted.AgainEntry(cell=cell, ratio=geometric_mean(ratios))
     found = geometric_interval(ratios)
     return quoted.AgainEntry(cell=cell, ratio=found.estimate, low=found.low, high=found.high)
-
-
-def _predecessor(run: Run, rows: Sequence[Row]) -> quoted.PredecessorEntry | None:
-    """None where rates are tried: they follow a plan, and make the throughput."""
-    if experiment.load(run.experiment_file).objective is not None:
-        return None
-    return predecessor.entry(run.trials.course(), {row.cell.id: row.cell for row in rows})
