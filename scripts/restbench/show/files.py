@@ -26,7 +26,7 @@ KEPT_FIGURES = ("overview", "figure-14", "figure-17", "figure-19", "figure-24")
 def write_tables(found: Findings) -> None:
     """Write to `tables/` the test matrix and what else the run is about."""
     write_text(found.folder.test_matrix_csv, matrix_csv(found.rows))
-    for view, its in views.of(found):
+    for view, its in found.views:
         for path, records in view.records(found.folder, its).items():
             if isinstance(records, Mapping):
                 write_json(path, records)

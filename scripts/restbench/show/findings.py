@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
@@ -27,7 +27,7 @@ Records: TypeAlias = Sequence[Mapping[str, object]] | Mapping[str, object]
 
 @dataclass(frozen=True)
 class Findings:
-    """A run as it is shown; `views.drawn` makes one with its charts."""
+    """A run as it is shown; `views.drawn` makes one with its views and charts."""
 
     run: Exported
     folder: Run
@@ -36,6 +36,8 @@ class Findings:
     """A row for each cell, in the order of the experiment's file."""
     definition: Experiment
     """The experiment as it was when the run began."""
+    views: Sequence[tuple[View[Any], Any]] = ()
+    """Those that the experiment wants, each with what it is made of."""
     charts: Mapping[str, Chart] = field(default_factory=dict)
     """Every chart of the run, by name, in the order of the page."""
 
@@ -100,6 +102,6 @@ class View(Generic[T]):
 
 
 def of(run: Exported, folder: Run) -> Findings:
-    """Of a run's file, without charts."""
+    """Of a run's file, without views and charts."""
     definition = experiment.parse(run.experiment.toml, folder.experiment_file)
     return Findings(run, folder, rows_of(run), definition)

@@ -4,7 +4,6 @@ what to know before believing it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich import table as rich
 from rich.console import Group, JustifyMethod, RenderableType
@@ -17,8 +16,8 @@ from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
-from restbench.show import views, wording
-from restbench.show.findings import Findings, View
+from restbench.show import wording
+from restbench.show.findings import Findings
 from restbench.show.parts import claims
 from restbench.store.quoted import ClaimEntry
 
@@ -31,9 +30,8 @@ def render(found: Findings) -> RenderableType:
     """The story of the page: sentence, table, claims, and why to believe it, last."""
     stored = found.run.answer
     parts: list[RenderableType] = [Text(stored.sentence, style="bold"), ""] if stored else []
-    known = views.of(found)
-    parts += [*_tables(found, known), ""]
-    for note in filter(None, (view.note(its) for view, its in known)):
+    parts += [*_tables(found), ""]
+    for note in filter(None, (view.note(its) for view, its in found.views)):
         parts += [Text(note), ""]
     parts += _claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
@@ -67,9 +65,9 @@ def _field(field: doc.Field | str) -> Text:
     return Text(doc.words(field), style=_STYLES[field.tone] if isinstance(field, doc.Field) else "")
 
 
-def _tables(found: Findings, known: Sequence[tuple[View[Any], Any]]) -> Sequence[RenderableType]:
+def _tables(found: Findings) -> Sequence[RenderableType]:
     """Of the first view that has any; else a line for each cell, or for each group of many."""
-    for view, its in known:
+    for view, its in found.views:
         if special := view.terminal(its):
             return [drawn(each) if isinstance(each, doc.Table) else Text(each) for each in special]
     leading = answer.answer(found.rows).by_throughput

@@ -3,7 +3,6 @@ of experiment is a module with its VIEW, and a line of VIEWS."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,35 +50,35 @@ VIEWS: dict[str, View[Any]] = {
 }
 
 
-def of(found: Findings) -> list[tuple[View[Any], Any]]:
-    """Those that the run's experiment wants, each with what it is made of. Several instances are
-    shown wherever there are any."""
-    wanted = (*found.definition.views, "instances")
-    return [(view, view.of(found)) for name, view in VIEWS.items() if name in wanted]
-
-
 def drawn(run: Exported, folder: Run) -> Findings:
-    """A run with its charts."""
-    found = findings.of(run, folder)
+    """A run with its views and charts."""
+    found = _viewed(run, folder)
     return replace(found, charts={each.name: each for each in _charts(found) if each})
 
 
-def _asks_which(found: Findings, known: Sequence[tuple[View[Any], Any]]) -> bool:
+def _viewed(run: Exported, folder: Run) -> Findings:
+    """Several instances are shown wherever there are any."""
+    found = findings.of(run, folder)
+    wanted = (*found.definition.views, "instances")
+    known = [(view, view.of(found)) for name, view in VIEWS.items() if name in wanted]
+    return replace(found, views=known)
+
+
+def _asks_which(found: Findings) -> bool:
     """Whether which technique is best is the question: of a load, where no view asks another."""
-    return found.definition.traits.sends_load and all(view.asks_which for view, _ in known)
+    return found.definition.traits.sends_load and all(view.asks_which for view, _ in found.views)
 
 
 def _charts(found: Findings) -> list[theme.Chart | None]:
     """Those of the view that has the answer come first."""
-    known = of(found)
-    answering = next((view for view, its in known if view.sentence(its)), None)
+    answering = next((view for view, its in found.views if view.sentence(its)), None)
     own: list[theme.Chart | None] = []
     others: list[theme.Chart | None] = []
-    for view, its in known:
+    for view, its in found.views:
         (own if view is answering else others).extend(view.charts(its))
     return [
         *own,
-        overview.chart(found.rows) if _asks_which(found, known) else None,
+        overview.chart(found.rows) if _asks_which(found) else None,
         claims.chart(found.run.claims),
         *others,
         course.stages(found.rows),
@@ -90,13 +89,13 @@ def _charts(found: Findings) -> list[theme.Chart | None]:
 def answer_of(run: Exported) -> AnswerEntry:
     """The first screen in words, of a run that has all else: a sentence, its own kind's before the
     general one, where it holds, and why to believe it."""
-    found = findings.of(run, Run(Path(run.run)))
-    known, general = of(found), answer.answer(found.rows)
-    said = ((view.sentence(its), view.sure(its)) for view, its in known)
+    found = _viewed(run, Run(Path(run.run)))
+    general = answer.answer(found.rows)
+    said = ((view.sentence(its), view.sure(its)) for view, its in found.views)
     sentence, sure = next((each for each in said if each[0]), (general.sentence, general.sure))
     return AnswerEntry(
         sentence=sentence,
-        places=general.places if _asks_which(found, known) else (),
+        places=general.places if _asks_which(found) else (),
         reasons=trust.reasons(
             sure or general.sure,
             found.rows,
@@ -112,7 +111,7 @@ def sections(found: Findings) -> list[Section | None]:
     """What the run's experiment wants to be shown, and its course over time."""
     pages = [
         part
-        for view, its in of(found)
+        for view, its in found.views
         for part in (view.page(found, its), *(make(found) for make in view.more))
     ]
     windows = section("course", "Long windows over time", *found.figures("series"), folded=True)
