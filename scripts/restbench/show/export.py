@@ -10,30 +10,15 @@ from restbench.analyse import estimates, limits, long_windows, predecessor, trac
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
+from restbench.experiment.open_load import Objective
 from restbench.experiment.records import Manifest
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import claims
 from restbench.judge.claims import Decision, PartDecision
 from restbench.show import microbench_text, views
-from restbench.store import exported, store
+from restbench.store import exported, quoted, store
 from restbench.store.at_work import together
-from restbench.store.exported import (
-    ExperimentEntry,
-    Exported,
-    MachineEntry,
-    ManifestEntry,
-    SpeedEntry,
-    StepEntry,
-    VersionsEntry,
-)
-from restbench.store.quoted import (
-    AgainEntry,
-    CalibrationEntry,
-    ClaimEntry,
-    MicrobenchEntry,
-    PartEntry,
-    PredecessorEntry,
-)
+from restbench.store.exported import Exported
 from restbench.store.store import Run
 from restbench.store.traces import Traced, TraceEntry
 from restbench.store.trials import Block
@@ -74,6 +59,8 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
     blocks = run.trials.blocks()
     finished = {each.block for each in blocks if each.finished}
     described = run.machine() if run.machine_file.exists() else {}
+    objective = experiment.load(run.experiment_file).objective
+    cells = {row.cell.id: row.cell for row in rows}
     return Exported(
         form=exported.FORM,
         run=run.name,
@@ -84,23 +71,21 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         claims=tuple(map(claim, claims.decisions(run, rows))),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
-        steps=tuple(_steps(run, finished)),
+        steps=tuple(_steps(run, finished, objective)) if objective else (),
         series=tuple(long_windows.courses(run, note)),
         traces=tuple(_traces(run, finished)),
         proofs=tuple(run.proofs()),
         calibration=calibration(run),
         microbench=microbench(run),
         again=tuple(again(run.trials.rates())),
-        predecessor=_predecessor(run, rows),
+        # Rates that are tried follow a plan, and make the throughput.
+        predecessor=None if objective else predecessor.entry(run.trials.course(), cells),
         windows=tuple(long_windows.of_run(run)),
     )
 
 
-def _steps(run: Run, finished: Container[int]) -> list[StepEntry]:
+def _steps(run: Run, finished: Container[int], objective: Objective) -> list[exported.StepEntry]:
     """Of finished blocks: the walks of others are not over."""
-    objective = experiment.load(run.experiment_file).objective
-    if objective is None:
-        return []
     trials = [each for each in run.trials.trials() if each.block in finished]
     return limits.steps(trials, objective)
 
@@ -114,10 +99,10 @@ def _traces(run: Run, finished: Container[int]) -> list[TraceEntry]:
     return [trace.entry(each) for each in known if each.block in finished]
 
 
-def _experiment(run: Run) -> ExperimentEntry:
+def _experiment(run: Run) -> exported.ExperimentEntry:
     manifest = run.manifest()
     has_claims = run.claims_file.exists()
-    return ExperimentEntry(
+    return exported.ExperimentEntry(
         name=manifest.experiment,
         title=manifest.title,
         profile=manifest.profile,
@@ -127,10 +112,10 @@ def _experiment(run: Run) -> ExperimentEntry:
     )
 
 
-def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
+def _manifest(run: Run, blocks: Sequence[Block]) -> exported.ManifestEntry:
     manifest = run.manifest()
-    same = {*ManifestEntry.model_fields} & {*Manifest.model_fields}
-    return ManifestEntry(
+    same = {*exported.ManifestEntry.model_fields} & {*Manifest.model_fields}
+    return exported.ManifestEntry(
         **manifest.model_dump(include=same),
         minutes=round(sum(each.seconds or 0.0 for each in blocks) / 60, 2),
         interruptions=len(run.interruptions()),
@@ -140,17 +125,17 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
     )
 
 
-def _versions(described: dict[str, Any], blocks: Sequence[Block]) -> VersionsEntry:
+def _versions(described: dict[str, Any], blocks: Sequence[Block]) -> exported.VersionsEntry:
     facts = {name: value for name, value in described.items() if name in VERSIONS}
     # PostgreSQL's, with its settings and its disk, as it was when the first block began.
     databases = (each.facts["databases"] for each in blocks if "databases" in each.facts)
-    return VersionsEntry.model_validate(facts | {"databases": next(databases, None)})
+    return exported.VersionsEntry.model_validate(facts | {"databases": next(databases, None)})
 
 
-def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> MachineEntry:
+def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> exported.MachineEntry:
     facts = {name: value for name, value in described.items() if name not in VERSIONS}
     speeds = [
-        SpeedEntry(block=each.block, **each.facts["speed"])
+        exported.SpeedEntry(block=each.block, **each.facts["speed"])
         for each in blocks
         if "speed" in each.facts
     ]
@@ -158,14 +143,14 @@ def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> MachineEntry
     given = [each.facts["load_cores"] for each in blocks if "load_cores" in each.facts]
     if given:
         facts["load_cores"] = given[0]
-    return MachineEntry.model_validate(facts | {"speed": speeds})
+    return exported.MachineEntry.model_validate(facts | {"speed": speeds})
 
 
-def claim(decision: Decision) -> ClaimEntry:
+def claim(decision: Decision) -> quoted.ClaimEntry:
     """A claim with every ratio behind it; those that only stand next to it come last."""
     parts = [_part(each, decides=True) for each in decision.parts]
     parts += [_part(each, decides=False) for each in decision.context]
-    return ClaimEntry(
+    return quoted.ClaimEntry(
         id=decision.id,
         text=decision.text,
         verdict=decision.verdict,
@@ -178,10 +163,10 @@ def claim(decision: Decision) -> ClaimEntry:
     )
 
 
-def _part(part: PartDecision, *, decides: bool) -> PartEntry:
+def _part(part: PartDecision, *, decides: bool) -> quoted.PartEntry:
     found = part.comparison
     low, high = found.ends or (None, None)
-    return PartEntry(
+    return quoted.PartEntry(
         label=part.label,
         metric=part.metric,
         expect=part.expect,
@@ -196,36 +181,31 @@ def _part(part: PartDecision, *, decides: bool) -> PartEntry:
     )
 
 
-def calibration(run: Run) -> CalibrationEntry | None:
+def calibration(run: Run) -> quoted.CalibrationEntry | None:
     """The calibration that holds for the run."""
     made = run.calibration()
     if made is None:
         return None
-    return CalibrationEntry(made=made.made, git_commit=made.git_commit, checks=made.checks)
+    return quoted.CalibrationEntry(made=made.made, git_commit=made.git_commit, checks=made.checks)
 
 
-def microbench(run: Run) -> MicrobenchEntry | None:
+def microbench(run: Run) -> quoted.MicrobenchEntry | None:
     """The break-even sizes on the run's machine."""
     made = run.microbench()
     if made is None:
         return None
-    return MicrobenchEntry(made_of=microbench_text.made_of(made), break_evens=made.break_evens)
+    return quoted.MicrobenchEntry(
+        made_of=microbench_text.made_of(made), break_evens=made.break_evens
+    )
 
 
-def again(rates: Mapping[tuple[int, str, str], float]) -> list[AgainEntry]:
+def again(rates: Mapping[tuple[int, str, str], float]) -> list[quoted.AgainEntry]:
     """Each group's first cell against itself; `rates` as `estimates.again_ratios` wants them."""
     return [_again(cell, of) for cell, of in estimates.again_ratios(rates).items()]
 
 
-def _again(cell: str, ratios: Sequence[float]) -> AgainEntry:
+def _again(cell: str, ratios: Sequence[float]) -> quoted.AgainEntry:
     if len(ratios) == 1:
-        return AgainEntry(cell=cell, ratio=geometric_mean(ratios))
+        return quoted.AgainEntry(cell=cell, ratio=geometric_mean(ratios))
     found = geometric_interval(ratios)
-    return AgainEntry(cell=cell, ratio=found.estimate, low=found.low, high=found.high)
-
-
-def _predecessor(run: Run, rows: Sequence[Row]) -> PredecessorEntry | None:
-    """None where rates are tried: they follow a plan, and make the throughput."""
-    if experiment.load(run.experiment_file).objective is not None:
-        return None
-    return predecessor.entry(run.trials.course(), {row.cell.id: row.cell for row in rows})
+    return quoted.AgainEntry(cell=cell, ratio=found.estimate, low=found.low, high=found.high)

@@ -14,7 +14,6 @@ from restbench.experiment import columns
 from restbench.show import report, views
 from restbench.show.charts import theme
 from restbench.show.findings import Findings
-from restbench.show.kinds import factorial
 from restbench.store import exported
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
@@ -27,11 +26,11 @@ KEPT_FIGURES = ("overview", "figure-14", "figure-17", "figure-19", "figure-24")
 def write_tables(found: Findings) -> None:
     """Write to `tables/` the test matrix and what else the run is about."""
     write_text(found.folder.test_matrix_csv, matrix_csv(found.rows))
-    if (effects := factorial.of_findings(found)) is not None:
-        write_json(found.folder.factorial_json, effects.to_json())
-    for view, its in views.of(found):
+    for view, its in found.views:
         for path, records in view.records(found.folder, its).items():
-            if records:
+            if isinstance(records, Mapping):
+                write_json(path, records)
+            elif records:
                 write_text(path, as_csv(records))
 
 

@@ -16,7 +16,7 @@ from restbench.show import markdown, views
 from restbench.show.charts import theme
 from restbench.show.document import Bullets, Field, Figure, Part, Section, Text, words
 from restbench.show.findings import Findings
-from restbench.show.parts import cells, claims, evidence, leaders
+from restbench.show.parts import cells, claims, evidence
 from restbench.store.quoted import AnswerEntry
 from restbench.store.writing import write_text
 
@@ -29,7 +29,7 @@ def sections(found: Findings) -> list[Section]:
     wanted = [
         *claims.of(found),
         *views.sections(found),
-        leaders.of(found),
+        cells.first(found),
         cells.study_tables(found),
         cells.matrix(found),
         cells.each(found),

@@ -14,28 +14,16 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
-from restbench.judge.verdicts import DECIDED, ratio_text
-from restbench.show import views, wording
-from restbench.show.document import (
-    BAD,
-    DOUBT,
-    GOOD,
-    SOFT,
-    Column,
-    Field,
-    Table,
-    number,
-    table,
-    words,
-)
+from restbench.judge.verdicts import ratio_text
+from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.findings import Findings
-from restbench.show.kinds import bottleneck
-from restbench.show.parts.claims import TONES
+from restbench.show.parts import claims
 from restbench.store.quoted import ClaimEntry
 
 #: More cells than that are summed up: a line for each size and number of users.
 MOST_LISTED = 16
-_STYLES = {GOOD: "green", BAD: "bold red", DOUBT: "yellow", SOFT: "", "": ""}
+_STYLES = {doc.GOOD: "green", doc.BAD: "bold red", doc.DOUBT: "yellow", doc.SOFT: "", "": ""}
 
 
 def render(found: Findings) -> RenderableType:
@@ -43,8 +31,8 @@ def render(found: Findings) -> RenderableType:
     stored = found.run.answer
     parts: list[RenderableType] = [Text(stored.sentence, style="bold"), ""] if stored else []
     parts += [*_tables(found), ""]
-    if "bottleneck" in found.definition.views:
-        parts += [Text(bottleneck.summary(bottleneck.families(found.run, found.rows))), ""]
+    for note in filter(None, (view.note(its) for view, its in found.views)):
+        parts += [Text(note), ""]
     parts += _claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
     if waiting := study.not_measured(found.rows):
@@ -60,7 +48,7 @@ def render(found: Findings) -> RenderableType:
     return Group(*parts)
 
 
-def drawn(shown: Table, *, wraps: bool = True) -> rich.Table:
+def drawn(shown: doc.Table, *, wraps: bool = True) -> rich.Table:
     """A page's table; only its last column is wrapped where the others must not be."""
     title = Text(shown.caption, "bold")
     made = rich.Table(box=None, pad_edge=False, title=title, title_justify="left")
@@ -73,15 +61,15 @@ def drawn(shown: Table, *, wraps: bool = True) -> rich.Table:
     return made
 
 
-def _field(field: Field | str) -> Text:
-    return Text(words(field), style=_STYLES[field.tone] if isinstance(field, Field) else "")
+def _field(field: doc.Field | str) -> Text:
+    return Text(doc.words(field), style=_STYLES[field.tone] if isinstance(field, doc.Field) else "")
 
 
 def _tables(found: Findings) -> Sequence[RenderableType]:
     """Of the first view that has any; else a line for each cell, or for each group of many."""
-    for view, its in views.of(found):
+    for view, its in found.views:
         if special := view.terminal(its):
-            return [drawn(each) if isinstance(each, Table) else Text(each) for each in special]
+            return [drawn(each) if isinstance(each, doc.Table) else Text(each) for each in special]
     leading = answer.answer(found.rows).by_throughput
     compared = [each for each in leading if each.others and each.scope != "both"]
     if len(found.rows) > MOST_LISTED and compared:
@@ -89,23 +77,23 @@ def _tables(found: Findings) -> Sequence[RenderableType]:
     return [drawn(_cells(found.rows, leading), wraps=False)]
 
 
-def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> Table:
+def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
     """Every cell."""
     shares = _shares(leaders)
-    columns: list[Column[Row]] = [
-        Column("", wording.service_name),
-        Column("Technique", _technique),
-        Column("Size", _size),
-        number("Users", lambda row: row.cell.users),
-        number("Requests/s [95 %]", _throughput),
-        number("Mean ms", lambda row: row.value("mean_ms")),
-        number("CPU ms", lambda row: row.value("cpu_ms_per_request")),
-        Column("Of the best", lambda row: shares.get(row.cell, "")),
+    columns: list[doc.Column[Row]] = [
+        doc.Column("", wording.service_name),
+        doc.Column("Technique", _technique),
+        doc.Column("Size", _size),
+        doc.number("Users", lambda row: row.cell.users),
+        doc.number("Requests/s [95 %]", _throughput),
+        doc.number("Mean ms", lambda row: row.value("mean_ms")),
+        doc.number("CPU ms", lambda row: row.value("cpu_ms_per_request")),
+        doc.Column("Of the best", lambda row: shares.get(row.cell, "")),
     ]
-    return table("", columns, rows)
+    return doc.table("", columns, rows)
 
 
-def _technique(row: Row) -> Field:
+def _technique(row: Row) -> doc.Field:
     """With all that is unusual about the cell."""
     cell = row.cell
     placed = () if cell.placement == "unbound" else (f"bound to {cell.placement}",)
@@ -125,26 +113,26 @@ def _shares(leaders: Sequence[Leader]) -> dict[Cell, str]:
     return found
 
 
-def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> Table:
+def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
     """A line for each service, size and number of users: who is first, and how far ahead."""
     known = {row.cell: row for row in rows}
-    columns: list[Column[Leader]] = [
-        Column("", lambda each: _toned(each.scope.capitalize(), each.warned)),
-        Column("Size", lambda each: _size(known[each.best])),
-        number("Users", lambda each: each.users),
-        Column("Fastest", lambda each: each.best.strategy),
-        number("Requests/s [95 %]", lambda each: _throughput(known[each.best])),
-        number(
+    columns: list[doc.Column[Leader]] = [
+        doc.Column("", lambda each: _toned(each.scope.capitalize(), each.warned)),
+        doc.Column("Size", lambda each: _size(known[each.best])),
+        doc.number("Users", lambda each: each.users),
+        doc.Column("Fastest", lambda each: each.best.strategy),
+        doc.number("Requests/s [95 %]", lambda each: _throughput(known[each.best])),
+        doc.number(
             "Times the next [95 %]",
             lambda each: ratio_text(each.comparison) if each.comparison else "",
         ),
-        Column("Shown", lambda each: "yes" if each.is_shown else "not yet"),
+        doc.Column("Shown", lambda each: "yes" if each.is_shown else "not yet"),
     ]
-    return table("", columns, leaders)
+    return doc.table("", columns, leaders)
 
 
-def _toned(text: str, warnings: Sequence[object]) -> Field:
-    return Field(text, DOUBT if warnings else "")
+def _toned(text: str, warnings: Sequence[object]) -> doc.Field:
+    return doc.Field(text, doc.DOUBT if warnings else "")
 
 
 def _size(row: Row) -> str:
@@ -159,19 +147,19 @@ def _throughput(row: Row) -> str:
 
 def _claims(found: Sequence[ClaimEntry]) -> list[RenderableType]:
     """A row for each claim that was decided; the others are counted."""
-    decided = [each for each in found if each.verdict in DECIDED]
+    decided = claims.decided(found)
     rest = len(found) - len(decided)
     parts: list[RenderableType] = []
     if decided:
-        parts += [drawn(table("Claims decided", _CLAIMS, decided)), ""]
+        parts += [drawn(doc.table("Claims decided", _CLAIMS, decided)), ""]
     if rest:
         count = "1 claim is" if rest == 1 else f"{rest} claims are"
         parts += [Text(f"{count} not decided: the page has what it would take."), ""]
     return parts
 
 
-_CLAIMS: Sequence[Column[ClaimEntry]] = (
-    Column("", lambda claim: claim.id),
-    Column("What it says", lambda claim: claim.text),
-    Column("Verdict", lambda claim: Field(claim.headline, TONES[claim.verdict])),
+_CLAIMS: Sequence[doc.Column[ClaimEntry]] = (
+    doc.Column("", lambda claim: claim.id),
+    doc.Column("What it says", lambda claim: claim.text),
+    doc.Column("Verdict", lambda claim: doc.Field(claim.headline, claims.TONES[claim.verdict])),
 )

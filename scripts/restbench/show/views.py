@@ -9,10 +9,9 @@ from typing import Any
 
 from restbench.judge import answer, trust
 from restbench.show import findings
-from restbench.show.charts import course, overview
-from restbench.show.charts.theme import Chart
+from restbench.show.charts import course, overview, theme
 from restbench.show.document import Section, section
-from restbench.show.findings import Findings
+from restbench.show.findings import Findings, View
 from restbench.show.kinds import (
     bottleneck,
     builds,
@@ -29,7 +28,6 @@ from restbench.show.kinds import (
     workers,
 )
 from restbench.show.parts import claims
-from restbench.show.view import View
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 from restbench.store.store import Run
@@ -52,36 +50,31 @@ VIEWS: dict[str, View[Any]] = {
 }
 
 
-def of(found: Findings) -> list[tuple[View[Any], Any]]:
-    """Those that the run's experiment wants, each with what it is made of. Several instances are
-    shown wherever there are any."""
-    wanted = (*found.definition.views, "instances")
-    return [(view, view.of(found)) for name, view in VIEWS.items() if name in wanted]
-
-
 def drawn(run: Exported, folder: Run) -> Findings:
-    """A run with its charts."""
-    found = findings.of(run, folder)
+    """A run with its views and charts."""
+    found = _viewed(run, folder)
     return replace(found, charts={each.name: each for each in _charts(found) if each})
 
 
+def _viewed(run: Exported, folder: Run) -> Findings:
+    """Several instances are shown wherever there are any."""
+    found = findings.of(run, folder)
+    wanted = (*found.definition.views, "instances")
+    known = [(view, view.of(found)) for name, view in VIEWS.items() if name in wanted]
+    return replace(found, views=known)
+
+
 def _asks_which(found: Findings) -> bool:
-    """Whether which technique is best is the question: of matrices and logs, in one build."""
-    definition = found.definition
-    return (
-        definition.traits.sends_load
-        and definition.thresholds is None
-        and "messages" not in definition.views
-    )
+    """Whether which technique is best is the question: of a load, where no view asks another."""
+    return found.definition.traits.sends_load and all(view.asks_which for view, _ in found.views)
 
 
-def _charts(found: Findings) -> list[Chart | None]:
+def _charts(found: Findings) -> list[theme.Chart | None]:
     """Those of the view that has the answer come first."""
-    known = of(found)
-    answering = next((view for view, its in known if view.sentence(its)), None)
-    own: list[Chart | None] = []
-    others: list[Chart | None] = []
-    for view, its in known:
+    answering = next((view for view, its in found.views if view.sentence(its)), None)
+    own: list[theme.Chart | None] = []
+    others: list[theme.Chart | None] = []
+    for view, its in found.views:
         (own if view is answering else others).extend(view.charts(its))
     return [
         *own,
@@ -96,9 +89,9 @@ def _charts(found: Findings) -> list[Chart | None]:
 def answer_of(run: Exported) -> AnswerEntry:
     """The first screen in words, of a run that has all else: a sentence, its own kind's before the
     general one, where it holds, and why to believe it."""
-    found = findings.of(run, Run(Path(run.run)))
+    found = _viewed(run, Run(Path(run.run)))
     general = answer.answer(found.rows)
-    said = ((view.sentence(its), view.sure(its)) for view, its in of(found))
+    said = ((view.sentence(its), view.sure(its)) for view, its in found.views)
     sentence, sure = next((each for each in said if each[0]), (general.sentence, general.sure))
     return AnswerEntry(
         sentence=sentence,
@@ -118,7 +111,7 @@ def sections(found: Findings) -> list[Section | None]:
     """What the run's experiment wants to be shown, and its course over time."""
     pages = [
         part
-        for view, its in of(found)
+        for view, its in found.views
         for part in (view.page(found, its), *(make(found) for make in view.more))
     ]
     windows = section("course", "Long windows over time", *found.figures("series"), folded=True)

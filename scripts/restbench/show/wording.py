@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
+from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
 from restbench.analyse.workers import Fitted, Scaling
 from restbench.experiment.cell import Cell, users_text
@@ -29,6 +30,17 @@ def with_ends(value: float | None, low: float | None, high: float | None) -> str
     return "" if value is None else f"{readable(value)}{ends}"
 
 
+def rounded(value: float | None) -> float | None:
+    """For programs: to four significant digits."""
+    return None if value is None else float(f"{value:.4g}")
+
+
+def fields(name: str, found: Comparison) -> dict[str, float | None]:
+    """A ratio in a table for programs: the estimate under its name, the ends of its interval."""
+    low, high = found.ends or (None, None)
+    return {name: found.estimate, f"{name}_low": low, f"{name}_high": high}
+
+
 def cell_name(cell: Cell) -> str:
     """Such as `PR process-per-request, low, 10 users`."""
     return f"{study.technique(cell)}, {cell.complexity}, {users_text(cell.users)}"
@@ -39,8 +51,13 @@ def service_name(row: Row) -> str:
     return row.cell.service.capitalize()
 
 
-def law(found: Fitted, over: str, *, amdahl: bool) -> str:
-    """What a law of growth over `users` or `instances` comes to, or why it is not told."""
+def laws(fit: Callable[..., Fitted], over: str) -> str:
+    """What both laws of growth over `users` or `instances` come to, or why one is not told; `fit`
+    takes whether it is `amdahl`'s."""
+    return "; ".join(_law(fit(amdahl=each), over, amdahl=each) for each in (False, True))
+
+
+def _law(found: Fitted, over: str, *, amdahl: bool) -> str:
     if isinstance(found, str):
         return found
     named = zip("λσκ", found, strict=True)

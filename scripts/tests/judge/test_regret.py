@@ -17,7 +17,7 @@ from restbench.judge import regret
 from restbench.judge.regret import Share
 from restbench.show import files
 from restbench.show.charts import theme
-from restbench.show.kinds import regret as shown
+from restbench.show.kinds import study as shown
 
 MIX = (
     Kind(name="low", share=0.95, shape=Shape(rows=30, inner=20, columns=20)),
@@ -174,7 +174,7 @@ def test_the_csv_has_every_comparison_and_says_which_is_with_the_best() -> None:
 
 
 def test_a_point_of_the_figure_is_a_cells_share() -> None:
-    throughput, *_ = shown.charts(regret.choosing(chosen(0.9)).regrets)
+    throughput, *_ = shown.charts_of(regret.choosing(chosen(0.9)).regrets)
     assert throughput.name == "regret-throughput"
     (point,) = data_of(throughput)
     assert point["value"] == pytest.approx(0.9, abs=0.002)
@@ -193,7 +193,7 @@ def test_a_share_of_many_times_the_others_does_not_press_them_to_the_axis(
         row("java adaptive medium 10", times(factor)),
         row("java serial medium 10", BASE),
     ]
-    chart, *_ = shown.charts(regret.choosing(rows).regrets)
+    chart, *_ = shown.charts_of(regret.choosing(rows).regrets)
     (panel,) = theme.spec(chart)["concat"]
     (x,) = {
         each["encoding"]["x"]["scale"].get("type")

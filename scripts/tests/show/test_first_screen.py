@@ -19,7 +19,7 @@ from trial_run import build
 from restbench import ROOT
 from restbench.commands.results import keep_run
 from restbench.failures import BadConfiguration
-from restbench.show import report, views
+from restbench.show import views
 from restbench.store import exported, store
 from restbench.store.store import Run
 
@@ -64,35 +64,20 @@ def test_the_kept_run_of_the_study_is_what_an_hour_of_it_promises() -> None:
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_sentence_picture_and_reasons_of_a_kept_run_are_of_its_kind(name: str) -> None:
+def test_sentence_picture_and_reasons_of_a_kept_run_are_of_its_kind_and_short(name: str) -> None:
     run = Run(store.RESULTS / name)
     told = exported.read(run.exported_file)
     answer = views.answer_of(told)
     assert told.answer == answer, f"made by other code: restbench keep {name}"
     assert answer.sentence.endswith(".")
+    counts = [len(part.split()) for part in re.split(r"[.;] ", answer.sentence)]
+    assert max(counts) <= MOST_WORDS, answer.sentence
+    assert sum(counts) <= MOST_WORDS_IN_ALL, answer.sentence
     assert len(answer.reasons) == 3 and all(answer.reasons)
     assert "nothing to be sure of" not in answer.reasons[0]
     page = run.report.read_text(encoding="utf-8")
     assert f'<p class="answer">{escape(answer.sentence)}</p>' in page
     assert picture_of(page).startswith(PICTURES[name]), f"restbench keep {name}"
-
-
-@pytest.mark.parametrize("name", ["npb", "reference"])
-def test_the_reasons_stand_between_sentence_and_picture(name: str) -> None:
-    """Of a picture that is high on every screen, and of one that is so on narrow ones alone."""
-    run = Run(store.RESULTS / name)
-    page = report.html(views.drawn(exported.read(run.exported_file), run), "charts.js")
-    parts = ('<p class="answer">', '<ul class="reasons">', "<figure")
-    places = [page.index(part) for part in parts]
-    assert places == sorted(places)
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_what_a_kept_run_says_first_is_short(name: str) -> None:
-    said = views.answer_of(exported.read(Run(store.RESULTS / name).exported_file)).sentence
-    counts = [len(part.split()) for part in re.split(r"[.;] ", said)]
-    assert max(counts) <= MOST_WORDS, said
-    assert sum(counts) <= MOST_WORDS_IN_ALL, said
 
 
 def test_the_picture_of_faults_has_the_one_promise_that_was_broken() -> None:

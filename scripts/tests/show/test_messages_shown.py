@@ -19,7 +19,6 @@ from restbench.analyse.messages import DATABASE, limits_over, pies, pools, share
 from restbench.experiment import experiment
 from restbench.show import files
 from restbench.show.charts import messages as charts
-from restbench.show.charts import techniques
 from restbench.show.document import words
 from restbench.show.kinds import messages as shown
 from restbench.store.store import Run
@@ -165,7 +164,7 @@ def test_of_one_load_the_first_picture_is_each_technique_over_the_first() -> Non
         "An operation takes 1.21 (Java) times the database's CPU time that it takes under pgbench "
         "at the same rate"
     )
-    chart = techniques.chart(rows)
+    chart = charts.over_the_first(rows)
     assert [(each["label"], each["series"]) for each in data_of(chart)] == [
         ("skip-locked under worker-pool: 400/s", "first"),
         ("skip-locked under serial: 398/s", "not shown to be slower"),
@@ -180,8 +179,9 @@ def test_of_one_load_the_first_picture_is_each_technique_over_the_first() -> Non
     ]
     first, *_ = charts.charts(rows, experiment.parse(DEFINITION, Path("messages.toml")))
     assert first and chart and first.name == chart.name
-    assert techniques.chart(rows[:1]) is None
-    assert techniques.chart([*rows, row(FUNCTION.replace(" 10 ", " 60 "), around(200))]) is None
+    assert charts.over_the_first(rows[:1]) is None
+    other_load = row(FUNCTION.replace(" 10 ", " 60 "), around(200))
+    assert charts.over_the_first([*rows, other_load]) is None
 
 
 def test_a_pie_is_the_whole_latency_of_one_users_request() -> None:

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from fixture_run import FIXTURES, WINDOW, Made, build, cell, steady_load
+from fixture_run import FIXTURES, START, WINDOW, Made, build, cell, steady_load, wrong_answer
 from shown_run import Page, findings, page_of, part_of
-from small_run import small_run
 
 from restbench.commands import results
 from restbench.experiment.drivers import DRIVERS, Driver, View
@@ -31,7 +30,20 @@ SERIAL = "java-serial-unbound-low-10u"
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    return small_run(tmp_path / "run")
+    """Of four cells two measured, one of them with a wrong answer, one failed and one left out."""
+    made = build(
+        tmp_path / "run",
+        [
+            Made(cell("java serial low 10"), steady_load(10, 50)),
+            Made(cell("java serial low 30"), [*steady_load(30, 90), wrong_answer(START)]),
+            Made(cell("java pinned low 10"), failed="cannot pin <core 0>"),
+        ],
+        unmeasured=(cell("java pinned low 30"),),
+    )
+    dashboard = made.dashboard(SERIAL)
+    dashboard.mkdir(parents=True)
+    (dashboard / "index.html").write_text("a dashboard")
+    return made
 
 
 def test_the_page_needs_no_network_and_no_other_file(run: Run) -> None:

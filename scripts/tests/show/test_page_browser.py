@@ -72,15 +72,6 @@ def test_on_a_narrow_screen_the_reasons_are_seen_before_the_picture(
     assert reasons["y"] + reasons["height"] <= min(900, picture["y"]), view
 
 
-def test_links_lead_to_something(page: Page, run: Run) -> None:
-    links = page.evaluate("[...document.links].map((link) => link.getAttribute('href'))")
-    for link in dict.fromkeys(links):
-        if link.startswith("#"):
-            assert page.locator(f'[id="{link[1:]}"]').count() == 1, link
-        else:
-            assert (run.path / link).exists(), link
-
-
 def test_a_link_to_a_cell_opens_it_and_what_folds_it_away(page: Page) -> None:
     details = page.locator("#cell-java-serial-unbound-low-30u")
     assert not details.is_visible()

@@ -1,22 +1,29 @@
-"""The terminal: the page's sentence, a compact table, and no letter that needs a legend."""
+"""The terminal: what is seen of a block while it runs, at any width; then the page's sentence, a
+compact table, and no letter that needs a legend."""
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 from fixture_run import PROOFS, START, Made, build, cell, error, steady_load
+from rich.console import Console
 from shown_run import findings, printed
 from trial_run import EXPERIMENT
 from trial_run import build as build_trials
 
 from restbench.commands import results
+from restbench.schedule.block_run import Progress
+from restbench.show.progress import ProgressView, duration
 from restbench.show.terminal import MOST_LISTED
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_json
 
+LONG = cell("python process-per-request rows-200 60 core0").id
 LOAD = steady_load(users=10, elapsed_ms=50)  # 400 completions in 2 s: 200/s
 
 
@@ -91,3 +98,40 @@ def test_the_last_line_says_where_the_page_is(run: Run, capsys: pytest.CaptureFi
 
 def test_what_failed_is_said_in_words(run: Run) -> None:
     assert "FAILED  java-pinned-unbound-low-30u, block 1: the service | died" in printed(run)
+
+
+@pytest.mark.parametrize("width", [40, 60, 120])
+def test_the_view_fits_terminals_of_any_width(width: int) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=width, height=20)
+    with ProgressView(console) as view:
+        view.show(
+            Progress(
+                3, done=17, planned=1_800, cell=LONG, per_s=6675.4, until=time.monotonic() + 90
+            )
+        )
+        view._bar.refresh()
+        shown = [
+            "".join(segment.text for segment in line)
+            for line in console.render_lines(view._bar.get_renderable())
+        ]
+    assert max(map(len, shown)) <= width
+    assert len(shown) == 2
+    assert "17/1800" in shown[0]
+    assert shown[1].startswith("block 3  python-process-per-re")
+
+
+def test_where_there_is_no_terminal_a_look_prints_nothing_and_a_note_does() -> None:
+    screen = io.StringIO()
+    with ProgressView(Console(file=screen, width=100)) as view:
+        view.show(Progress(1, cell=LONG))
+        assert screen.getvalue() == ""
+        view.note("block 1: warm after 9 s")
+    assert screen.getvalue() == "block 1: warm after 9 s\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(48, "48 s"), (725, "12 min 05 s"), (3_720, "1 h 02 min"), (-3, "0 s")]
+)
+def test_times_are_for_reading(seconds: float, text: str) -> None:
+    assert duration(seconds) == text

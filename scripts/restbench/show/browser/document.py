@@ -20,7 +20,7 @@ from restbench.judge.compare import VERSIONS, more_is_better
 from restbench.machine import machine
 from restbench.machine.machine import Identity
 from restbench.show.browser import trends
-from restbench.show.charts import theme, trend
+from restbench.show.charts import theme
 from restbench.store.exported import CellEntry, Estimate, Exported
 
 #: Of every run; what only a driver measures (`extras`) follows them.
@@ -97,7 +97,7 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
         "cells": tables.cells,
         "runs": listed,
         "steps": trends.steps_of(listed, metrics),
-        "trend_chart": theme.spec(trend.chart([], _METRIC)),
+        "trend_chart": theme.spec(trends.chart([], _METRIC)),
         "left_out": list(left_out),
     }
 

@@ -1,16 +1,25 @@
-"""Steps over runs, for the browser: which runs are one course, and where it has steps."""
+"""Values over runs, for the browser: which runs are one course, where it has steps, and its chart
+of intervals and steps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+import altair as alt
+
 from restbench.analyse import steps
 from restbench.analyse.measures import FEWEST_BLOCKS
+from restbench.show.charts import theme
 
 #: Of one machine and experiment, by cell and framework: runs that may be joined by a line, by their
 #: numbers, with the values of their blocks.
 Family: TypeAlias = dict[tuple[int, str], dict[int, list[float]]]
+_HEIGHT_PX = 240
+_CAPTION = (
+    "Points with 95 % intervals; hollow: a run of too few blocks. Dashed: a step, between that run "
+    "and the one before it; across: the mean between steps."
+)
 
 
 def steps_of(runs: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list[dict[str, Any]]:
@@ -42,3 +51,44 @@ def _step(runs: Sequence[int], found: steps.Step) -> dict[str, Any]:
     ratio = [found.ratio.estimate, found.ratio.low, found.ratio.high]
     numbers = [float(f"{each:.5g}") for each in ratio]
     return {"before": runs[found.at - 1], "after": runs[found.at], "ratio": numbers}
+
+
+def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> theme.Chart:
+    """The runs in their order, a record each: `run`; `label`, unique, under the axis; `value`;
+    `low` and `high`, null without an interval; `step`, what is said of one that was found at this
+    run, or empty; `segment`, how many steps lie before it; `level`, the mean of the runs between
+    two steps. A page may put others into the definition:
+    `{...spec, data: {name: "trend", values: records}}`."""
+    colour, _ = theme.style(0)
+    step_colour, _ = theme.style(1)
+    data = alt.InlineData(values=list(runs), name="trend")
+    base = alt.Chart(data).encode(
+        x=alt.X("label:N").title(None).sort(None).axis(labelAngle=-40, labelOverlap=True),
+        y=alt.Y("value:Q").title(unit).scale(zero=False),
+    )
+    at_step = base.transform_filter("datum.step != ''").encode(y=alt.value(0))
+    hollow = alt.condition("isValid(datum.low)", alt.value(colour), alt.value(theme.PAPER))
+    numbers = {"value": unit, "low": "95 % from", "high": "to"}
+    tips = [alt.Tooltip(f"{name}:Q", title=title, format=".4~g") for name, title in numbers.items()]
+    levels = base.transform_filter("isValid(datum.level)").mark_line(stroke=step_colour)
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(stroke=colour)
+    view = theme.layered(
+        "",
+        _HEIGHT_PX,
+        # First, as it has every run: the axis has them in the order in which they come.
+        base.mark_line(stroke=theme.SOFT, strokeWidth=1),
+        levels.encode(y="level:Q", detail="segment:N"),
+        at_step.mark_rule(stroke=step_colour, strokeDash=[4, 3]).encode(y2=alt.value("height")),
+        at_step.mark_text(fontWeight="bold", align="left", dx=4, dy=6).encode(text="step:N"),
+        bars.encode(y="low:Q", y2="high:Q"),
+        base.mark_point(stroke=colour).encode(
+            fill=hollow, tooltip=[*theme.tips(run="Run"), *tips, *theme.tips(step="Step")]
+        ),
+    )
+    return theme.Chart(
+        name="trend",
+        title="",
+        caption=_CAPTION,
+        description=f"{unit} over {len(runs)} runs.",
+        panels=(view,),
+    )

@@ -13,7 +13,6 @@ from restbench.experiment.columns import HEADINGS, readable
 from restbench.judge import study
 from restbench.show import wording
 from restbench.show.charts import theme
-from restbench.show.charts.theme import Chart
 from restbench.store.exported import SeriesEntry
 
 #: The stages of a request in their order, each with the number of its colour.
@@ -23,7 +22,7 @@ _ROW_PX, _COURSE_PX = 18, 150
 _MOST_STEPS = 150
 
 
-def stages(rows: Sequence[Row]) -> Chart | None:
+def stages(rows: Sequence[Row]) -> theme.Chart | None:
     """A panel a service, placement and size, a bar a technique and number of users."""
     timed = (
         row
@@ -41,7 +40,7 @@ def stages(rows: Sequence[Row]) -> Chart | None:
         "and number of users with its mean response time. A long queue is no slow computation: "
         "with more users than cores requests wait whatever the technique."
     )
-    return Chart(
+    return theme.Chart(
         name="stages-shares",
         title="Where the time of a request goes",
         caption=caption,
@@ -121,7 +120,7 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> Chart | None:
+def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart | None:
     """Throughput and latency over time in the long windows: a panel a column, size and number of
     users, a line a technique; None where the run has no long window."""
     known = {cell.id: cell for cell in cells}
@@ -140,7 +139,7 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> Chart | Non
         "was not warm, a dent that something else ran. "
         f"Each is shown in at most {_MOST_STEPS} steps."
     )
-    return Chart(
+    return theme.Chart(
         name="series-course",
         title="The long windows over time",
         caption=caption,

@@ -8,11 +8,10 @@ from typing import Any
 
 import altair as alt
 
-from restbench.analyse.comparison import MARGIN, Comparison
+from restbench.analyse.comparison import Comparison
 from restbench.experiment.cell import Cell
 from restbench.show import wording
 from restbench.show.charts import theme
-from restbench.show.charts.theme import Chart
 
 _ROW_PX = 34
 #: Above and below the middle of a row, where the words and the interval stand.
@@ -46,7 +45,7 @@ class Entry:
         return () if self.value is None else (self.value, *(self.interval or ()))
 
 
-def band(margin: float = MARGIN) -> tuple[float, float]:
+def band(margin: float) -> tuple[float, float]:
     """The ratios that such a margin holds: 0.05 is 5 %."""
     return 1 / (1 + margin), 1 + margin
 
@@ -76,14 +75,14 @@ class Panel:
 
 def chart(
     name: str, title: str, caption: str, panels: Sequence[Panel], styles: Mapping[str, int]
-) -> Chart | None:
+) -> theme.Chart | None:
     """The panels; `styles` number the colour and shape of every series, in the legend's order.
     None without a panel."""
     if not panels:
         return None
     used = {entry.series for panel in panels for entry in panel.entries}
     series = {label: number for label, number in styles.items() if label in used}
-    return Chart(
+    return theme.Chart(
         name=name,
         title=title,
         caption=caption,

@@ -11,18 +11,17 @@ from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.lines import Line, Point
-from restbench.show.charts.theme import Chart
 
 #: Such as "values of this row, given the same technique's row on one core", by block.
 Values = Callable[[Row, Row], Sequence[float]]
 
 
-def charts(rows: Sequence[Row]) -> list[Chart | None]:
+def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
     """Of rows in their order: the cost of the service, then time and speed-up over cores."""
     return [cost(rows), time(rows), speed_up(rows)]
 
 
-def cost(rows: Sequence[Row]) -> Chart | None:
+def cost(rows: Sequence[Row]) -> theme.Chart | None:
     """The kernel's own time in the warm service over that in a warm process: a panel a technique, a
     line a kernel and class. None where none has both."""
     panels: dict[str, list[Entry]] = {}
@@ -49,7 +48,7 @@ def cost(rows: Sequence[Row]) -> Chart | None:
     )
 
 
-def time(rows: Sequence[Row]) -> Chart | None:
+def time(rows: Sequence[Row]) -> theme.Chart | None:
     """The warm process' kernel time; None where no number of cores was looked at."""
     return _by_cores(
         rows,
@@ -61,7 +60,7 @@ def time(rows: Sequence[Row]) -> Chart | None:
     )
 
 
-def speed_up(rows: Sequence[Row]) -> Chart | None:
+def speed_up(rows: Sequence[Row]) -> theme.Chart | None:
     """How many times faster than on one core, paired over the blocks."""
 
     def times(row: Row, one: Row) -> Sequence[float]:
@@ -74,7 +73,7 @@ def speed_up(rows: Sequence[Row]) -> Chart | None:
 
 def _by_cores(  # noqa: PLR0913 - a chart has that many words
     rows: Sequence[Row], name: str, y_label: str, values: Values, title: str, *, is_log: bool
-) -> Chart | None:
+) -> theme.Chart | None:
     """A panel a kernel and class, a line a technique."""
     panels: dict[str, list[Line]] = {}
     styles: dict[str, int] = {}

@@ -12,7 +12,6 @@ from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.show.charts import theme
-from restbench.show.charts.theme import Chart
 
 _HEIGHT_PX = 220
 #: An end of an interval at or below 0 has no logarithm: it is drawn so far below the value.
@@ -69,13 +68,13 @@ class Panel:
 
 def chart(  # noqa: PLR0913 - a chart has that many words
     name: str, title: str, caption: str, panels: Sequence[Panel], x_label: str, *, is_log: bool
-) -> Chart | None:
+) -> theme.Chart | None:
     """The panels side by side, with the values as text alternative; None without a panel."""
     if not panels:
         return None
     series = {line.label: line.style for panel in panels for line in panel.lines}
     scales = {panel.y_label: _scales(panel.y_label, panels) for panel in panels}
-    return Chart(
+    return theme.Chart(
         name=name,
         title=title,
         caption=caption,

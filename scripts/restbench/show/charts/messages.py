@@ -1,25 +1,40 @@
-"""Messages sent and popped, over users, threads, connections and characters; and where the time of
-one user's requests goes."""
+"""Messages sent and popped, over users, threads, connections and characters; the techniques of one
+load, and what an operation costs the database over what it costs under pgbench; and where the time
+of one user's requests goes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
 from restbench.analyse import messages
+from restbench.analyse.comparison import Comparison, over
 from restbench.analyse.measures import Row, alike
-from restbench.analyse.messages import STAGES, Pie
+from restbench.analyse.messages import STAGES, Pie, database_cost
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
+from restbench.judge import leader
+from restbench.judge.leader import Leader
 from restbench.show import wording
-from restbench.show.charts import course, lines, techniques
+from restbench.show.charts import course, forest, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
-from restbench.show.charts.theme import Chart
 
 #: The colours of the stages, by the number of the style.
 _COLOURS = dict(zip(STAGES, (4, 6, 5, 1, 0, 3, 2), strict=True))
+_PER_S = "throughput_per_s"
+_TIED = "not shown to be slower"
+_FULL_SPEED, _AT_RATE = "pgbench at full speed", "pgbench at the same rate"
+_STYLES = {"first": 0, "slower": 1, _TIED: 6, _FULL_SPEED: 2, _AT_RATE: 3}
+_OF_RATIOS = (
+    "Throughput over that of the service's first technique, with its 95 % interval paired by "
+    "block. The band is the margin within which a difference does not count."
+)
+_OF_COSTS = (
+    " CPU time of the database: of an operation of the service, over that of one of pgbench, which "
+    "sends the same statements at its full speed or at the rate of the cell."
+)
 
 
 def name(cell: Cell) -> str:
@@ -36,12 +51,12 @@ def _caption(panels: Sequence[Panel]) -> str:
     return "No limit was measured."
 
 
-def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
+def charts(rows: Sequence[Row], definition: Experiment) -> list[theme.Chart | None]:
     """Of one load techniques over the first; else throughput over users, threads, connections and
     characters; and the stages of one user's requests."""
     of_messages = [row for row in rows if messages.is_message(row)]
     return [
-        techniques.chart(of_messages),
+        over_the_first(of_messages),
         _over_users(of_messages, "technique", "none"),
         _over_users(of_messages, "strategy", ""),
         _over_threads(of_messages),
@@ -51,7 +66,65 @@ def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
     ]
 
 
-def _over_users(rows: Sequence[Row], what: str, usual: str) -> Chart | None:
+def over_the_first(rows: Sequence[Row]) -> theme.Chart | None:
+    """A panel a service, and one of costs where pgbench was held to a rate; None of several loads
+    or without two techniques."""
+    leaders = leader.of_messages(rows)
+    groups = [{row.cell: row for row in rows if row.cell.id in led.cells} for led in leaders]
+    costs = [panel for group in groups if (panel := _costs(group)).entries]
+    return forest.chart(
+        "messages-ratios",
+        "Messages sent and popped, by technique",
+        _OF_RATIOS + _OF_COSTS * bool(costs),
+        [*map(_panel_of, leaders, groups), *costs],
+        _STYLES,
+    )
+
+
+def label(cell: Cell, among: Iterable[Cell]) -> str:
+    """A cell's technique, under its strategy where others have another."""
+    is_alike = all(each.strategy == cell.strategy for each in among)
+    return cell.technique if is_alike else f"{cell.technique} under {cell.strategy}"
+
+
+def _panel_of(led: Leader, group: Mapping[Cell, Row]) -> forest.Panel:
+    """A line for each cell that was compared, the nearest to the first on top."""
+    first = group[led.best]
+    cells = [led.best, *(cell for cell, _ in led.others)]
+    standings = dict.fromkeys(cells, "slower") | dict.fromkeys(led.tied, _TIED)
+    standings[led.best] = "first"
+    entries = [
+        _compared(
+            group[cell],
+            over(first, "", _PER_S, group[cell]),
+            f"{label(cell, cells)}: {readable(group[cell].value(_PER_S))}/s",
+            standings[cell],
+        )
+        for cell in cells
+    ]
+    title = f"{led.best.service.capitalize()}, {led.complexity}, {users_text(led.users)}"
+    return forest.Panel(title, "Throughput over the first", tuple(entries))
+
+
+def _costs(group: Mapping[Cell, Row]) -> forest.Panel:
+    """Two lines for each cell to whose rate pgbench was held."""
+    entries = [
+        _compared(row, cost, f"{label(row.cell, group)}, {how}", how)
+        for row in group.values()
+        if (at_rate := database_cost(row, at_rate=True)).estimate
+        for how, cost in ((_FULL_SPEED, database_cost(row)), (_AT_RATE, at_rate))
+    ]
+    service = next(iter(group)).service.capitalize()
+    return forest.Panel(f"{service}: CPU time of the database", "Over pgbench's", tuple(entries))
+
+
+def _compared(row: Row, found: Comparison, name: str, series: str) -> forest.Entry:
+    is_sure = found.ratio is not None and series != _TIED
+    note = wording.remarks(row)
+    return forest.compared(found, row.cell, name, series, is_sure=is_sure, note=note)
+
+
+def _over_users(rows: Sequence[Row], what: str, usual: str) -> theme.Chart | None:
     """A panel a service and kind of messages; lines are techniques, or strategies."""
     label: Callable[[Cell], str] = attrgetter(what)
     several = {
@@ -72,14 +145,14 @@ def _over_users(rows: Sequence[Row], what: str, usual: str) -> Chart | None:
     return lines.chart(f"messages-{what}", title, caption, panels, "Users", is_log=True)
 
 
-def _over_threads(rows: Sequence[Row]) -> Chart | None:
+def _over_threads(rows: Sequence[Row]) -> theme.Chart | None:
     several = alike((row for row in rows if row.cell.pool_threads), pool_threads=0)
     panels = _panels(several, name, lambda row: row.cell.pool_threads)
     title = "Messages sent and popped, by threads with a connection each"
     return lines.chart("messages-threads", title, _caption(panels), panels, "Threads", is_log=False)
 
 
-def _over_connections(rows: Sequence[Row]) -> Chart | None:
+def _over_connections(rows: Sequence[Row]) -> theme.Chart | None:
     """Where these are other than threads."""
     panels = _panels(
         alike(rows, connections=0),
@@ -91,7 +164,7 @@ def _over_connections(rows: Sequence[Row]) -> Chart | None:
     return lines.chart("messages-connections", title, caption, panels, "Connections", is_log=False)
 
 
-def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | None:
+def _over_characters(rows: Sequence[Row], definition: Experiment) -> theme.Chart | None:
     sizes = {
         row.cell: level.characters
         for row in rows
@@ -142,7 +215,7 @@ def _lines(
     return found
 
 
-def _stages(pies: Sequence[Pie]) -> Chart | None:
+def _stages(pies: Sequence[Pie]) -> theme.Chart | None:
     panels = wording.grouped(
         pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}"
     )
@@ -153,7 +226,7 @@ def _stages(pies: Sequence[Pie]) -> Chart | None:
         "the kernel, the load generator. Rest is computing that waits neither for a connection nor "
         "for the database."
     )
-    return Chart(
+    return theme.Chart(
         name="messages-stages",
         title="Where the time of one user's requests goes",
         caption=caption,

@@ -10,7 +10,6 @@ from typing import Any
 
 import altair as alt
 
-from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
@@ -18,7 +17,6 @@ from restbench.judge import leader, study, verdicts
 from restbench.judge.leader import Leader
 from restbench.show import wording
 from restbench.show.charts import theme
-from restbench.show.charts.theme import Chart
 
 #: The least share of the best that a class of colour has, the best class first.
 CLASSES = (0.95, 0.75, 0.5, 0.25, 0.1, 0.0)
@@ -37,7 +35,7 @@ _CAPTION = (
 )
 
 
-def chart(rows: Sequence[Row]) -> Chart | None:
+def chart(rows: Sequence[Row]) -> theme.Chart | None:
     """A panel a service and placement, a line a size and number of users, a tile a technique; None
     where no two techniques of one group have a throughput."""
     panels = _panels(rows)
@@ -49,7 +47,7 @@ def chart(rows: Sequence[Row]) -> Chart | None:
         return None
     shown = sum(len(group) for groups in panels.values() for group in groups)
     alone = f" {len(rows) - shown} cells have no other to be compared with." * (shown < len(rows))
-    return Chart(
+    return theme.Chart(
         name="overview",
         title="Which technique, for which size and how many users?",
         caption=_CAPTION + alone,
@@ -89,8 +87,9 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
     led = {cell: each for each in leaders for cell in each.cells}
     tiles = [_tile(row, led.get(row.cell.id)) for group in groups for row in group]
     techniques = [*dict.fromkeys(tile["technique"] for tile in tiles), _BEST_COLUMN]
+    per_s = {row.cell: row.value("throughput_per_s") for group in groups for row in group}
     tiles += [
-        _written(_place(each.best), _BEST_COLUMN, _throughput(each, groups)) for each in leaders
+        _written(_place(each.best), _BEST_COLUMN, _rate(per_s[each.best])) for each in leaders
     ]
     base = theme.base(tiles, can_hide=False).encode(
         x=_techniques(techniques), y=_places([group[0].cell for group in groups])
@@ -189,19 +188,14 @@ def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
     """The share of the best, how it is written, and whether the run's blocks show the standing;
     no share where no block has measured both."""
     if cell == led.best:
-        tied = [each for other, each in led.others if other in led.tied]
-        is_shown = bool(led.others) and all(map(_is_same, tied))
+        is_shown = bool(led.others) and led.is_tie
         return 1.0, "best" if is_shown else "first" if led.others else "only", is_shown
     found = dict(led.others).get(cell)
     if found is None or found.estimate is None:
         return None, "?", False
-    share, is_same = 1 / found.estimate, _is_same(found)
+    share, is_same = 1 / found.estimate, verdicts.verdict(found, "same") == "reproduced"
     text = f"{share:.2f}" if share >= _SMALL else f"{share:.1g}"
     return share, "≈ " * is_same + text, is_same or cell not in led.tied
-
-
-def _is_same(found: Comparison) -> bool:
-    return verdicts.verdict(found, "same") == "reproduced"
 
 
 def _against(cell: Cell, led: Leader) -> str:
@@ -215,8 +209,5 @@ def _against(cell: Cell, led: Leader) -> str:
     return f"{share:.3f}{ends} of {study.technique(led.best)}"
 
 
-def _throughput(led: Leader, groups: Sequence[Sequence[Row]]) -> str:
-    value = next(
-        row.value("throughput_per_s") for group in groups for row in group if row.cell == led.best
-    )
+def _rate(value: float | None) -> str:
     return readable(value) if value is None or value < 1000 else f"{value:,.0f}".replace(",", " ")

@@ -15,7 +15,6 @@ from restbench.judge import study
 from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
-from restbench.show.charts.theme import Chart
 
 #: Above this ratio of largest to smallest throughput a sweep over rows gets a logarithmic axis.
 LOG_FROM_RATIO = 20
@@ -46,7 +45,7 @@ class Plot:
         return shape
 
 
-def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> Chart | None:
+def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> theme.Chart | None:
     """A figure of the study; None where none of its cells was measured."""
     known = {row.cell: row for row in rows}
     wanted = [cell for cell in definition.all_cells() if figure.where.matches(cell)]

@@ -9,7 +9,6 @@ from typing import Any
 import altair as alt
 
 from restbench.show.charts import theme
-from restbench.show.charts.theme import Chart
 from restbench.store.traces import JoinedCourse, TraceEntry
 
 #: Panels: the columns of each, as far as the trace has them.
@@ -41,7 +40,7 @@ _BANDS = {
 _OPACITY = 0.35
 
 
-def chart(name: str, title: str, found: TraceEntry) -> Chart:
+def chart(name: str, title: str, found: TraceEntry) -> theme.Chart:
     """A panel for each group of columns that the trace has."""
     columns = {each.column: each for each in found.series}
     panels = {}
@@ -56,7 +55,7 @@ def chart(name: str, title: str, found: TraceEntry) -> Chart:
     )
     shown = dict.fromkeys(_name(each) for its in panels.values() for each in its)
     series = {column: n for n, column in enumerate(shown)}
-    return Chart(
+    return theme.Chart(
         name=name,
         title=title,
         caption=caption,

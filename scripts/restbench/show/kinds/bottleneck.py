@@ -13,15 +13,11 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 from restbench.store.exported import Exported
 
 #: How the names of its charts begin.
 NAME = "bottleneck"
-#: The columns of a terminal.
-_NARROW = (0, 1, 2, 6, 8, 9, 10, 11, 12)
 #: So many sentences are read before the charts; more are folded.
 _FEW = 12
 _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
@@ -81,8 +77,7 @@ def sentence(family: Family) -> str:
 
 
 def _gain(family: Family) -> str:
-    servers = family.limiting.servers or 1
-    ordinal = _ORDINALS[servers - 1] if servers <= len(_ORDINALS) else "further"
+    ordinal = dict(enumerate(_ORDINALS, 1)).get(family.limiting.servers or 1, "further")
     return f"a {ordinal} core would give at most {100 * family.gain_of_a_server:.0f} %"
 
 
@@ -111,7 +106,7 @@ def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
 
 def terminal(known: Sequence[Family]) -> doc.Table:
     """The table without the CPU times."""
-    return table_of(known).only(_NARROW)
+    return table_of(known).only((0, 1, 2, 6, 8, 9, 10, 11, 12))
 
 
 def table_of(known: Sequence[Family]) -> doc.Table:
@@ -156,7 +151,7 @@ _COLUMNS: Sequence[doc.Column[tuple[Family, Level]]] = (
 )
 
 
-def charts(known: Sequence[Family]) -> list[Chart | None]:
+def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     """Throughput and response time against users, measured and dashed predicted: a panel a size,
     a line a technique. Of cells with one number of users there is nothing to see."""
     several = (each for each in known if len(each.levels) > 1)
@@ -171,15 +166,7 @@ def charts(known: Sequence[Family]) -> list[Chart | None]:
             f"{NAME}-{metric}",
             f"{title}: measured, and predicted by a queueing network",
             caption,
-            [
-                Panel(
-                    name,
-                    label,
-                    tuple(_lines(of, metric)),
-                    tuple(sorted({float(it.row.cell.users) for each in of for it in each.levels})),
-                )
-                for name, of in panels.items()
-            ],
+            [_panel(name, label, of, metric) for name, of in panels.items()],
             "Users",
             is_log=True,
         )
@@ -196,9 +183,9 @@ def _panel_name(family: Family) -> str:
     return f"{cell.service.capitalize()}, {cell.complexity}{placed}"
 
 
-def _lines(panel: Sequence[Family], metric: str) -> list[Line]:
+def _panel(name: str, y_label: str, of: Sequence[Family], metric: str) -> Panel:
     found = []
-    for family in panel:
+    for family in of:
         style = theme.STYLES.get(family.cell.strategy, 0)
         label = study.technique(family.cell)
         measured = tuple(_point(each, metric) for each in family.levels)
@@ -208,7 +195,8 @@ def _lines(panel: Sequence[Family], metric: str) -> list[Line]:
             for each in family.course()
         )
         found += [Line(label, style, measured), Line(label, style, predicted, is_limit=True)]
-    return found
+    users = {float(level.row.cell.users) for family in of for level in family.levels}
+    return Panel(name, y_label, tuple(found), tuple(sorted(users)))
 
 
 def _point(level: Level, metric: str) -> Point:
@@ -224,4 +212,4 @@ def _point(level: Level, metric: str) -> Point:
     )
 
 
-VIEW = View(lambda found: families(found.run, found.rows), page, charts=charts)
+VIEW = View(lambda found: families(found.run, found.rows), page, charts=charts, note=summary)

@@ -15,10 +15,8 @@ from restbench.judge.builds import Held, Pair
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import markdown
-from restbench.show.charts import forest
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.charts import forest, theme
+from restbench.show.findings import Findings, View
 
 _TONES = {"beyond": doc.BAD, "no number": doc.DOUBT, "undecided": doc.DOUBT, "within": doc.GOOD}
 #: The number of a state's colour and shape.
@@ -79,7 +77,7 @@ def terminal(two: Comparison) -> list[doc.Table]:
     return [doc.table("B against A", (_NAMED_ONCE, *_COLUMNS[1:5], _COLUMNS[-1]), two.ratios)]
 
 
-def charts(two: Comparison) -> list[Chart | None]:
+def charts(two: Comparison) -> list[theme.Chart | None]:
     """A panel a metric, a line a cell that was measured in both builds."""
     metrics: dict[str, list[forest.Entry]] = {}
     for pair, held in two.ratios:
@@ -181,4 +179,6 @@ def _seconds(*of_pairs: Pair) -> str:
     return f"{sum(each.seconds or 0.0 for row in rows for each in row.measured):.3f}"
 
 
-VIEW = View(of, page, lambda two: two.sentence, lambda two: two.sure, charts, terminal)
+VIEW = View(
+    of, page, lambda two: two.sentence, lambda two: two.sure, charts, terminal, asks_which=False
+)

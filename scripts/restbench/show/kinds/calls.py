@@ -16,9 +16,7 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import course, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 #: What the study says of five threads and more: its optimised pipeline over its task pool.
 PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}
@@ -148,14 +146,14 @@ def _title(row: Row) -> str:
     return f"{of.client.capitalize()} client, {of.transport}, {of.delay_ms} ms{size}"
 
 
-def charts(rows: Sequence[Row]) -> list[Chart | None]:
+def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
     """Speed-up over threads, a chart a client and transport, a panel a response time; and where the
     time of a call goes."""
     programs = dict.fromkeys(work(row).program for row in calls.ranked(rows))
     return [*(_chart(program, rows) for program in programs), _stages(rows)]
 
 
-def _stages(rows: Sequence[Row]) -> Chart | None:
+def _stages(rows: Sequence[Row]) -> theme.Chart | None:
     """REST next to SOAP, in turn and without a delay; None where there is but one of them."""
     in_turn = [
         row
@@ -169,7 +167,7 @@ def _stages(rows: Sequence[Row]) -> Chart | None:
         "P are the client's; C is the way to the service and back, and all that it does."
     )
     bars = list(map(_bar, in_turn))
-    return Chart(
+    return theme.Chart(
         name="calls-stages",
         title="Where the time of a call goes",
         caption=caption,
@@ -186,7 +184,7 @@ def _bar(row: Row) -> dict[str, str | float]:
     return {**ms, "bar": f"{name}: {readable(sum(ms.values()))} ms", "cell": row.cell.id}
 
 
-def _chart(program: tuple[str, str], rows: Sequence[Row]) -> Chart | None:
+def _chart(program: tuple[str, str], rows: Sequence[Row]) -> theme.Chart | None:
     shown = [
         row
         for row in calls.ranked(rows)
@@ -202,26 +200,15 @@ def _chart(program: tuple[str, str], rows: Sequence[Row]) -> Chart | None:
         "Dashed, in a strategy's colour: the best possible. Marks of the study: what it says its "
         "optimised pipeline gains over a task pool, of which the limit is known. Geometric mean "
         "over blocks with its 95 % interval, where there are several.",
-        [
-            Panel(
-                f"{delay} ms",
-                "Speed-up",
-                tuple(_lines(group, rows, strategies, delay)),
-                tuple(sorted({float(row.cell.users) for row in group})),
-            )
-            for delay, group in panels.items()
-        ],
+        [_panel(delay, group, rows, strategies) for delay, group in panels.items()],
         "Client threads",
         is_log=True,
     )
 
 
-def _lines(
-    group: Sequence[Row], rows: Sequence[Row], strategies: list[str], delay: int
-) -> list[Line]:
+def _panel(delay: int, group: Sequence[Row], rows: Sequence[Row], strategies: list[str]) -> Panel:
     found = []
-    for strategy in dict.fromkeys(work(row).strategy for row in group):
-        own = [row for row in group if work(row).strategy == strategy]
+    for strategy, own in wording.grouped(group, lambda row: work(row).strategy).items():
         style = strategies.index(strategy)
         for is_limit, column in ((False, "elapsed_s"), (True, "limit_s")):
             points = (_point(row, calls.speed_ups(row, rows, column)) for row in own)
@@ -231,17 +218,13 @@ def _lines(
             _STUDY_THREADS, _STUDY_THREADS * gain, name=f"study: +{100 * (gain - 1):.0f} %"
         )
         found.append(Line(_STUDY, len(theme.PALETTE) - 1, (mark,)))
-    return found
+    users = {float(row.cell.users) for row in group}
+    return Panel(f"{delay} ms", "Speed-up", tuple(found), tuple(sorted(users)))
 
 
 def _point(row: Row, values: Sequence[float]) -> Point:
-    return lines.mean_point(
-        row.cell.users,
-        values,
-        doubtful=bool(row.warnings),
-        cell=row.cell.id,
-        note=wording.remarks(row),
-    )
+    doubtful, note = bool(row.warnings), wording.remarks(row)
+    return lines.mean_point(row.cell.users, values, doubtful=doubtful, cell=row.cell.id, note=note)
 
 
 VIEW = View(lambda found: found.rows, page, sentence, sure, charts, terminal)

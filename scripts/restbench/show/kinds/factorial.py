@@ -14,48 +14,40 @@ from restbench.analyse import factorial
 from restbench.analyse.factorial import Effect, Factorial
 from restbench.experiment.columns import readable
 from restbench.failures import CellsFailed
+from restbench.judge import trust
 from restbench.show import document as doc
 from restbench.show.charts import forest, theme
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0
 _NAMED_FROM_PCT, _NAMED_AT_MOST = 1.0, 5
-#: Of the effects that differ from 0 the sentence names so many; the table has all.
-_SEEN_AT_MOST = 3
 _TITLE = "How much does each factor explain?"
 _SIGNS_SHOWN_UP_TO = 16
 _STYLES = {"effect": 0, "unexplained": 6}
 _DRAWN_AT_MOST, _HEIGHT_PX = 20, 200
 
 
-def of_findings(found: Findings) -> Factorial | None:
-    """The effects of the run's design; None without one, and where no block has every corner, which
-    the page says in words."""
+def of(found: Findings) -> Factorial | str | None:
+    """The effects of the run's design; in words that no block has every corner, where it is so."""
     try:
         return factorial.of_run(found.definition, found.rows)
-    except CellsFailed:
-        return None
+    except CellsFailed as error:
+        return str(error)
 
 
-def page(found: Findings, analysis: Factorial | None) -> doc.Section | None:
-    """The sentence, the charts, and the effects; that no block has every corner where it is so."""
-    if analysis is None:
-        try:
-            factorial.of_run(found.definition, found.rows)
-        except CellsFailed as error:
-            return doc.section("factorial", _TITLE, doc.Text(str(error)))
-        return None
-    signs = sign_table(analysis) if len(analysis.means) <= _SIGNS_SHOWN_UP_TO else None
+def page(found: Findings, its: Factorial | str | None) -> doc.Section | None:
+    """The sentence, the charts, and the effects, or why there are none."""
+    if not isinstance(its, Factorial):
+        return doc.section("factorial", _TITLE, doc.Text(its)) if its else None
+    signs = sign_table(its) if len(its.means) <= _SIGNS_SHOWN_UP_TO else None
     return doc.section(
         "factorial",
         _TITLE,
-        doc.Text(sentence(analysis)),
+        doc.Text(sentence(its)),
         *found.figures("factorial"),
-        effect_table(analysis),
-        doc.Bullets((*analysis.design.warnings(), *analysis.left_out, *analysis.warnings)),
+        effect_table(its),
+        doc.Bullets((*its.design.warnings(), *its.left_out, *its.warnings)),
         doc.section("factorial-signs", "The cells with their signs", signs, folded=True),
     )
 
@@ -102,8 +94,7 @@ def _significance(found: Factorial) -> str:
         return f"One run a cell: shares only; Lenth's margin is {margin}."
     test = f"(Holm, {100 * (1 - found.confidence):.0f} %)"
     seen = [f"{each.name} ({_size(found, each)})" for each in found.distinguishable()]
-    more = f" and {len(seen) - _SEEN_AT_MOST} more" if len(seen) > _SEEN_AT_MOST else ""
-    known = f"Distinguishable from 0 {test}: {', '.join(seen[:_SEEN_AT_MOST])}{more}"
+    known = f"Distinguishable from 0 {test}: {trust.named(seen)}"
     known = known if seen else f"No effect is distinguishable from 0 {test}"
     limit = found.could_have_seen
     if found.model == "multiplicative":
@@ -185,12 +176,12 @@ def sign_table(found: Factorial) -> doc.Table:
     return doc.table("Signs and means", doc.listed(head, " " + "n" * (len(head) - 1)), rows)
 
 
-def charts(found: Factorial) -> list[Chart | None]:
+def charts(found: Factorial) -> list[theme.Chart | None]:
     """The effects; the residuals too where there are several blocks."""
     return [_effects_chart(found), *([_residuals(found)] if found.degrees_of_freedom else [])]
 
 
-def _effects_chart(found: Factorial) -> Chart | None:
+def _effects_chart(found: Factorial) -> theme.Chart | None:
     ranked = sorted(found.effects, key=lambda each: -each.share_pct)[:_DRAWN_AT_MOST]
     is_ratio = found.model == "multiplicative"
     shares = [forest.Entry(each.name, each.share_pct, None, "effect") for each in ranked]
@@ -236,7 +227,7 @@ def _sized(found: Factorial, effect: Effect, *, is_ratio: bool) -> forest.Entry:
     )
 
 
-def _residuals(found: Factorial) -> Chart:
+def _residuals(found: Factorial) -> theme.Chart:
     residuals = np.array(found.residuals)
     flat = residuals.ravel()
     places = np.argsort(np.argsort(flat, kind="stable"))
@@ -250,7 +241,7 @@ def _residuals(found: Factorial) -> Chart:
         "Sound: no trend and one width in the first two panels, a straight line in the third. "
         + " ".join(found.warnings or ("No check of the residuals fails.",))
     )
-    return Chart(
+    return theme.Chart(
         name="factorial-residuals",
         title=f"Residuals of {response(found)}",
         caption=caption,
@@ -273,9 +264,12 @@ def _scatter(label: str, xs: list[float], residuals: list[float]) -> theme.View:
 
 
 VIEW = View(
-    of_findings,
+    of,
     page,
-    lambda its: sentence(its) if its else "",
-    lambda its: sure(its) if its else "",
-    lambda its: charts(its) if its else (),
+    lambda its: sentence(its) if isinstance(its, Factorial) else "",
+    lambda its: sure(its) if isinstance(its, Factorial) else "",
+    lambda its: charts(its) if isinstance(its, Factorial) else (),
+    records=lambda run, its: (
+        {run.factorial_json: its.to_json()} if isinstance(its, Factorial) else {}
+    ),
 )

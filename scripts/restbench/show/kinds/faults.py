@@ -6,35 +6,27 @@ from collections import Counter
 from collections.abc import Sequence
 
 from restbench.analyse import faults
-from restbench.analyse.faults import (
-    ALL_SUCCEED_S,
-    COLUMNS,
-    FIRST_SUCCESS_S,
-    LATEST_ANSWER_S,
-    Outcome,
-    outcomes,
-)
+from restbench.analyse.faults import COLUMNS, Outcome
 from restbench.analyse.measurement import Measurement
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest
+from restbench.show.charts import forest, theme
 from restbench.show.charts.forest import Entry, Panel
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
     "Each fault comes at a random moment of a load, and is repaired; then all is drained. Eight "
     "rules judge the history of all requests. Of a service under a fault it is asked: no 5xx but "
-    f"503 with Retry-After, no answer later than {LATEST_ANSWER_S} s, a first success within "
-    f"{FIRST_SUCCESS_S:.0f} s of the database's, and no failure from {ALL_SUCCEED_S:.0f} s after "
-    "it on. Counts are sums over the blocks, times are the worst of them."
+    f"503 with Retry-After, no answer later than {faults.LATEST_ANSWER_S} s, a first success "
+    f"within {faults.FIRST_SUCCESS_S:.0f} s of the database's, and no failure from "
+    f"{faults.ALL_SUCCEED_S:.0f} s after it on. Counts are sums over the blocks, times are the "
+    "worst of them."
 )
 _CONFIDENCE = 0.95
 #: Panels of the chart: the column of each, and the most that a service promises.
 _TIMES = (
-    ("First success after the database's", "first_s", FIRST_SUCCESS_S),
-    ("Latest answer", "latest_s", LATEST_ANSWER_S),
+    ("First success after the database's", "first_s", faults.FIRST_SUCCESS_S),
+    ("Latest answer", "latest_s", faults.LATEST_ANSWER_S),
 )
 _KEPT, _BROKEN = "as promised", "promise broken"
 _STYLES = {_KEPT: 0, _BROKEN: 1}
@@ -90,7 +82,7 @@ def _totals(known: Sequence[Outcome]) -> dict[str, float]:
     return {name: sum(each.total(name) for each in known) for name in names}
 
 
-def charts(known: Sequence[Outcome]) -> list[Chart | None]:
+def charts(known: Sequence[Outcome]) -> list[theme.Chart | None]:
     """A mark a fault: how soon the service answered again, and the longest wait for an answer."""
     panels = []
     for title, column, most_s in _TIMES:
@@ -161,4 +153,4 @@ _COLUMNS: Sequence[doc.Column[Outcome]] = (
 )
 
 
-VIEW = View(lambda found: outcomes(found.rows), page, sentence, sure, charts, terminal)
+VIEW = View(lambda found: faults.outcomes(found.rows), page, sentence, sure, charts, terminal)

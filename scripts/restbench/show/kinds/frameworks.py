@@ -14,10 +14,8 @@ from restbench.experiment.columns import readable
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
-from restbench.show.charts import forest
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.charts import forest, theme
+from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
     "CPU time a request is the service's own: the load generator changes nothing about it, while "
@@ -131,13 +129,13 @@ def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
     return [*(each.only(range(7)) for each in tables), *note, *map(outcome, by_users(known))]
 
 
-def charts(known: Sequence[Load]) -> list[Chart | None]:
+def charts(known: Sequence[Load]) -> list[theme.Chart | None]:
     """CPU time a request over that in the cheapest: a chart a service and number of users, the most
     users first."""
     return [_chart(each) for each in reversed(by_users(known))]
 
 
-def _chart(load: Load) -> Chart | None:
+def _chart(load: Load) -> theme.Chart | None:
     """A panel a size, its frameworks in the order of their table."""
     order = FRAMEWORKS[load.cell.service].index
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from restbench.analyse import instances, workers
 from restbench.analyse.comparison import MARGIN
@@ -12,10 +13,8 @@ from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.charts import forest, theme
+from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
     "All instances are behind the same front, so its cost is in every number. / one: over one "
@@ -27,10 +26,8 @@ HOW_TO_READ = (
 
 def sentence(loads: Sequence[Load]) -> str:
     """How many times the requests of the best one instance those with a core each answer."""
-    services: dict[str, list[tuple[Load, Arrangement]]] = {}
-    for load in loads:
-        if load.bound:
-            services.setdefault(load.cell.service, []).append((load, load.bound))
+    known = ((load, load.bound) for load in loads if load.bound)
+    services = wording.grouped(known, lambda each: each[0].cell.service)
     parts = []
     for service, of in services.items():
         found = " and ".join(
@@ -74,14 +71,8 @@ def growth(loads: Sequence[Load], cores: int) -> list[str]:
     told: dict[str, list[str]] = {}
     for load in loads:
         for cell, rows in load.growing.items():
-            laws = "; ".join(
-                wording.law(
-                    workers.growth(rows, "instances", amdahl=amdahl, cores=cores),
-                    "instances",
-                    amdahl=amdahl,
-                )
-                for amdahl in (False, True)
-            )
+            fit = partial(workers.growth, rows, "instances", cores=cores)
+            laws = wording.laws(fit, "instances")
             of = f"{cell.service.capitalize()} {cell.strategy} {cell.placement}, {name(load)}"
             told.setdefault(laws, []).append(of)
     return [
@@ -90,7 +81,7 @@ def growth(loads: Sequence[Load], cores: int) -> list[str]:
     ]
 
 
-def charts(loads: Sequence[Load]) -> list[Chart | None]:
+def charts(loads: Sequence[Load]) -> list[theme.Chart | None]:
     """Throughput over that of the best one: a chart a service."""
     services = wording.grouped(loads, lambda load: load.cell.service)
     return [

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import TypeVar
 
 from restbench.analyse import exported, limits, warnings
@@ -16,10 +18,9 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.lines import Line, Point
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, Records, View
 from restbench.store.exported import Exported, StepEntry
+from restbench.store.store import Run
 
 T = TypeVar("T")
 #: Left to the page: the terminal is narrow.
@@ -112,20 +113,18 @@ def _steps(limit: Limit) -> doc.Table:
     return doc.table(caption, list(_STEP.values()), tried)
 
 
-def records(
-    found: Sequence[Limit], load: OpenLoad
-) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+def records(run: Run, found: Sequence[Limit], load: OpenLoad) -> Mapping[Path, Records]:
     """The limits and every step, for programs."""
     columns = _columns(load)
-    return (
-        [each.cell.model_dump() | _record(columns, each) for each in found],
-        [
+    return {
+        run.open_load_csv: [each.cell.model_dump() | _record(columns, each) for each in found],
+        run.open_load_steps_csv: [
             each.cell.model_dump() | {"step": number} | _record(_STEP, tried)
             for each in found
             for walk in each.walks
             for number, tried in enumerate(walk.steps, start=1)
         ],
-    )
+    }
 
 
 def _record(columns: Mapping[str, doc.Column[T]], of: T) -> dict[str, object]:
@@ -139,9 +138,9 @@ def _columns(load: OpenLoad) -> dict[str, doc.Column[Limit]]:
         "technique": doc.Column("Technique", lambda of: study.technique(of.cell)),
         "complexity": doc.Column("Complexity", lambda of: of.cell.complexity),
         "users": doc.number("In flight at most", lambda of: of.cell.users),
-        "limit_per_s": doc.number("Limit /s", lambda of: _rounded(of.limit_per_s)),
-        "limit_low_per_s": doc.number("from", lambda of: _rounded(_ends(of)[0])),
-        "limit_high_per_s": doc.number("to", lambda of: _rounded(_ends(of)[1])),
+        "limit_per_s": doc.number("Limit /s", lambda of: wording.rounded(of.limit_per_s)),
+        "limit_low_per_s": doc.number("from", lambda of: wording.rounded(_ends(of)[0])),
+        "limit_high_per_s": doc.number("to", lambda of: wording.rounded(_ends(of)[1])),
         "blocks": doc.number("Blocks", lambda of: len(of.limits_per_s)),
         "met_per_s": doc.number("Met at /s", lambda of: of.met_per_s),
         "failed_per_s": doc.number("Not met at /s", lambda of: of.failed_per_s),
@@ -162,14 +161,6 @@ def _why(limit: Limit) -> str:
     return "; ".join(limit.failed.reasons) if limit.failed else ""
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.4g}")
-
-
-def _reached(percent: int) -> doc.Column[StepEntry]:
-    return doc.number(f"p{percent} ms", lambda step: latency_ms(step, percent))
-
-
 #: Of a step, by their names in the table for programs.
 _STEP: dict[str, doc.Column[StepEntry]] = {
     "block": doc.number("Block", attrgetter("block")),
@@ -180,19 +171,22 @@ _STEP: dict[str, doc.Column[StepEntry]] = {
     "late": doc.number(f"Sent over {LATE_MS} ms late", attrgetter("late")),
     "lateness_p95_ms": doc.number("Lateness p95 ms", attrgetter("lateness_p95_ms")),
     "errors": doc.number("Errors", attrgetter("errors")),
-    **{f"p{percent}_ms": _reached(percent) for percent in PERCENTILES},
+    **{
+        f"p{percent}_ms": doc.number(f"p{percent} ms", partial(latency_ms, percent=percent))
+        for percent in PERCENTILES
+    },
     "sent_p95_ms": doc.number("p95 ms from sending", attrgetter("sent_p95_ms")),
     "load_cpu_pct": doc.number("Load CPU %", attrgetter("load_cpu_pct")),
     "verdict": doc.Column("Objective", lambda step: "; ".join(step.reasons) or "met"),
 }
 
 
-def charts(known: Sequence[Limit], load: OpenLoad) -> list[Chart | None]:
+def charts(known: Sequence[Limit], load: OpenLoad) -> list[theme.Chart | None]:
     """The limits, then the steps that they come from."""
     return [limits_chart(known, load.objective), steps_chart(known, load.objective)]
 
 
-def limits_chart(found: Sequence[Limit], objective: Objective) -> Chart | None:
+def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
     """The highest rate of each technique that meets the objective: a panel a complexity."""
     known = (each for each in found if each.limit_per_s is not None)
     panels = wording.grouped(known, lambda each: each.cell.complexity)
@@ -222,7 +216,7 @@ def _entry(each: Limit) -> forest.Entry:
     )
 
 
-def steps_chart(found: Sequence[Limit], objective: Objective) -> Chart | None:
+def steps_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
     """A panel a complexity, a line a technique, a point a step; None where there is no point."""
     panels: dict[str, list[Line]] = {}
     for each in found:
@@ -269,7 +263,5 @@ VIEW = View(
     lambda its: sure(its[0]),
     lambda its: charts(*its),
     lambda its: terminal(*its),
-    lambda run, its: dict(
-        zip((run.open_load_csv, run.open_load_steps_csv), records(*its), strict=True)
-    ),
+    lambda run, its: records(run, *its),
 )

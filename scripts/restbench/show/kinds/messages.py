@@ -4,6 +4,7 @@ page and in a terminal."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import methodcaller
 
 from restbench.analyse import messages
 from restbench.analyse.comparison import Comparison
@@ -17,34 +18,11 @@ from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import messages as pictures
-from restbench.show.charts.messages import name
-from restbench.show.charts.techniques import label
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.charts.messages import label, name
+from restbench.show.findings import Findings, View
 
-_COLUMNS: Sequence[doc.Column[Row]] = (
-    doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),
-    doc.Column("Strategy", lambda row: row.cell.strategy),
-    doc.Column(
-        "Messages", lambda row: ", ".join(filter(None, [row.cell.complexity, row.cell.postgres]))
-    ),
-    doc.number("Users", lambda row: row.cell.users),
-    doc.number("Threads", lambda row: _threads(row.cell)),
-    doc.number("Instances", lambda row: row.cell.instances),
-    doc.number("Operations/s", lambda row: row.value("throughput_per_s")),
-    doc.Column("Of the limit [95 %]", lambda row: ratio_text(messages.share_of_limit(row))),
-    doc.number("Service CPU ms", lambda row: row.value("cpu_ms_per_request")),
-    doc.number("Database CPU ms", lambda row: row.value("database_cpu_ms_per_request")),
-    doc.Column("/ pgbench's [95 %]", lambda row: ratio_text(messages.database_cost(row))),
-    doc.number("Mean ms", lambda row: row.value("mean_ms")),
-    doc.number("Limit/s", lambda row: row.value("pgbench_per_s")),
-    doc.number("Empty pops", lambda row: row.value("empty_pops")),
-    doc.Column("Warnings and notes", doc.remarks),
-)
+#: The places of these columns in a table.
 _THREADS, _INSTANCES = 4, 5
-#: Before these columns stand what else the database took, and how limits of techniques compare,
-#: where they were measured.
-_DATABASE_AT, _LIMITS_AT = 11, 13
 _USUAL: Technique = "skip-locked"
 _OVER_USUAL = f"/ {_USUAL}'s [95 %]"
 _OF_LIMITS = (
@@ -193,21 +171,37 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
 def tables(rows: Sequence[Row]) -> list[doc.Table]:
     """One a service, in it a line a cell."""
     offered = [row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags]
-    more = [_AT_RATE] if _have_rates(offered) else []
-    more += map(_of_database, messages.known_of_database(offered))
-    columns = [*_COLUMNS[:_DATABASE_AT], *more, *_COLUMNS[_DATABASE_AT:_LIMITS_AT]]
-    if limits := messages.limits_over(offered, _USUAL):
-        columns.append(doc.Column(_OVER_USUAL, lambda row: _if_known(limits.get(row.cell))))
-    columns += _COLUMNS[_LIMITS_AT:]
+    limits = messages.limits_over(offered, _USUAL)
+    over_usual = doc.Column[Row](
+        _OVER_USUAL, lambda row: ratio_text(limits.get(row.cell, Comparison()))
+    )
+    columns: list[doc.Column[Row]] = [
+        doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),
+        doc.Column("Strategy", lambda row: row.cell.strategy),
+        doc.Column(
+            "Messages",
+            lambda row: ", ".join(filter(None, (row.cell.complexity, row.cell.postgres))),
+        ),
+        doc.number("Users", lambda row: row.cell.users),
+        doc.number("Threads", lambda row: _threads(row.cell)),
+        doc.number("Instances", lambda row: row.cell.instances),
+        doc.number("Operations/s", lambda row: row.value("throughput_per_s")),
+        doc.Column("Of the limit [95 %]", lambda row: ratio_text(messages.share_of_limit(row))),
+        doc.number("Service CPU ms", lambda row: row.value("cpu_ms_per_request")),
+        doc.number("Database CPU ms", lambda row: row.value("database_cpu_ms_per_request")),
+        doc.Column("/ pgbench's [95 %]", lambda row: ratio_text(messages.database_cost(row))),
+        *([_AT_RATE] if _have_rates(offered) else []),
+        *(
+            doc.number(messages.DATABASE[name][0], methodcaller("value", name))
+            for name in messages.known_of_database(offered)
+        ),
+        doc.number("Mean ms", lambda row: row.value("mean_ms")),
+        doc.number("Limit/s", lambda row: row.value("pgbench_per_s")),
+        *([over_usual] if limits else []),
+        doc.number("Empty pops", lambda row: row.value("empty_pops")),
+        doc.Column("Warnings and notes", doc.remarks),
+    ]
     return doc.table_each("messages", columns, offered, wording.service_name)
-
-
-def _if_known(found: Comparison | None) -> str:
-    return ratio_text(found) if found else ""
-
-
-def _of_database(name: str) -> doc.Column[Row]:
-    return doc.number(messages.DATABASE[name][0], lambda row: row.value(name))
 
 
 def _have_rates(rows: Sequence[Row]) -> bool:
@@ -235,12 +229,8 @@ def _record(row: Row, measured: Sequence[str]) -> dict[str, object]:
         ("database_cpu_over_pgbench", messages.database_cost(row)),
         ("database_cpu_over_pgbench_at_rate", messages.database_cost(row, at_rate=True)),
     ):
-        low, high = found.ends or (None, None)
-        numbers |= {ratio: found.estimate, f"{ratio}_low": low, f"{ratio}_high": high}
-    rounded = {
-        name: None if value is None else float(f"{value:.4g}") for name, value in numbers.items()
-    }
-    return row.cell.model_dump() | rounded
+        numbers |= wording.fields(ratio, found)
+    return row.cell.model_dump() | {name: wording.rounded(of) for name, of in numbers.items()}
 
 
 def terminal(rows: Sequence[Row]) -> list[doc.Table]:
@@ -280,4 +270,5 @@ VIEW = View(
     lambda found: pictures.charts(found.rows, found.definition),
     lambda found: terminal(found.rows),
     lambda run, found: {run.messages_csv: records(found.rows)},
+    asks_which=False,
 )

@@ -19,8 +19,7 @@ from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import kernels
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 #: The times and rates that are shown of each cell.
 _SHOWN = ("fresh_s", "warm_s", "service_s", "client_s", "overhead_ms", "mops")
@@ -317,10 +316,7 @@ def _record(row: Row, published: Published) -> dict[str, object]:
     }
     fields |= {name: series(row, name).median for name in COLUMNS}
     for name in RATIOS:
-        compared, column = ratio(row, name), name.replace("/", "_per_")
-        ends = compared.ratio
-        fields[column] = compared.estimate
-        fields |= {f"{column}_low": ends and ends.low, f"{column}_high": ends and ends.high}
+        fields |= wording.fields(name.replace("/", "_per_"), ratio(row, name))
     known = published.row(row.cell.complexity)
     fields |= {
         "study_normal_s": known and known.normal_s,

@@ -15,9 +15,8 @@ from restbench.judge.traces import ClaimFound
 from restbench.show import document as doc
 from restbench.show.charts import trace as courses
 from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
+from restbench.show.findings import Findings, View
 from restbench.show.parts.claims import TONES
-from restbench.show.view import View
 from restbench.store.traces import CountEntry, FaultEntry, StallEntry, SteadyEntry, TraceEntry
 
 _MOST_STALLS = 50

@@ -23,23 +23,14 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.overview import CLASSES, shade
-from restbench.show.charts.theme import Chart
-from restbench.show.findings import Findings
-from restbench.show.view import View
+from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
     "A core is a hardware thread that the service may use. Which worker accepts a kept connection "
     "keeps it, so users of a trial draw their connections anew, several times in a block."
 )
-
-
 _METRICS = {"throughput_per_s": "Throughput, /s", "cpu_ms_per_request": "CPU ms a request"}
 _ROW_PX = 34
-
-
-def of(found: Findings) -> list[Grid]:
-    """Of a run's rows; a core is a hardware thread that a service of it may use."""
-    return grids(found.rows, found.cores)
 
 
 def name(grid: Grid) -> str:
@@ -58,8 +49,7 @@ def sentences(grid: Grid) -> list[str]:
     alike = f"workers that cannot be told from the best with {'; '.join(parts)}"
     alike = alike if all(sets.values()) else "fewer than three blocks: numbers, no verdict"
     start = f"{name(grid)}: "
-    fits = {each: grid.scaling(amdahl=each) for each in (False, True)}
-    laws = "; ".join(wording.law(fit, "users", amdahl=each) for each, fit in fits.items())
+    laws = wording.laws(grid.scaling, "users")
     return [f"{start}{alike}.", f"{start}with {grid.advised} workers {laws}.", *_draws(grid)]
 
 
@@ -179,19 +169,19 @@ def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:
     )
 
 
-def charts(grids: Sequence[Grid]) -> list[Chart]:
+def charts(grids: Sequence[Grid]) -> list[theme.Chart]:
     """Of each grid a panel a metric; the line of 2·cores + 1 workers is framed."""
     return list(map(_chart, grids))
 
 
-def _chart(grid: Grid) -> Chart:
+def _chart(grid: Grid) -> theme.Chart:
     cell = grid.cell
     behind = f"-{cell.front}" * (cell.front != "none")
     caption = (
         f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the "
         f"darkest. ±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
-    return Chart(
+    return theme.Chart(
         name=f"workers-{cell.framework}{behind}-{cell.complexity}-{cell.connection}",
         title=f"Workers and users: {name(grid)}",
         caption=caption,
@@ -242,4 +232,4 @@ def _tile(grid: Grid, row: Row, metric: str) -> dict[str, Any]:
     }
 
 
-VIEW = View(of, page, sentence, sure, charts, terminal)
+VIEW = View(lambda found: grids(found.rows, found.cores), page, sentence, sure, charts, terminal)

@@ -10,9 +10,8 @@ from restbench.judge.claims import WORDS
 from restbench.judge.verdicts import DECIDED
 from restbench.show import document as doc
 from restbench.show import wording
-from restbench.show.charts import forest
+from restbench.show.charts import forest, theme
 from restbench.show.charts.forest import Entry
-from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings
 from restbench.store.quoted import ClaimEntry, PartEntry
 
@@ -42,12 +41,6 @@ def decided(claims: Sequence[ClaimEntry]) -> list[ClaimEntry]:
     return [each for each in claims if each.verdict in DECIDED]
 
 
-def tally(claims: Sequence[ClaimEntry]) -> str:
-    """`3 reproduced, 1 contradicted`, the most frequent first; all that were decided."""
-    ranked = Counter(each.verdict.replace("-", " ") for each in decided(claims)).most_common()
-    return ", ".join(f"{count} {verdict}" for verdict, count in ranked)
-
-
 def of(found: Findings) -> list[doc.Section | None]:
     """The decided claims; then, folded, those that are not."""
     claims = found.run.claims
@@ -55,7 +48,9 @@ def of(found: Findings) -> list[doc.Section | None]:
     rest = [each for each in claims if each not in known]
     if not claims:
         return []
-    title = f"What the study claims, and this run decides: {tally(claims)}"
+    ranked = Counter(each.verdict.replace("-", " ") for each in known).most_common()
+    tally = ", ".join(f"{count} {verdict}" for verdict, count in ranked)
+    title = f"What the study claims, and this run decides: {tally}"
     none = "This run decides none of the study's claims."
     return [
         doc.section(
@@ -112,7 +107,7 @@ def _cells(cells: Sequence[str], found: Findings) -> list[str | doc.Link]:
     return inlines
 
 
-def chart(entries: Sequence[ClaimEntry]) -> Chart | None:
+def chart(entries: Sequence[ClaimEntry]) -> theme.Chart | None:
     """The ratio of each part of the claims that were decided; None where none was."""
     parts = [
         _entry(claim, part)

@@ -65,7 +65,7 @@ function stepList(steps, state) {
     element("p", { class: "soft" }, "A step is where the runs before and after it differ most, by Student's t over runs of one machine and experiment. At most 5 % of the cells that are said to have a step have none (Benjamini and Hochberg). Runs of fewer than three blocks are shown but not counted.")];
 }
 
-// The definition that was written without data (`show.charts.trend`), with those of this course.
+// The definition that was written without data (`show.browser.trends`), with those of this course.
 function trendSpec({ name, entries }, steps, metric) {
   const at = steps.map((step) => entries.findIndex(({ run }) => run === DATA.runs[step.after]));
   const begins = [0, ...at].sort((a, b) => a - b);
