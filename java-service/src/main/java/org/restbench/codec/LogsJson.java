@@ -105,9 +105,4 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
         }
         return text.toByteArray();
     }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return RequestIds.identify(body);
-    }
 }

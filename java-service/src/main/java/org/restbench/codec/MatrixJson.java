@@ -116,9 +116,4 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
         text.write(piece, 0, length);
         return text.toByteArray();
     }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return RequestIds.identify(body);
-    }
 }

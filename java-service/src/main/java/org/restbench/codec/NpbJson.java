@@ -128,9 +128,4 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
         }
         return Double.toString(number);
     }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return RequestIds.identify(body);
-    }
 }

@@ -13,7 +13,6 @@ import org.restbench.codec.Codec;
 import org.restbench.codec.Query;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
 /** A workload that writes down which threads ran it, which units each body got, and how many bodies ran at once. */
@@ -106,11 +105,6 @@ class Observed implements Workload<String, String>, Codec<String, String> {
     public byte[] encode(String output) {
         stages.put("serialize", Thread.currentThread());
         return new byte[] {1};
-    }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return null;
     }
 
     /** Lets bodies go on that wait for others which never come. */
