@@ -23,11 +23,6 @@ record LoopOnly(ParallelLoop.Body loopBody) implements Workload<Integer, Integer
     }
 
     @Override
-    public String kind(Integer input) {
-        return "loop";
-    }
-
-    @Override
     public Integer decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         return 4;
     }
