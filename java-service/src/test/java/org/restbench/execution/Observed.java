@@ -41,6 +41,21 @@ class Observed implements Workload<String, String>, Codec<String, String> {
         this.operations = operations;
     }
 
+    /** One step that waits, as for a database, and needs no core. */
+    static Observed blocking(int together, long operations) {
+        return new Observed(1, 1, together, operations) {
+            @Override
+            public boolean hasLoops() {
+                return false;
+            }
+
+            @Override
+            public boolean isBlocking() {
+                return true;
+            }
+        };
+    }
+
     byte[] under(ExecutionStrategy strategy) {
         return Jobs.answer(start(strategy));
     }
