@@ -24,13 +24,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.Workloads;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
+import org.restbench.execution.StrategiesOf;
 import org.restbench.execution.Technique;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
@@ -45,13 +45,7 @@ class CoreTest {
     private static final long BUDGET_BYTES = 4 << 20;
     private static final String JSON = "application/json";
 
-    private final Strategies strategies = new Strategies(
-            new OpenHftAffinity(),
-            List.of(new OpenHftAffinity().coresOfProcess().nextSetBit(0)),
-            2,
-            4,
-            400,
-            0);
+    private final Strategies strategies = StrategiesOf.cores(2);
     private final Held held = new Held();
     private final MemoryBudget memory = new MemoryBudget(BUDGET_BYTES);
     private final Admission admission = new Admission(2);

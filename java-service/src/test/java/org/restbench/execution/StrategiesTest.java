@@ -27,11 +27,7 @@ class StrategiesTest {
     }
 
     private ExecutionStrategy strategy(String name) {
-        return strategies.all().stream()
-                .filter(technique -> technique.name().equals(name))
-                .findFirst()
-                .orElseThrow()
-                .strategy();
+        return StrategiesOf.named(name, strategies);
     }
 
     @Test

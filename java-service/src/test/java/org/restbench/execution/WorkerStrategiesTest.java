@@ -38,11 +38,7 @@ class WorkerStrategiesTest {
     }
 
     private ExecutionStrategy strategy(String name) {
-        return strategies.all().stream()
-                .filter(technique -> technique.name().equals(name))
-                .findFirst()
-                .orElseThrow()
-                .strategy();
+        return StrategiesOf.named(name, strategies);
     }
 
     @Test
