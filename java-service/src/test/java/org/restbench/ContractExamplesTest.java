@@ -2,7 +2,6 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,10 +81,7 @@ class ContractExamplesTest {
         String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[" + column
                 + "]},\"matrixTwo\":{\"columnCount\":" + length + ",\"rows\":[{\"value\":\"" + row + "\"}]}}";
         for (String strategy : List.of("serial", "pinned")) {
-            HttpResponse<String> answer = service.send(service.to("/matrix/" + strategy)
-                    .header("Content-Type", "application/json")
-                    .POST(HttpRequest.BodyPublishers.ofString(body))
-                    .build());
+            HttpResponse<String> answer = service.post("/matrix/" + strategy, body);
             String rows = ("[" + row + "],").repeat(length - 1) + "[" + row + "]";
             assertThat(answer.body()).as(strategy).isEqualTo("{\"requestId\":\"1\",\"rows\":[" + rows + "]}");
         }
@@ -131,7 +127,7 @@ class ContractExamplesTest {
                 new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Failing.class)) {
             checkAll("compute-fault", service);
             for (String strategy : strategies(service)) {
-                HttpResponse<String> answer = service.send(service.multiplication(strategy));
+                HttpResponse<String> answer = service.multiply(strategy);
                 assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
                 assertThat(answer.body())
                         .contains("\"requestId\":2238", "\"099\"")
@@ -147,12 +143,12 @@ class ContractExamplesTest {
             for (Error error : List.of(new NoClassDefFoundError("org/restbench/Secret"), new StackOverflowError())) {
                 for (String strategy : strategies(service)) {
                     TestWorkloads.Breaking.NEXT.set(error);
-                    HttpResponse<String> answer = service.send(service.multiplication(strategy));
+                    HttpResponse<String> answer = service.multiply(strategy);
                     assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
                     assertThat(answer.body())
                             .contains("\"requestId\":2238", "\"099\"")
                             .doesNotContain("Secret");
-                    assertThat(service.send(service.multiplication(strategy)).body())
+                    assertThat(service.multiply(strategy).body())
                             .as(strategy)
                             .isEqualTo(RunningService.PRODUCT);
                 }
@@ -164,7 +160,7 @@ class ContractExamplesTest {
     void examples_at_the_limit_of_requests_in_flight_hold() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
         try (RunningService service = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
-            var holding = CompletableFuture.supplyAsync(() -> service.send(service.multiplication("serial")));
+            var holding = service.multiplyLater("serial");
             TestWorkloads.Gated.ENTERED.acquire();
             try {
                 checkAll("in-flight-limit-reached", service);
@@ -180,7 +176,7 @@ class ContractExamplesTest {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
         CompletableFuture<HttpResponse<String>> waiting;
         try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
-            waiting = service.sendLater("/matrix/serial?delay=10000");
+            waiting = service.multiplyLater("serial?delay=10000");
             service.awaitDelayed(1);
             checkAll("delay-limit-reached", service);
         }

@@ -60,7 +60,7 @@ class FrameworksTest {
         try (RunningService service = RunningService.under(framework, settings, TestWorkloads.Watched.class)) {
             assertThat(service.get("/health").body()).contains("\"handoff\":\"" + handoff + "\"");
             for (String path : List.of("serial", "serial?delay=1", "pinned", "worker-pool?delay=1")) {
-                assertThat(service.multiply("/matrix/" + path).body()).isEqualTo(RunningService.PRODUCT);
+                assertThat(service.multiply(path).body()).isEqualTo(RunningService.PRODUCT);
                 assertThat(TestWorkloads.Watched.THREAD.getAndSet(""))
                         .startsWith(path.startsWith("serial") ? thread : path.substring(0, 6));
             }

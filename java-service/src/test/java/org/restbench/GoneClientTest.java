@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -63,7 +62,7 @@ class GoneClientTest {
     void with_an_event_loop_a_request_whose_client_is_gone_before_its_turn_is_not_run(String framework)
             throws Exception {
         try (RunningService service = RunningService.under(framework, Map.of(), TestWorkloads.Gated.class)) {
-            var running = CompletableFuture.supplyAsync(() -> service.send(service.multiplication("pinned")));
+            var running = service.multiplyLater("pinned");
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             try (Socket waiting = new Socket("127.0.0.1", service.port())) {
                 int whole = RunningService.BODY.length();

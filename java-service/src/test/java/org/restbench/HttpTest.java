@@ -2,8 +2,6 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -38,7 +36,7 @@ class HttpTest {
     @Test
     void a_product_has_the_time_of_each_stage() {
         for (String strategy : ContractExamplesTest.strategies(service)) {
-            HttpResponse<String> answer = service.send(service.multiplication(strategy));
+            HttpResponse<String> answer = service.multiply(strategy);
             assertThat(answer.body()).isEqualTo(RunningService.PRODUCT);
             assertThat(answer.headers().firstValue("Server-Timing").orElse(""))
                     .matches("queue;dur=\\d+\\.\\d{3}, parse;dur=\\d+\\.\\d{3}, compute;dur=\\d+\\.\\d{3}, "
@@ -69,9 +67,9 @@ class HttpTest {
         assertThat(adaptive.get("lowPriority").asBoolean()).isTrue();
         assertThat(adaptive.get("longFromMicros").asDouble()).isPositive();
         String caller = "restbench_decisions_total{decision=\"caller\",strategy=\"adaptive\"} ";
-        double before = metric(caller);
-        IntStream.range(0, 3).forEach(i -> service.send(service.multiplication("adaptive")));
-        assertThat(metric(caller) - before).as("each alone").isEqualTo(3);
+        double before = service.metric(caller);
+        IntStream.range(0, 3).forEach(i -> service.multiply("adaptive"));
+        assertThat(service.metric(caller) - before).as("each alone").isEqualTo(3);
         for (String other : List.of("shared-pool", "low-priority")) {
             assertThat(service.get("/metrics").body())
                     .contains("restbench_decisions_total{decision=\"" + other + "\",strategy=\"adaptive\"} ");
@@ -128,31 +126,6 @@ class HttpTest {
     }
 
     @Test
-    void metrics_count_every_answer_by_strategy_and_status() {
-        String line = "restbench_requests_total{status=\"%d\",strategy=\"shared-pool\",workload=\"matrix\"} ";
-        double ok = metric(String.format(line, 200));
-        double wrong = metric(String.format(line, 400));
-        IntStream.range(0, 3).forEach(i -> service.send(service.multiplication("shared-pool")));
-        service.send(service.to("/matrix/shared-pool")
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString("{"))
-                .build());
-        assertThat(metric(String.format(line, 200)) - ok).isEqualTo(3);
-        assertThat(metric(String.format(line, 400)) - wrong).isEqualTo(1);
-        assertThat(metric("restbench_requests_in_flight ")).isZero();
-        assertThat(metric("jvm_threads_live_threads ")).isPositive();
-    }
-
-    private static double metric(String prefix) {
-        return service.get("/metrics")
-                .body()
-                .lines()
-                .filter(line -> line.startsWith(prefix))
-                .mapToDouble(line -> Double.parseDouble(line.substring(prefix.length())))
-                .sum();
-    }
-
-    @Test
     void the_contract_is_served_as_json_and_as_a_page_that_needs_no_network() {
         JsonNode openApi = json("/openapi.json");
         assertThat(openApi.get("paths").has("/matrix/{strategy}")).isTrue();
@@ -164,24 +137,6 @@ class HttpTest {
         for (String asset : List.of("/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/start.js")) {
             assertThat(page).contains(asset);
             assertThat(service.get(asset).statusCode()).isEqualTo(200);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/actuator", "/actuator/health", "/prometheus", "/metrics/jvm", "/env", "/error", "/"})
-    void nothing_else_is_served(String path) {
-        HttpResponse<String> answer = service.get(path);
-        assertThat(answer.statusCode()).isEqualTo(404);
-        assertThat(answer.body()).contains("\"009\"");
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"/health", "/strategies", "/metrics", "/openapi.json", "/docs"})
-    void what_the_client_accepts_is_ignored(String path) {
-        for (String accepted : List.of("text/csv", "image/*;q=x", "")) {
-            HttpRequest request =
-                    service.to(path).header("Accept", accepted).GET().build();
-            assertThat(service.send(request).statusCode()).as(accepted).isEqualTo(200);
         }
     }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.Socket;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -31,18 +30,17 @@ class MemoryTest {
         Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(1 << 20));
         try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
             List<CompletableFuture<HttpResponse<String>>> holding = IntStream.range(0, 2)
-                    .mapToObj(i -> CompletableFuture.supplyAsync(
-                            () -> gated.send(gated.multiplication("serial")), task -> new Thread(task).start()))
+                    .mapToObj(i -> gated.multiplyLater("serial"))
                     .toList();
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly(2);
-            HttpResponse<String> refused = gated.send(gated.multiplication("serial"));
+            HttpResponse<String> refused = gated.multiply("serial");
             assertThat(refused.statusCode()).isEqualTo(503);
             assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
             assertThat(refused.body())
                     .contains("\"008\"", "the requests in flight hold the memory that this one needs");
             TestWorkloads.Gated.LET_THROUGH.release(3);
             assertThat(holding).allMatch(it -> it.join().statusCode() == 200);
-            assertThat(gated.send(gated.multiplication("serial")).statusCode()).isEqualTo(200);
+            assertThat(gated.multiply("serial").statusCode()).isEqualTo(200);
             assertThat(gated.get("/metrics").body()).contains("restbench_memory_held_bytes 0.0");
             TestWorkloads.Gated.ENTERED.drainPermits();
         }
@@ -55,14 +53,11 @@ class MemoryTest {
             String announced = RawHttp.first(small, HEAD + "Content-Length: 2000000\r\n\r\n");
             String chunked =
                     RawHttp.first(small, HEAD + "Transfer-Encoding: chunked\r\n\r\n1e8480\r\n" + " ".repeat(2_000_000));
-            HttpResponse<String> product = small.send(small.to("/matrix/serial")
-                    .header("Content-Type", "application/json")
-                    .POST(BodyPublishers.ofString(HostileBodies.columnTimesRow(800)))
-                    .build());
+            HttpResponse<String> product = small.post("/matrix/serial", HostileBodies.columnTimesRow(800));
             for (String answer : List.of(announced, chunked, product.statusCode() + " " + product.body())) {
                 assertThat(answer).contains("413 ", "\"010\"", "the request needs ", " of memory, the limit is 4 MiB");
             }
-            assertThat(small.send(small.multiplication("serial")).body()).isEqualTo(RunningService.PRODUCT);
+            assertThat(small.multiply("serial").body()).isEqualTo(RunningService.PRODUCT);
             assertThat(small.get("/metrics").body()).contains("restbench_memory_held_bytes 0.0");
         }
     }
@@ -143,11 +138,11 @@ class MemoryTest {
                 new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Breaking.class)) {
             for (String strategy : ContractExamplesTest.strategies(service)) {
                 TestWorkloads.Breaking.NEXT.set(new OutOfMemoryError("not really"));
-                HttpResponse<String> answer = service.send(service.multiplication(strategy));
+                HttpResponse<String> answer = service.multiply(strategy);
                 assertThat(answer.statusCode()).as(strategy).isEqualTo(503);
                 assertThat(answer.body()).contains("\"008\"").doesNotContain("not really");
                 assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
-                assertThat(service.send(service.multiplication(strategy)).body())
+                assertThat(service.multiply(strategy).body())
                         .isEqualTo(RunningService.PRODUCT);
             }
             assertThat(service.get("/metrics").body())

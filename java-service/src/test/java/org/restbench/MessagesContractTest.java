@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.ServerSocket;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -94,10 +93,7 @@ class MessagesContractTest {
     }
 
     private static void post(RunningService service, String path, String body) {
-        HttpResponse<String> answer = service.send(service.to("/messages/serial" + path)
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(body))
-                .build());
+        HttpResponse<String> answer = service.post("/messages/serial" + path, body);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     }
 

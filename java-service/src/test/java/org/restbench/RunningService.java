@@ -57,13 +57,6 @@ final class RunningService implements AutoCloseable {
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
     }
 
-    HttpRequest multiplication(String strategy) {
-        return to("/matrix/" + strategy)
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(BODY))
-                .build();
-    }
-
     HttpResponse<String> send(HttpRequest request) {
         try {
             return client.send(request, BodyHandlers.ofString());
@@ -72,15 +65,35 @@ final class RunningService implements AutoCloseable {
         }
     }
 
-    HttpResponse<String> multiply(String path) {
-        return send(to(path).header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(BODY))
+    /** A body in JSON. */
+    HttpResponse<String> post(String path, String body) {
+        return post(path, "application/json", body);
+    }
+
+    HttpResponse<String> post(String path, String contentType, String body) {
+        return send(to(path).header("Content-Type", contentType)
+                .POST(BodyPublishers.ofString(body))
                 .build());
     }
 
+    /** @param strategy and the query, where there is to be one */
+    HttpResponse<String> multiply(String strategy) {
+        return post("/matrix/" + strategy, BODY);
+    }
+
     /** The multiplication, from a thread of its own. */
-    CompletableFuture<HttpResponse<String>> sendLater(String path) {
-        return CompletableFuture.supplyAsync(() -> multiply(path), task -> new Thread(task).start());
+    CompletableFuture<HttpResponse<String>> multiplyLater(String strategy) {
+        return CompletableFuture.supplyAsync(() -> multiply(strategy), task -> new Thread(task).start());
+    }
+
+    /** The sum of the values behind what lines of the metrics begin with. */
+    double metric(String begin) {
+        return get("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(begin))
+                .mapToDouble(line -> Double.parseDouble(line.substring(begin.length())))
+                .sum();
     }
 
     /** Returns when so many requests wait for their delay. */
