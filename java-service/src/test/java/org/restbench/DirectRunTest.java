@@ -35,17 +35,9 @@ class DirectRunTest {
         assertThat(lines).hasSize(1);
         JsonNode response = ContractExample.JSON.readTree(lines.get(0));
         assertThat(response.propertyNames())
-                .containsExactly(
-                        "requestId",
-                        "kernel",
-                        "class",
-                        "verified",
-                        "value",
-                        "reference",
-                        "iterations",
-                        "kernelSeconds",
-                        "totalSeconds",
-                        "mops");
+                .containsExactly(("requestId kernel class verified value reference iterations kernelSeconds "
+                                + "totalSeconds mops")
+                        .split(" "));
         assertThat(response.get("kernel").asString()).isEqualTo(kernel);
         assertThat(response.get("verified").asBoolean()).isTrue();
     }
