@@ -13,8 +13,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
 
 /** {@code ?delay=MS} over HTTP. */
 @Timeout(300)
@@ -22,10 +20,6 @@ class DelayTest {
     private static final String LONG = "60000";
     private static final Map<String, String> LIMITS =
             Map.of("RESTBENCH_MAX_DELAY_MILLIS", LONG, "RESTBENCH_MAX_IN_FLIGHT", "4");
-
-    static Stream<String> frameworks() {
-        return Frameworks.ALL.stream().map(Framework::name);
-    }
 
     private static double delayMillis(HttpResponse<String> answer) {
         String timing = answer.headers().firstValue("Server-Timing").orElseThrow();
@@ -35,7 +29,7 @@ class DelayTest {
 
     /** Longer than the server lets a sender be silent. */
     @ParameterizedTest
-    @MethodSource("frameworks")
+    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
     void every_framework_waits_at_least_as_long_as_asked_and_says_how_long(String framework) {
         try (RunningService service =
                 RunningService.under(framework, Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "1"))) {
@@ -58,7 +52,7 @@ class DelayTest {
     }
 
     @ParameterizedTest
-    @MethodSource("frameworks")
+    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
     void a_service_that_stops_answers_who_waits_without_the_rest_of_the_wait(String framework) throws Exception {
         RunningService service = RunningService.under(framework, LIMITS);
         CompletableFuture<HttpResponse<String>> waiting = service.multiplyLater("serial?delay=" + LONG);

@@ -12,7 +12,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.settings.InvalidSetting;
-import org.restbench.settings.Settings;
 import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
@@ -74,14 +73,5 @@ class FrameworksTest {
         assertThatThrownBy(() -> RunningService.under("tomcat", Map.of("RESTBENCH_HANDOFF", "loop")))
                 .hasRootCauseInstanceOf(InvalidSetting.class)
                 .hasRootCauseMessage("RESTBENCH_HANDOFF=loop: must be left out: tomcat has no event loop");
-    }
-
-    @Test
-    void without_a_choice_it_is_tomcat() {
-        assertThat(Frameworks.named(Settings.from(Map.of()).framework()))
-                .isEqualTo(Frameworks.ALL.get(0))
-                .extracting(Framework::server)
-                .asString()
-                .startsWith("Tomcat 11.");
     }
 }

@@ -299,15 +299,6 @@ class CoreTest {
     }
 
     @Test
-    void memory_that_others_hold_is_008() {
-        try (MemoryBudget.Hold others = memory.hold(BUDGET_BYTES - 1000)) {
-            assertThat(others.bytes()).isPositive();
-            assertThat(answer(post("/matrix/serial", BODY.length()), BODY)).isEqualTo("503 008");
-            assertThat(answer(post("/matrix/serial", -1), BODY)).isEqualTo("503 008");
-        }
-    }
-
-    @Test
     void a_request_nobody_waits_for_is_not_run() {
         AtomicBoolean wanted = new AtomicBoolean(false);
         Head head = new Head("POST", "/matrix/pinned", null, JSON, BODY.length(), wanted::get);
