@@ -59,8 +59,8 @@ final class JsonReader implements AutoCloseable {
         return parser.nextToken();
     }
 
-    boolean isNotAt(JsonToken token) {
-        return parser.currentToken() != token;
+    boolean isAt(JsonToken token) {
+        return parser.currentToken() == token;
     }
 
     /** Where the token it is at begins. */
@@ -81,6 +81,26 @@ final class JsonReader implements AutoCloseable {
     /** The text of the string it is at. */
     String text() {
         return parser.getString();
+    }
+
+    /**
+     * The text of the string it is at; null, and what it is at is passed over, where that is none or longer.
+     *
+     * @param mostBytes of the string as it was sent, with its quotes
+     */
+    String shortText(int mostBytes) {
+        if (!isAt(JsonToken.VALUE_STRING)) {
+            skip();
+            return null;
+        }
+        int offset = offset();
+        return endOfString(offset, mostBytes) - offset > mostBytes ? null : text();
+    }
+
+    /** As {@link #shortText}, of the value of a member. */
+    String nextShortText(int mostBytes) {
+        next();
+        return shortText(mostBytes);
     }
 
     /**

@@ -49,7 +49,7 @@ final class LinesReader {
     }
 
     private void readLine() {
-        if (json.isNotAt(JsonToken.VALUE_STRING)) {
+        if (!json.isAt(JsonToken.VALUE_STRING)) {
             noteLine();
             json.skip();
             return;

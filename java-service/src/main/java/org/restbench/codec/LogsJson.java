@@ -1,6 +1,7 @@
 package org.restbench.codec;
 
 import java.util.BitSet;
+import java.util.stream.Stream;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
@@ -8,7 +9,6 @@ import org.restbench.workload.logs.LogsRequest;
 import org.restbench.workload.logs.LogsResult;
 import org.restbench.workload.logs.RuleSet;
 import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
@@ -47,21 +47,11 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
         }
 
         private static RuleSet readRuleSet(JsonReader json) {
-            if (json.next() != JsonToken.VALUE_STRING) {
-                json.skip();
-                return null;
-            }
-            int offset = json.offset();
-            if (json.endOfString(offset, LONGEST_RULE_SET) - offset >= LONGEST_RULE_SET) {
-                return null;
-            }
-            String asked = json.text();
-            for (RuleSet each : RuleSet.values()) {
-                if (each.name().equals(asked)) {
-                    return each;
-                }
-            }
-            return null;
+            String asked = json.nextShortText(LONGEST_RULE_SET);
+            return Stream.of(RuleSet.values())
+                    .filter(each -> each.name().equals(asked))
+                    .findFirst()
+                    .orElse(null);
         }
     }
 

@@ -95,7 +95,7 @@ final class MatrixReader {
     }
 
     private void readRow() {
-        if (json.isNotAt(JsonToken.START_OBJECT)) {
+        if (!json.isAt(JsonToken.START_OBJECT)) {
             matrix.noteShape(": must be an object with value");
             json.skip();
             return;
