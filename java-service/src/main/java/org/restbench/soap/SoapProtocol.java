@@ -55,15 +55,16 @@ public final class SoapProtocol implements Protocol {
         @SuppressWarnings("unchecked") // the workload of this name
         Workload<MatrixRequest, MatrixProduct> matrix =
                 (Workload<MatrixRequest, MatrixProduct>) byName.get("matrix").workload();
-        Map<String, NpbService.Kernel> npb = new LinkedHashMap<>();
+        Map<String, KernelRun.Kernel> npb = new LinkedHashMap<>();
         for (Kernel kernel : kernels) {
             CodedWorkload<?, ?> coded = byName.get("npb-" + kernel.name().toLowerCase(Locale.ROOT));
             @SuppressWarnings("unchecked") // the workload of this name
             Workload<NpbRequest, NpbResult> workload = (Workload<NpbRequest, NpbResult>) coded.workload();
-            npb.put(kernel.name(), new NpbService.Kernel(workload, new NpbJson(kernel)));
+            npb.put(kernel.name(), new KernelRun.Kernel(workload, new NpbJson(kernel)));
         }
         return List.of(
-                new SoapProtocol(new MatrixService(matrix, mostElements)), new SoapProtocol(new NpbService(npb)));
+                new SoapProtocol(Multiplication.service(matrix, mostElements)),
+                new SoapProtocol(KernelRun.service(npb)));
     }
 
     @Override
@@ -78,7 +79,7 @@ public final class SoapProtocol implements Protocol {
 
     @Override
     public boolean isTakenBy(Technique technique) {
-        return service.isTakenBy(technique);
+        return service.isTakenBy().test(technique);
     }
 
     @Override
