@@ -39,23 +39,20 @@ import org.springframework.context.annotation.Configuration;
 class HelidonFramework {
     @Bean
     ServerLifecycle helidonServer(Core core, Settings settings) {
-        return new ServerLifecycle(new Server(core, settings), settings);
+        return new Server(core, settings);
     }
 
     /** Its HTTP server, with one handler for all paths. */
-    private static final class Server implements ServerLifecycle.Server {
-        private final Core core;
-        private final Settings settings;
+    private static final class Server extends ServerLifecycle {
         private WebServer server;
         private volatile boolean stopping;
 
         Server(Core core, Settings settings) {
-            this.core = core;
-            this.settings = settings;
+            super(core, settings);
         }
 
         @Override
-        public void listen() {
+        void listen() {
             requireFreePort();
             Duration keepAlive = Duration.ofSeconds(settings.keepAliveSeconds());
             server = WebServer.builder()
@@ -113,7 +110,7 @@ class HelidonFramework {
         }
 
         @Override
-        public void drain(Duration patience) {
+        void drain(Duration patience) {
             stopping = true;
             server.stop();
         }
