@@ -32,12 +32,6 @@ public final class Blocks {
         return new Blocks(units, unitsPerBlock);
     }
 
-    /** Work on the units of one block, from inclusive to exclusive. */
-    @FunctionalInterface
-    public interface Body {
-        void run(int from, int to);
-    }
-
     /** A sum over the units of one block, from inclusive to exclusive. */
     @FunctionalInterface
     public interface Sum {
@@ -49,7 +43,7 @@ public final class Blocks {
     }
 
     /** Runs the body once for each block; a single one on the caller, as there is nothing to share. */
-    public void forEach(ParallelLoop loop, Body body) {
+    public void forEach(ParallelLoop loop, ParallelLoop.Body body) {
         if (count() == 1) {
             body.run(0, units);
             return;

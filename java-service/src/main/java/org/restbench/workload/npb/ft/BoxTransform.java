@@ -1,5 +1,6 @@
 package org.restbench.workload.npb.ft;
 
+import java.util.function.IntConsumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
@@ -15,26 +16,24 @@ final class BoxTransform {
         alongZ = new LineTransform(sizes.nz());
     }
 
-    /** What is done to a plane, by the task that transforms it, before that. */
-    @FunctionalInterface
-    interface Preparation {
-        void plane(int z);
-    }
-
     void forward(Field field, ParallelLoop loop) {
         transform(field, z -> {}, loop);
     }
 
-    /** The inverse. The field's planes are prepared first, one by one: they are then still in the core's cache. */
-    void inverse(Field field, Preparation preparation, ParallelLoop loop) {
-        transform(field.exchanged(), preparation, loop);
+    /**
+     * The inverse.
+     *
+     * @param prepare is given each plane's z first, by the task that transforms it: so it is still in the core's cache
+     */
+    void inverse(Field field, IntConsumer prepare, ParallelLoop loop) {
+        transform(field.exchanged(), prepare, loop);
     }
 
-    private void transform(Field field, Preparation preparation, ParallelLoop loop) {
+    private void transform(Field field, IntConsumer prepare, ParallelLoop loop) {
         Blocks.of(field.nz(), field.plane()).forEach(loop, (from, to) -> {
             Batch batch = new Batch(Math.max(field.nx(), field.ny()));
             for (int z = from; z < to; z++) {
-                preparation.plane(z);
+                prepare.accept(z);
                 alongX(field, z, batch);
                 alongY(field, z, batch);
             }

@@ -1,6 +1,7 @@
 package org.restbench.workload.npb.is;
 
 import java.util.Arrays;
+import java.util.function.IntBinaryOperator;
 
 /**
  * The constants of one class of IS.
@@ -9,15 +10,9 @@ import java.util.Arrays;
  * @param rangeBits log2 of the range of their values
  * @param testIndices which keys are tested
  * @param testRanks what their ranks are, but for the drift
- * @param drift how each test key's rank changes with the iteration
+ * @param drift of a test key's number and the iteration: what its rank is more than that
  */
-record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int[] testRanks, Drift drift) {
-    /** A test key's expected rank in an iteration is its rank plus this. */
-    @FunctionalInterface
-    interface Drift {
-        int of(int testKey, int iteration);
-    }
-
+record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int[] testRanks, IntBinaryOperator drift) {
     static final SortClass S = new SortClass(
             "S",
             16,
@@ -68,6 +63,6 @@ record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int
     }
 
     int expectedRank(int testKey, int iteration) {
-        return testRanks[testKey] + drift.of(testKey, iteration);
+        return testRanks[testKey] + drift.applyAsInt(testKey, iteration);
     }
 }
