@@ -1,6 +1,7 @@
 package org.restbench.workload.npb.is;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntBinaryOperator;
 
 /**
@@ -48,6 +49,8 @@ record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int
             new int[] {44172927, 72999161, 74326391, 129606274, 21736814},
             new int[] {61147, 882988, 266290, 133997595, 133525895},
             (j, it) -> j <= 2 ? it : -it);
+
+    static final List<SortClass> ALL = List.of(S, W, A, B, C);
 
     int keys() {
         return 1 << keyBits;

@@ -9,7 +9,6 @@ import static org.restbench.workload.npb.TestLoops.seedAfter;
 import static org.restbench.workload.npb.TestLoops.singlePrecision;
 
 import java.util.Arrays;
-import java.util.List;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,7 +21,7 @@ class MultigridTest {
     private static final MultigridClass S = MultigridClass.S;
 
     private static MultigridClass sizes(String name) {
-        return List.of(S, MultigridClass.W30, MultigridClass.W).stream()
+        return MultigridClass.ALL.stream()
                 .filter(sizes -> sizes.name().equals(name))
                 .findFirst()
                 .orElseThrow();
