@@ -243,9 +243,7 @@ class StrategiesTest {
                     .iterator();
             try (CallingStrategy strategy = way.strategy();
                     Calls<Integer> calls = strategy.start(
-                            inputs,
-                            new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
-                            way.limits())) {
+                            inputs, Ways.job(FakeExchange.echo()), way.limits())) {
                 for (int i = 0; i < 20; i++) {
                     assertThat(calls.take()).isInstanceOf(Outcome.Done.class);
                 }

@@ -103,9 +103,7 @@ class StrategyThreadsTest {
         Map<Stage, Double> cpu = Map.of(Stage.S, 1.0, Stage.D, 3.0);
         try (CallingStrategy strategy = Strategies.of("pipeline-async", 7, null, cpu, Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 9).iterator(),
-                        new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
-                        Limits.DEFAULT)) {
+                        IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
             calls.all();
             assertThat(calls.totals().threadsMade()).isEqualTo(7);
         }
@@ -116,9 +114,7 @@ class StrategyThreadsTest {
         int cores = Runtime.getRuntime().availableProcessors();
         try (CallingStrategy strategy = Strategies.of("async", Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 9).iterator(),
-                        new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
-                        Limits.DEFAULT)) {
+                        IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
             calls.all();
             assertThat(calls.totals().threadsMade()).isEqualTo(cores);
         }
