@@ -2,7 +2,7 @@ package org.restbench.workload.npb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.restbench.workload.npb.TestLoops.IN_ORDER;
+import static org.restbench.workload.TestLoops.IN_ORDER;
 
 import java.util.ArrayList;
 import java.util.List;
