@@ -7,14 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
@@ -112,15 +113,6 @@ class ContractExamplesTest {
                         "queue-without-room");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"100", "1000"})
-    void examples_with_a_low_body_limit_hold(String bytes) {
-        Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", bytes);
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
-            checkAll("body-limit-" + bytes, service);
-        }
-    }
-
     @Test
     void examples_with_a_fault_in_compute_hold_and_tell_nothing_of_it() {
         try (RunningService service =
@@ -183,23 +175,20 @@ class ContractExamplesTest {
         assertThat(waiting.get().body()).isEqualTo(RunningService.PRODUCT);
     }
 
-    @Test
-    void examples_with_few_operations_hold() {
-        Map<String, String> loops = Map.of("RESTBENCH_MAX_LOOP_OPERATIONS", "1000");
-        try (RunningService service = RunningService.under("tomcat", loops)) {
-            checkAll("loop-operations-limit-1000", service);
-        }
-        Map<String, String> all = Map.of("RESTBENCH_MAX_LOOP_OPERATIONS", "1000", "RESTBENCH_MAX_OPERATIONS", "1000");
-        try (RunningService service = RunningService.under("tomcat", all)) {
-            checkAll("operations-limit-1000", service);
-        }
-    }
-
-    @Test
-    void examples_with_a_low_memory_limit_hold() {
-        Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(100 << 20));
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
-            checkAll("memory-limit-100-mib", service);
+    @ParameterizedTest
+    @CsvSource({
+        "body-limit-100, RESTBENCH_MAX_BODY_BYTES=100",
+        "body-limit-1000, RESTBENCH_MAX_BODY_BYTES=1000",
+        "memory-limit-100-mib, RESTBENCH_MEMORY_BUDGET_BYTES=104857600",
+        "loop-operations-limit-1000, RESTBENCH_MAX_LOOP_OPERATIONS=1000",
+        "operations-limit-1000, RESTBENCH_MAX_LOOP_OPERATIONS=1000 RESTBENCH_MAX_OPERATIONS=1000"
+    })
+    void examples_with_a_low_limit_hold(String given, String settings) {
+        Map<String, String> limits = Stream.of(settings.split(" "))
+                .map(each -> each.split("="))
+                .collect(Collectors.toMap(each -> each[0], each -> each[1]));
+        try (RunningService service = RunningService.under("tomcat", limits)) {
+            checkAll(given, service);
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -38,24 +39,8 @@ class StrategyThreadsTest {
         Map<String, Integer> expected = switch (way.name()) {
             case "task-pool" -> Map.of("call-pool", way.threads());
             case "async", "adaptive" -> Map.of("call-cpu", way.threads());
-            case "pipeline" ->
-                Map.of(
-                        "call-S",
-                        way.teams().get(0),
-                        "call-C",
-                        way.teams().get(1),
-                        "call-D",
-                        way.teams().get(2),
-                        "call-P",
-                        way.teams().get(3));
-            case "pipeline-async" ->
-                Map.of(
-                        "call-S",
-                        way.teams().get(0),
-                        "call-D",
-                        way.teams().get(1),
-                        "call-P",
-                        way.teams().get(2));
+            case "pipeline" -> teams("SCDP", way);
+            case "pipeline-async" -> teams("SDP", way);
             default -> Map.of();
         };
         FakeExchange service = new FakeExchange(exchange -> {});
@@ -66,6 +51,12 @@ class StrategyThreadsTest {
                 assertThat(calls.totals().peakThreads()).isEqualTo(expected);
             }
         }
+    }
+
+    private static Map<String, Integer> teams(String stages, Way way) {
+        return IntStream.range(0, stages.length())
+                .boxed()
+                .collect(Collectors.toMap(i -> "call-" + stages.charAt(i), way.teams()::get));
     }
 
     private static Map<String, Integer> seen() {
