@@ -29,7 +29,6 @@ public interface Codec<I, O> {
      */
     I decode(byte[] body, Query query, MemoryBudget.Hold memory);
 
-    /** The response's bytes. */
     byte[] encode(O output);
 
     default Notes notes(O output) {

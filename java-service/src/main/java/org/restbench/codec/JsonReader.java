@@ -44,7 +44,6 @@ final class JsonReader implements AutoCloseable {
         return result;
     }
 
-    /** The text. */
     byte[] body() {
         return body;
     }
@@ -54,7 +53,6 @@ final class JsonReader implements AutoCloseable {
         return parser.nextName();
     }
 
-    /** Moves to the next token. */
     JsonToken next() {
         return parser.nextToken();
     }
@@ -78,7 +76,6 @@ final class JsonReader implements AutoCloseable {
         return parser.getLongValue();
     }
 
-    /** The text of the string it is at. */
     String text() {
         return parser.getString();
     }

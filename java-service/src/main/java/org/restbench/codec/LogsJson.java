@@ -25,7 +25,6 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
     /** Of a line of usual length in the answer, and of a rule's count: what is made room for beforehand. */
     private static final int USUAL_BYTES = 16;
 
-    /** The members of a body, as they were found. */
     private static final class Members {
         private static final int LONGEST_RULE_SET = 100;
         private static final String RULE_SET_FAULT = "ruleSet: must be one of R16, R64, R256, R1024";
@@ -62,10 +61,7 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
         InvalidRequest.refuse("003", query.delayFault(), members.id);
         InvalidRequest.refuse("003", members.id == null ? RequestIds.RULE : null, members.id);
         InvalidRequest.refuse("003", members.ruleSet == null ? Members.RULE_SET_FAULT : null, members.id);
-        InvalidRequest.refuse("003", members.lines.shapeFault(), members.id);
-        InvalidRequest.refuse("005", members.lines.lineFault(), members.id);
-        InvalidRequest.refuse("004", members.lines.lengthFault(), members.id);
-        return new LogsRequest(members.id, members.ruleSet, members.lines.lines());
+        return new LogsRequest(members.id, members.ruleSet, members.lines.lines(members.id));
     }
 
     /** The contract's members in its order, without white space. */

@@ -29,7 +29,6 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
         this.mostElements = mostElements;
     }
 
-    /** The members of a body, as they were found. */
     private static final class Members {
         private RequestId id;
         private final MatrixReader one;

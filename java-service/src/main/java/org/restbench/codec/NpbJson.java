@@ -16,7 +16,6 @@ import tools.jackson.core.JsonToken;
 
 /** The JSON of a kernel of the NAS Parallel Benchmarks. */
 public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
-    /** The members of a body, as they were found. */
     private static final class Members {
         private static final int LONGEST_CLASS = 100;
 

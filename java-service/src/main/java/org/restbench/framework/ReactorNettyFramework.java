@@ -113,7 +113,6 @@ class ReactorNettyFramework {
             request.withConnection(connection -> channel = connection.channel());
         }
 
-        /** Its answer, now or later. */
         Publisher<Void> handle(Core core) {
             HttpHeaders headers = request.requestHeaders();
             String target = request.uri();

@@ -38,7 +38,6 @@ final class ServletExchange {
         this.response = response;
     }
 
-    /** Answers it, now or later. */
     void handle(Core core) {
         if (request.getDispatcherType() == DispatcherType.ERROR) {
             sendForContainer(core);

@@ -104,7 +104,6 @@ class VertxFramework {
             this.handoff = handoff;
         }
 
-        /** Answers it, now or later. */
         void handle(Core core) {
             response.closeHandler(gone -> closed = true);
             Opened opened = core.open(new Head(
