@@ -74,13 +74,7 @@ class RetriesTest {
                         way.inputs(),
                         Ways.job(service),
                         way.limits().withRetries(retries).withPerCall(Duration.ofHours(1)))) {
-            CompletableFuture<List<Outcome<Integer>>> all = CompletableFuture.supplyAsync(() -> {
-                try {
-                    return calls.all();
-                } catch (InterruptedException stopped) {
-                    throw new IllegalStateException(stopped);
-                }
-            });
+            CompletableFuture<List<Outcome<Integer>>> all = CompletableFuture.supplyAsync(() -> Ways.all(calls));
             until(
                     () -> {
                         clock.step(50_000_000);

@@ -292,19 +292,11 @@ class StrategiesTest {
         try (CallingStrategy strategy = way.strategy();
                 Calls<Integer> one = way.start(strategy, service, (index, input, output) -> output);
                 Calls<Integer> two = way.start(strategy, service, (index, input, output) -> -output)) {
-            CompletableFuture<List<Outcome<Integer>>> other = CompletableFuture.supplyAsync(() -> all(two));
-            assertThat(results(all(one)))
+            CompletableFuture<List<Outcome<Integer>>> other = CompletableFuture.supplyAsync(() -> Ways.all(two));
+            assertThat(results(one.all()))
                     .hasSize(50)
                     .allMatch(text -> !text.toString().contains("-"));
             assertThat(other.get()).hasSize(50);
-        }
-    }
-
-    private static List<Outcome<Integer>> all(Calls<Integer> calls) {
-        try {
-            return calls.all();
-        } catch (InterruptedException stopped) {
-            throw new IllegalStateException(stopped);
         }
     }
 
