@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,6 +27,14 @@ class FrameworksTest {
                 .extracting(Framework::name)
                 .startsWith("tomcat", "servlet", "jetty", "reactor-netty", "vertx")
                 .hasSize(JAVA < 21 ? 5 : 6);
+    }
+
+    @Test
+    void who_chooses_one_that_is_not_there_is_told_those_there_are() {
+        String there = Frameworks.ALL.stream().map(Framework::name).collect(Collectors.joining(", "));
+        assertThatThrownBy(() -> Frameworks.named("undertow"))
+                .isInstanceOf(InvalidSetting.class)
+                .hasMessage("RESTBENCH_FRAMEWORK=undertow: must be one of " + there);
     }
 
     @Test

@@ -11,11 +11,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
@@ -24,27 +22,6 @@ import org.restbench.affinity.OpenHftAffinity;
 @Timeout(300)
 class MemoryTest {
     private static final String HEAD = "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
-
-    @Test
-    void what_does_not_fit_beside_the_requests_in_flight_is_008_and_fits_when_they_are_done() {
-        Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(1 << 20));
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
-            List<CompletableFuture<HttpResponse<String>>> holding = IntStream.range(0, 2)
-                    .mapToObj(i -> gated.multiplyLater("serial"))
-                    .toList();
-            TestWorkloads.Gated.ENTERED.acquireUninterruptibly(2);
-            HttpResponse<String> refused = gated.multiply("serial");
-            assertThat(refused.statusCode()).isEqualTo(503);
-            assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
-            assertThat(refused.body())
-                    .contains("\"008\"", "the requests in flight hold the memory that this one needs");
-            TestWorkloads.Gated.LET_THROUGH.release(3);
-            assertThat(holding).allMatch(it -> it.join().statusCode() == 200);
-            assertThat(gated.multiply("serial").statusCode()).isEqualTo(200);
-            assertThat(gated.get("/metrics").body()).contains("restbench_memory_held_bytes 0.0");
-            TestWorkloads.Gated.ENTERED.drainPermits();
-        }
-    }
 
     @Test
     void what_would_never_fit_is_010_before_it_is_read_or_computed() throws Exception {

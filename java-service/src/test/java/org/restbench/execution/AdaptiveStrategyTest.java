@@ -184,23 +184,6 @@ class AdaptiveStrategyTest {
     }
 
     @Test
-    void a_thread_of_low_priority_outlives_an_error() {
-        crowd();
-        for (Error error : List.of(new OutOfMemoryError("not really"), new NoClassDefFoundError("x"))) {
-            for (int i = 0; i <= CORES; i++) {
-                Observed failing = new Observed(1, 1, 1, LONG) {
-                    @Override
-                    public byte[] encode(String output) {
-                        throw error;
-                    }
-                };
-                assertThatThrownBy(() -> failing.under(adaptive)).isSameAs(error);
-            }
-        }
-        assertThat(new Observed(100, 1, 1, LONG).under(adaptive)).containsExactly(1);
-    }
-
-    @Test
     void costs_are_learned_from_what_is_done_a_quicker_one_at_once_and_a_slower_one_slowly() {
         LearnedCosts costs = new LearnedCosts(1);
         assertThat(costs.nanos("k", 1000)).isEqualTo(1000);
