@@ -42,7 +42,7 @@ record Receipts(Session session) {
     /** What the statements for requests with a key ask for, nulls where the request has none. */
     static Map<String, Object> parameters(Repeatable request) {
         Map<String, Object> parameters = new HashMap<>();
-        parameters.put("client", request.owner());
+        parameters.put("client", request.client());
         parameters.put("key", request.key());
         parameters.put("fingerprint", request.key() == null ? null : fingerprint(request.identity()));
         return parameters;
