@@ -202,11 +202,7 @@ class MessagesLiveTest {
     private static Future<HttpResponse<String>> popWaitsFor(QueueCalls queue, String event) {
         Future<HttpResponse<String>> waiting =
                 Executors.newSingleThreadExecutor().submit(() -> queue.pop(null));
-        while (database.query("SELECT 1 FROM pg_stat_activity WHERE application_name = 'restbench-java'"
-                        + " AND wait_event_type = 'Lock' AND wait_event = '" + event + "'")
-                .isEmpty()) {
-            Thread.onSpinWait();
-        }
+        database.processThatWaitsFor(event);
         return waiting;
     }
 
