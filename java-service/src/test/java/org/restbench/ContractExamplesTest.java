@@ -116,7 +116,7 @@ class ContractExamplesTest {
     @Test
     void examples_with_a_fault_in_compute_hold_and_tell_nothing_of_it() {
         try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Failing.class)) {
+                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.FAILING)) {
             checkAll("compute-fault", service);
             for (String strategy : strategies(service)) {
                 HttpResponse<String> answer = service.multiply(strategy);
@@ -131,7 +131,7 @@ class ContractExamplesTest {
     @Test
     void an_error_of_the_machine_is_099_under_every_strategy_and_the_next_request_is_served() {
         try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Breaking.class)) {
+                new RunningService(Map.of(), new OpenHftAffinity(), new TestWorkloads.Breaking())) {
             for (Error error : List.of(new NoClassDefFoundError("org/restbench/Secret"), new StackOverflowError())) {
                 for (String strategy : strategies(service)) {
                     TestWorkloads.Breaking.NEXT.set(error);
@@ -151,7 +151,7 @@ class ContractExamplesTest {
     @Test
     void examples_at_the_limit_of_requests_in_flight_hold() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+        try (RunningService service = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
             var holding = service.multiplyLater("serial");
             TestWorkloads.Gated.ENTERED.acquire();
             try {

@@ -65,7 +65,7 @@ class FrameworksTest {
     })
     void an_event_loop_runs_requests_only_where_it_is_told_to(String framework, String handoff, String thread) {
         Map<String, String> settings = Map.of("RESTBENCH_HANDOFF", handoff);
-        try (RunningService service = RunningService.under(framework, settings, TestWorkloads.Watched.class)) {
+        try (RunningService service = RunningService.under(framework, settings, new TestWorkloads.Watched())) {
             assertThat(service.get("/health").body()).contains("\"handoff\":\"" + handoff + "\"");
             for (String path : List.of("serial", "serial?delay=1", "pinned", "worker-pool?delay=1")) {
                 assertThat(service.multiply(path).body()).isEqualTo(RunningService.PRODUCT);

@@ -40,7 +40,7 @@ class LimitsTest {
     @Test
     void the_limit_of_requests_in_flight_is_exact_and_free_again_afterwards() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = IntStream.range(0, 10)
                     .mapToObj(i -> gated.multiplyLater("serial"))
                     .toList();
@@ -64,7 +64,7 @@ class LimitsTest {
     @ValueSource(strings = {"tomcat", "servlet", "jetty"})
     @Timeout(120)
     void no_thread_of_the_server_waits_for_a_strategy_that_has_threads_of_its_own(String framework) throws Exception {
-        try (RunningService gated = RunningService.under(framework, Map.of(), TestWorkloads.Gated.class)) {
+        try (RunningService gated = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = Stream.of("pinned", "pipeline", "worker-pool")
                     .map(gated::multiplyLater)
                     .toList();

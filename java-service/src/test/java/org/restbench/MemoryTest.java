@@ -112,7 +112,7 @@ class MemoryTest {
     @Test
     void the_end_of_memory_or_threads_is_one_requests_008_and_the_service_lives_on() {
         try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Breaking.class)) {
+                new RunningService(Map.of(), new OpenHftAffinity(), new TestWorkloads.Breaking())) {
             for (String strategy : ContractExamplesTest.strategies(service)) {
                 TestWorkloads.Breaking.NEXT.set(new OutOfMemoryError("not really"));
                 HttpResponse<String> answer = service.multiply(strategy);

@@ -10,11 +10,15 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.codec.Workloads;
 import org.restbench.framework.Framework;
 import org.restbench.settings.Settings;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
 
 /** The whole service on a free port, and a client for it. */
 final class RunningService implements AutoCloseable {
@@ -27,22 +31,27 @@ final class RunningService implements AutoCloseable {
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    RunningService(Map<String, String> environment, CoreAffinity affinity, Class<?>... extra) {
+    /** @param compute none, or what workloads do in place of their own, see {@link TestWorkloads} */
+    RunningService(Map<String, String> environment, CoreAffinity affinity, Runnable... compute) {
         Map<String, String> anyPort = new HashMap<>(environment);
         anyPort.put("RESTBENCH_PORT", "0");
-        context = Application.builder(Settings.from(anyPort), affinity)
-                .sources(extra)
-                .run();
+        SpringApplicationBuilder service = Application.builder(Settings.from(anyPort), affinity);
+        for (Runnable each : compute) {
+            Supplier<Workloads> workloads = () -> TestWorkloads.before(each);
+            service.initializers(beans -> ((GenericApplicationContext) beans)
+                    .registerBean("testWorkloads", Workloads.class, workloads, it -> it.setPrimary(true)));
+        }
+        context = service.run();
     }
 
     static RunningService withDefaults() {
         return under("tomcat", Map.of());
     }
 
-    static RunningService under(String framework, Map<String, String> environment, Class<?>... extra) {
+    static RunningService under(String framework, Map<String, String> environment, Runnable... compute) {
         Map<String, String> variables = new HashMap<>(environment);
         variables.put("RESTBENCH_FRAMEWORK", framework);
-        return new RunningService(variables, new OpenHftAffinity(), extra);
+        return new RunningService(variables, new OpenHftAffinity(), compute);
     }
 
     <T> T bean(Class<T> type) {

@@ -124,7 +124,7 @@ class SoapTest {
     @Test
     void a_proxy_gets_008_as_a_fault_too() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
             var holding = gated.multiplyLater("serial");
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             RequestFault fault = catchThrowableOfType(
