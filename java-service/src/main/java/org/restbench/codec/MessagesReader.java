@@ -1,5 +1,6 @@
 package org.restbench.codec;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -116,14 +117,10 @@ final class MessagesReader {
     }
 
     private long number(String name, String digits, long most) {
-        try {
-            if (NUMBER.matcher(digits).matches() && Long.parseLong(digits) <= most) {
-                return Long.parseLong(digits);
-            }
-        } catch (NumberFormatException beyond64Bits) {
-            // as any other that is too large
+        if (!NUMBER.matcher(digits).matches() || new BigInteger(digits).compareTo(BigInteger.valueOf(most)) > 0) {
+            throw notAnInteger(name, most);
         }
-        throw notAnInteger(name, most);
+        return Long.parseLong(digits);
     }
 
     /** The queue in the path, its first open segment. */

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.restbench.database.DatabaseFailure;
 import org.restbench.database.Session;
-import org.restbench.database.Setting;
+import org.restbench.database.Session.Setting;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.messages.MessagesAnswer.Nothing;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;
