@@ -115,8 +115,7 @@ class ContractExamplesTest {
 
     @Test
     void examples_with_a_fault_in_compute_hold_and_tell_nothing_of_it() {
-        try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.FAILING)) {
+        try (RunningService service = new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.FAILING)) {
             checkAll("compute-fault", service);
             for (String strategy : strategies(service)) {
                 HttpResponse<String> answer = service.multiply(strategy);
@@ -140,9 +139,7 @@ class ContractExamplesTest {
                     assertThat(answer.body())
                             .contains("\"requestId\":2238", "\"099\"")
                             .doesNotContain("Secret");
-                    assertThat(service.multiply(strategy).body())
-                            .as(strategy)
-                            .isEqualTo(RunningService.PRODUCT);
+                    assertThat(service.multiply(strategy).body()).as(strategy).isEqualTo(RunningService.PRODUCT);
                 }
             }
         }

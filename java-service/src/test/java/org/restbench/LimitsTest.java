@@ -99,8 +99,7 @@ class LimitsTest {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
         try (RunningService narrow = new RunningService(limit, new OpenHftAffinity())) {
             for (int i = 0; i < 300; i++) {
-                assertThat(narrow.multiply("serial").statusCode())
-                        .isEqualTo(200);
+                assertThat(narrow.multiply("serial").statusCode()).isEqualTo(200);
             }
         }
     }
@@ -111,8 +110,7 @@ class LimitsTest {
             HttpResponse<String> answer = refused.multiply("pinned");
             assertThat(answer.statusCode()).isEqualTo(500);
             assertThat(answer.body()).contains("\"099\"", "pin to core", "refused", "\"requestId\":2238");
-            assertThat(refused.multiply("serial").statusCode())
-                    .isEqualTo(200);
+            assertThat(refused.multiply("serial").statusCode()).isEqualTo(200);
         }
     }
 }

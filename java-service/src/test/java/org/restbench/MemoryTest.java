@@ -119,8 +119,7 @@ class MemoryTest {
                 assertThat(answer.statusCode()).as(strategy).isEqualTo(503);
                 assertThat(answer.body()).contains("\"008\"").doesNotContain("not really");
                 assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
-                assertThat(service.multiply(strategy).body())
-                        .isEqualTo(RunningService.PRODUCT);
+                assertThat(service.multiply(strategy).body()).isEqualTo(RunningService.PRODUCT);
             }
             assertThat(service.get("/metrics").body())
                     .contains("restbench_memory_held_bytes 0.0", "restbench_requests_in_flight 0.0");

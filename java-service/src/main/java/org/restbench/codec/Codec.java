@@ -36,8 +36,8 @@ public interface Codec<I, O> {
     }
 
     /**
-     * The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws.
-     * Of a body in JSON unless a codec says otherwise.
+     * The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. Of a
+     * body in JSON unless a codec says otherwise.
      */
     default RequestId identify(byte[] body) {
         return RequestIds.identify(body);

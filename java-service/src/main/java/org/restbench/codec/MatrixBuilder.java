@@ -131,8 +131,7 @@ final class MatrixBuilder {
      * @param mostElements of the product
      * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
-    static MatrixRequest request(
-            RequestId id, MatrixBuilder one, MatrixBuilder two, Query query, int mostElements) {
+    static MatrixRequest request(RequestId id, MatrixBuilder one, MatrixBuilder two, Query query, int mostElements) {
         Kernel kernel = kernel(query);
         InvalidRequest.refuse("003", kernel == null ? KERNEL_RULE : null, id);
         InvalidRequest.refuse("003", query.delayFault(), id);

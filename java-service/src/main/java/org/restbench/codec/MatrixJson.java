@@ -51,8 +51,7 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
     @Override
     public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Members members = Json.read(body, memory, json -> new Members(json, memory));
-        return MatrixBuilder.request(
-                members.id, members.one.matrix(), members.two.matrix(), query, mostElements);
+        return MatrixBuilder.request(members.id, members.one.matrix(), members.two.matrix(), query, mostElements);
     }
 
     /** {@code {"requestId":"…","rows":[[…],…]}} without white space. */

@@ -140,7 +140,8 @@ class WorkerStrategiesTest {
         before.under(strategy(name));
         for (String stage : List.of("parse", "compute", "serialize")) {
             Error error = new NoClassDefFoundError(stage);
-            assertThatThrownBy(() -> new FailingIn(stage, error).under(strategy(name))).isSameAs(error);
+            assertThatThrownBy(() -> new FailingIn(stage, error).under(strategy(name)))
+                    .isSameAs(error);
         }
         Observed after = new Observed(4, 2, 1);
         after.under(strategy(name));
