@@ -154,15 +154,13 @@ class HelidonFramework {
                 reply.sent();
                 response.send(body); // with its head: a stream writes twice
             } else {
-                sendInTwo(reply, body.length - 1, response);
+                sendInTwo(reply, response);
             }
         }
 
-        private static void sendInTwo(Reply reply, int last, ServerResponse response) {
+        private static void sendInTwo(Reply reply, ServerResponse response) {
             try (OutputStream out = response.outputStream()) {
-                out.write(reply.body(), 0, last);
-                reply.sent();
-                out.write(reply.body(), last, 1);
+                reply.writeTo(out);
             } catch (IOException gone) {
                 throw new UncheckedIOException(gone); // Helidon closes the connection
             } finally {
