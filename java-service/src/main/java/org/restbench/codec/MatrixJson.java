@@ -9,8 +9,12 @@ import org.restbench.workload.matrix.MatrixRequest;
 import tools.jackson.core.io.NumberOutput;
 import tools.jackson.core.util.ByteArrayBuilder;
 
-/** The matrix workload's JSON. */
-public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
+/**
+ * The matrix workload's JSON.
+ *
+ * @param mostElements of a product; a larger one is refused before it is computed
+ */
+public record MatrixJson(int mostElements) implements Codec<MatrixRequest, MatrixProduct> {
     private static final int HEAD_BYTES = 200;
 
     /** Of an element of the study's products with its comma, about: what is made room for beforehand. */
@@ -21,13 +25,6 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
 
     /** At most, of a number with what stands before it and behind it. */
     private static final int NUMBER_BYTES = 32;
-
-    private final int mostElements;
-
-    /** @param mostElements of a product; a larger one is refused before it is computed */
-    public MatrixJson(int mostElements) {
-        this.mostElements = mostElements;
-    }
 
     private static final class Members {
         private RequestId id;
