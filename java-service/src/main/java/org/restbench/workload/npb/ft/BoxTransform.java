@@ -5,15 +5,9 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
 /** The three-dimensional discrete Fourier transform, not normalised, in place. Holds tables only. */
-final class BoxTransform {
-    private final LineTransform alongX;
-    private final LineTransform alongY;
-    private final LineTransform alongZ;
-
+record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform alongZ) {
     BoxTransform(FourierClass sizes) {
-        alongX = new LineTransform(sizes.nx());
-        alongY = new LineTransform(sizes.ny());
-        alongZ = new LineTransform(sizes.nz());
+        this(new LineTransform(sizes.nx()), new LineTransform(sizes.ny()), new LineTransform(sizes.nz()));
     }
 
     void forward(Field field, ParallelLoop loop) {
