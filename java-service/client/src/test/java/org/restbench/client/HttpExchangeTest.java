@@ -188,7 +188,7 @@ class HttpExchangeTest {
                         }
                     });
                     HttpExchange exchange = server.exchange();
-                    CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                    CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
                     Calls<Integer> calls = strategy.start(
                             IntStream.range(100, 110).iterator(),
                             new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> {
@@ -250,7 +250,7 @@ class HttpExchangeTest {
         }
         for (String name : Strategies.names()) {
             try (HttpExchange exchange = new HttpExchange(nobody, Map.of());
-                    CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                    CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
                     Calls<Integer> calls = strategy.start(
                             IntStream.range(100, 110).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
                 assertThat(calls.all())
@@ -302,7 +302,7 @@ class HttpExchangeTest {
         }
         try (Server server = new Server((number, connection) -> answer("silent", number, connection));
                 HttpExchange exchange = server.exchange();
-                CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
                         IntStream.range(100, 108).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
             until(() -> server.connections() == 8, "8 connections");

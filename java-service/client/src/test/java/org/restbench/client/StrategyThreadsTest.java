@@ -69,7 +69,7 @@ class StrategyThreadsTest {
     void wrongNumbersAreRefusedWithNameAndRange() {
         assertThatThrownBy(() -> Strategies.of("task-pool", 0, Loop.IN_ORDER))
                 .hasMessage("threads: must be from 1 to 1024, is 0");
-        assertThatThrownBy(() -> Strategies.of("pipeline", 3, null, Map.of(), Loop.IN_ORDER))
+        assertThatThrownBy(() -> Strategies.of("pipeline", 3, Loop.IN_ORDER))
                 .hasMessageContaining("threads: must be from 4 to 1024 for pipeline, is 3");
         Limits usual = Limits.DEFAULT;
         isRefused("inFlight: must be from 1 to 100000, is 0", () -> usual.withInFlight(0));
@@ -81,7 +81,7 @@ class StrategyThreadsTest {
         isRefused("attempts: must be from 1 to 100, is 0", () -> new Retries(0, 1, false, false, 0));
         isRefused("busyAttempts: must be from 1 to 100, is 101", () -> new Retries(1, 101, false, false, 0));
         isRefused("loop threads: must be from 1 to 1024, is 0", () -> Loop.team(0));
-        assertThatThrownBy(() -> Strategies.of("guess", 1, null, Map.of(), Loop.IN_ORDER))
+        assertThatThrownBy(() -> Strategies.of("guess", 1, Loop.IN_ORDER))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
