@@ -168,6 +168,22 @@ class ProgramTest {
     }
 
     @Test
+    void aFileIsReadForEachWorkloadAndAWrongOneIsToldEachTime() throws IOException {
+        String ofBoth = INPUT.replace("\"x\",", "\"x\",\"kernel\":\"IS\",\"class\":\"S\",");
+        Files.writeString(folder.resolve("inputs.json"), "[" + ofBoth + "]");
+        String members = "\"transport\":\"soap\",\"workload\":\"%s\",\"strategy\":\"async\",\"calls\":1";
+        for (String workload : List.of("matrix", "npb")) {
+            JsonNode told = batch("/soap/" + workload + "/serial", members.formatted(workload));
+            assertThat(told.path("done").asInt()).as("%s", told).isEqualTo(1);
+        }
+        Files.writeString(folder.resolve("inputs.json"), "[{}");
+        for (int time = 0; time < 2; time++) {
+            assertThat(batch("/soap/npb/serial", members.formatted("npb")).has("error"))
+                    .isTrue();
+        }
+    }
+
+    @Test
     void wrongOptionsAreAnsweredWithALine() throws IOException {
         assertThat(batch("/matrix/serial", "\"strategy\":\"pipeline\",\"threads\":3,\"calls\":1")
                         .get("error")
