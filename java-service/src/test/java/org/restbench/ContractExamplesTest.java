@@ -2,20 +2,20 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
@@ -82,10 +82,7 @@ class ContractExamplesTest {
         String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[" + column
                 + "]},\"matrixTwo\":{\"columnCount\":" + length + ",\"rows\":[{\"value\":\"" + row + "\"}]}}";
         for (String strategy : List.of("serial", "pinned")) {
-            HttpResponse<String> answer = service.send(service.to("/matrix/" + strategy)
-                    .header("Content-Type", "application/json")
-                    .POST(HttpRequest.BodyPublishers.ofString(body))
-                    .build());
+            HttpResponse<String> answer = service.post("/matrix/" + strategy, body);
             String rows = ("[" + row + "],").repeat(length - 1) + "[" + row + "]";
             assertThat(answer.body()).as(strategy).isEqualTo("{\"requestId\":\"1\",\"rows\":[" + rows + "]}");
         }
@@ -116,22 +113,12 @@ class ContractExamplesTest {
                         "queue-without-room");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"100", "1000"})
-    void examples_with_a_low_body_limit_hold(String bytes) {
-        Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", bytes);
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
-            checkAll("body-limit-" + bytes, service);
-        }
-    }
-
     @Test
     void examples_with_a_fault_in_compute_hold_and_tell_nothing_of_it() {
-        try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Failing.class)) {
+        try (RunningService service = new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.FAILING)) {
             checkAll("compute-fault", service);
             for (String strategy : strategies(service)) {
-                HttpResponse<String> answer = service.send(service.multiplication(strategy));
+                HttpResponse<String> answer = service.multiply(strategy);
                 assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
                 assertThat(answer.body())
                         .contains("\"requestId\":2238", "\"099\"")
@@ -143,18 +130,16 @@ class ContractExamplesTest {
     @Test
     void an_error_of_the_machine_is_099_under_every_strategy_and_the_next_request_is_served() {
         try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Breaking.class)) {
+                new RunningService(Map.of(), new OpenHftAffinity(), new TestWorkloads.Breaking())) {
             for (Error error : List.of(new NoClassDefFoundError("org/restbench/Secret"), new StackOverflowError())) {
                 for (String strategy : strategies(service)) {
                     TestWorkloads.Breaking.NEXT.set(error);
-                    HttpResponse<String> answer = service.send(service.multiplication(strategy));
+                    HttpResponse<String> answer = service.multiply(strategy);
                     assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
                     assertThat(answer.body())
                             .contains("\"requestId\":2238", "\"099\"")
                             .doesNotContain("Secret");
-                    assertThat(service.send(service.multiplication(strategy)).body())
-                            .as(strategy)
-                            .isEqualTo(RunningService.PRODUCT);
+                    assertThat(service.multiply(strategy).body()).as(strategy).isEqualTo(RunningService.PRODUCT);
                 }
             }
         }
@@ -163,8 +148,8 @@ class ContractExamplesTest {
     @Test
     void examples_at_the_limit_of_requests_in_flight_hold() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
-            var holding = CompletableFuture.supplyAsync(() -> service.send(service.multiplication("serial")));
+        try (RunningService service = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
+            var holding = service.multiplyLater("serial");
             TestWorkloads.Gated.ENTERED.acquire();
             try {
                 checkAll("in-flight-limit-reached", service);
@@ -180,30 +165,27 @@ class ContractExamplesTest {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
         CompletableFuture<HttpResponse<String>> waiting;
         try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
-            waiting = service.sendLater("/matrix/serial?delay=10000");
+            waiting = service.multiplyLater("serial?delay=10000");
             service.awaitDelayed(1);
             checkAll("delay-limit-reached", service);
         }
         assertThat(waiting.get().body()).isEqualTo(RunningService.PRODUCT);
     }
 
-    @Test
-    void examples_with_few_operations_hold() {
-        Map<String, String> loops = Map.of("RESTBENCH_MAX_LOOP_OPERATIONS", "1000");
-        try (RunningService service = RunningService.under("tomcat", loops)) {
-            checkAll("loop-operations-limit-1000", service);
-        }
-        Map<String, String> all = Map.of("RESTBENCH_MAX_LOOP_OPERATIONS", "1000", "RESTBENCH_MAX_OPERATIONS", "1000");
-        try (RunningService service = RunningService.under("tomcat", all)) {
-            checkAll("operations-limit-1000", service);
-        }
-    }
-
-    @Test
-    void examples_with_a_low_memory_limit_hold() {
-        Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(100 << 20));
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
-            checkAll("memory-limit-100-mib", service);
+    @ParameterizedTest
+    @CsvSource({
+        "body-limit-100, RESTBENCH_MAX_BODY_BYTES=100",
+        "body-limit-1000, RESTBENCH_MAX_BODY_BYTES=1000",
+        "memory-limit-100-mib, RESTBENCH_MEMORY_BUDGET_BYTES=104857600",
+        "loop-operations-limit-1000, RESTBENCH_MAX_LOOP_OPERATIONS=1000",
+        "operations-limit-1000, RESTBENCH_MAX_LOOP_OPERATIONS=1000 RESTBENCH_MAX_OPERATIONS=1000"
+    })
+    void examples_with_a_low_limit_hold(String given, String settings) {
+        Map<String, String> limits = Stream.of(settings.split(" "))
+                .map(each -> each.split("="))
+                .collect(Collectors.toMap(each -> each[0], each -> each[1]));
+        try (RunningService service = RunningService.under("tomcat", limits)) {
+            checkAll(given, service);
         }
     }
 

@@ -2,7 +2,6 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -14,8 +13,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
 
 /** {@code ?delay=MS} over HTTP. */
 @Timeout(300)
@@ -23,10 +20,6 @@ class DelayTest {
     private static final String LONG = "60000";
     private static final Map<String, String> LIMITS =
             Map.of("RESTBENCH_MAX_DELAY_MILLIS", LONG, "RESTBENCH_MAX_IN_FLIGHT", "4");
-
-    static Stream<String> frameworks() {
-        return Frameworks.ALL.stream().map(Framework::name);
-    }
 
     private static double delayMillis(HttpResponse<String> answer) {
         String timing = answer.headers().firstValue("Server-Timing").orElseThrow();
@@ -36,22 +29,22 @@ class DelayTest {
 
     /** Longer than the server lets a sender be silent. */
     @ParameterizedTest
-    @MethodSource("frameworks")
+    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
     void every_framework_waits_at_least_as_long_as_asked_and_says_how_long(String framework) {
         try (RunningService service =
                 RunningService.under(framework, Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "1"))) {
             long begunNanos = System.nanoTime();
-            var serial = service.sendLater("/matrix/serial?delay=2500");
-            var pinned = service.sendLater("/matrix/pinned?delay=2500");
+            var serial = service.multiplyLater("serial?delay=2500");
+            var pinned = service.multiplyLater("pinned?delay=2500");
             CompletableFuture.anyOf(serial, pinned).join();
             assertThat(System.nanoTime() - begunNanos).isGreaterThanOrEqualTo(2_500_000_000L);
             for (HttpResponse<String> answer : List.of(serial.join(), pinned.join())) {
                 assertThat(answer.body()).isEqualTo(RunningService.PRODUCT);
                 assertThat(delayMillis(answer)).isGreaterThanOrEqualTo(2500);
             }
-            assertThat(delayMillis(service.multiply("/matrix/serial?kernel=native&delay=0")))
+            assertThat(delayMillis(service.multiply("serial?kernel=native&delay=0")))
                     .isNotNegative();
-            assertThat(service.multiply("/matrix/serial").headers().firstValue("Server-Timing"))
+            assertThat(service.multiply("serial").headers().firstValue("Server-Timing"))
                     .hasValueSatisfying(timing -> assertThat(timing).startsWith("queue;"));
             assertThat(service.get("/metrics").body())
                     .contains("restbench_requests_delayed 0.0", "restbench_requests_in_flight 0.0");
@@ -59,10 +52,10 @@ class DelayTest {
     }
 
     @ParameterizedTest
-    @MethodSource("frameworks")
+    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
     void a_service_that_stops_answers_who_waits_without_the_rest_of_the_wait(String framework) throws Exception {
         RunningService service = RunningService.under(framework, LIMITS);
-        CompletableFuture<HttpResponse<String>> waiting = service.sendLater("/matrix/serial?delay=" + LONG);
+        CompletableFuture<HttpResponse<String>> waiting = service.multiplyLater("serial?delay=" + LONG);
         try (service) {
             service.awaitDelayed(1);
         }
@@ -75,16 +68,16 @@ class DelayTest {
     void beyond_half_of_the_requests_in_flight_a_delay_is_008_and_no_delay_is_served(String framework)
             throws Exception {
         try (RunningService service = RunningService.under(framework, LIMITS)) {
-            Stream.of("serial", "pinned").forEach(each -> service.sendLater("/matrix/" + each + "?delay=" + LONG));
+            Stream.of("serial", "pinned").forEach(each -> service.multiplyLater(each + "?delay=" + LONG));
             service.awaitDelayed(2);
-            HttpResponse<String> refused = service.multiply("/matrix/serial?delay=1");
+            HttpResponse<String> refused = service.multiply("serial?delay=1");
             assertThat(refused.statusCode()).isEqualTo(503);
             assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
             assertThat(refused.body()).contains("\"008\"", "\"the service is at its limit of requests that wait");
             for (String strategy : List.of("serial", "pinned")) { // whose worker waits for nothing
-                assertThat(service.multiply("/matrix/" + strategy).body()).isEqualTo(RunningService.PRODUCT);
+                assertThat(service.multiply(strategy).body()).isEqualTo(RunningService.PRODUCT);
             }
-            assertThat(service.multiply("/matrix/serial?delay=0").statusCode()).isEqualTo(200);
+            assertThat(service.multiply("serial?delay=0").statusCode()).isEqualTo(200);
             assertThat(service.get("/metrics").body()).contains("restbench_requests_in_flight 2.0");
         }
     }
@@ -108,10 +101,7 @@ class DelayTest {
     }
 
     private static HttpResponse<String> post(RunningService service, String path, String contentType) {
-        return service.send(service.to(path + "?delay=" + LONG)
-                .header("Content-Type", contentType)
-                .POST(BodyPublishers.ofString("{"))
-                .build());
+        return service.post(path + "?delay=" + LONG, contentType, "{");
     }
 
     @Test
@@ -119,8 +109,8 @@ class DelayTest {
         try (RunningService service =
                 new RunningService(Map.of("RESTBENCH_MAX_DELAY_MILLIS", "0"), new OpenHftAffinity())) {
             assertThat(service.get("/health").body()).contains("\"maxDelayMillis\":0");
-            assertThat(service.multiply("/matrix/serial?delay=0").statusCode()).isEqualTo(200);
-            assertThat(service.multiply("/matrix/serial?delay=1").body())
+            assertThat(service.multiply("serial?delay=0").statusCode()).isEqualTo(200);
+            assertThat(service.multiply("serial?delay=1").body())
                     .contains("\"003\"", "\"delay: must be a whole number of milliseconds from 0 to 0\"");
         }
     }

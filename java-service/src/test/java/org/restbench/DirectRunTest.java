@@ -34,18 +34,6 @@ class DirectRunTest {
         List<String> lines = run(Map.of(), "npb " + kernel + " S --strategy " + strategy);
         assertThat(lines).hasSize(1);
         JsonNode response = ContractExample.JSON.readTree(lines.get(0));
-        assertThat(response.propertyNames())
-                .containsExactly(
-                        "requestId",
-                        "kernel",
-                        "class",
-                        "verified",
-                        "value",
-                        "reference",
-                        "iterations",
-                        "kernelSeconds",
-                        "totalSeconds",
-                        "mops");
         assertThat(response.get("kernel").asString()).isEqualTo(kernel);
         assertThat(response.get("verified").asBoolean()).isTrue();
     }

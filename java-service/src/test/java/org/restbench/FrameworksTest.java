@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.settings.InvalidSetting;
-import org.restbench.settings.Settings;
 import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
@@ -27,6 +27,14 @@ class FrameworksTest {
                 .extracting(Framework::name)
                 .startsWith("tomcat", "servlet", "jetty", "reactor-netty", "vertx")
                 .hasSize(JAVA < 21 ? 5 : 6);
+    }
+
+    @Test
+    void who_chooses_one_that_is_not_there_is_told_those_there_are() {
+        String there = Frameworks.ALL.stream().map(Framework::name).collect(Collectors.joining(", "));
+        assertThatThrownBy(() -> Frameworks.named("undertow"))
+                .isInstanceOf(InvalidSetting.class)
+                .hasMessage("RESTBENCH_FRAMEWORK=undertow: must be one of " + there);
     }
 
     @Test
@@ -57,10 +65,10 @@ class FrameworksTest {
     })
     void an_event_loop_runs_requests_only_where_it_is_told_to(String framework, String handoff, String thread) {
         Map<String, String> settings = Map.of("RESTBENCH_HANDOFF", handoff);
-        try (RunningService service = RunningService.under(framework, settings, TestWorkloads.Watched.class)) {
+        try (RunningService service = RunningService.under(framework, settings, new TestWorkloads.Watched())) {
             assertThat(service.get("/health").body()).contains("\"handoff\":\"" + handoff + "\"");
             for (String path : List.of("serial", "serial?delay=1", "pinned", "worker-pool?delay=1")) {
-                assertThat(service.multiply("/matrix/" + path).body()).isEqualTo(RunningService.PRODUCT);
+                assertThat(service.multiply(path).body()).isEqualTo(RunningService.PRODUCT);
                 assertThat(TestWorkloads.Watched.THREAD.getAndSet(""))
                         .startsWith(path.startsWith("serial") ? thread : path.substring(0, 6));
             }
@@ -74,14 +82,5 @@ class FrameworksTest {
         assertThatThrownBy(() -> RunningService.under("tomcat", Map.of("RESTBENCH_HANDOFF", "loop")))
                 .hasRootCauseInstanceOf(InvalidSetting.class)
                 .hasRootCauseMessage("RESTBENCH_HANDOFF=loop: must be left out: tomcat has no event loop");
-    }
-
-    @Test
-    void without_a_choice_it_is_tomcat() {
-        assertThat(Frameworks.named(Settings.from(Map.of()).framework()))
-                .isEqualTo(Frameworks.ALL.get(0))
-                .extracting(Framework::server)
-                .asString()
-                .startsWith("Tomcat 11.");
     }
 }

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -43,7 +42,7 @@ class GoneClientTest {
     @ValueSource(strings = {"tomcat", "jetty"})
     void a_client_gone_before_its_answer_is_neither_an_error_in_the_log_nor_a_500_in_the_metrics(String framework)
             throws Exception {
-        try (RunningService service = RunningService.under(framework, Map.of(), TestWorkloads.Gated.class)) {
+        try (RunningService service = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
             listen();
             leaveWhileComputing(service, "/matrix/serial");
             leaveWhileComputing(service, "/matrix/pinned");
@@ -62,8 +61,8 @@ class GoneClientTest {
     @ValueSource(strings = {"vertx", "reactor-netty"})
     void with_an_event_loop_a_request_whose_client_is_gone_before_its_turn_is_not_run(String framework)
             throws Exception {
-        try (RunningService service = RunningService.under(framework, Map.of(), TestWorkloads.Gated.class)) {
-            var running = CompletableFuture.supplyAsync(() -> service.send(service.multiplication("pinned")));
+        try (RunningService service = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
+            var running = service.multiplyLater("pinned");
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             try (Socket waiting = new Socket("127.0.0.1", service.port())) {
                 int whole = RunningService.BODY.length();

@@ -9,7 +9,6 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -18,8 +17,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
 import org.restbench.settings.Settings;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -29,13 +26,9 @@ import org.springframework.boot.web.server.PortInUseException;
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class LifecycleTest {
-    static List<String> frameworks() {
-        return Frameworks.ALL.stream().map(Framework::name).toList();
-    }
-
     /** One framework of each server. */
     static Stream<String> servers() {
-        return frameworks().stream().filter(framework -> !framework.equals("servlet"));
+        return ContractExamplesTest.frameworks().filter(framework -> !framework.equals("servlet"));
     }
 
     /** From a thread of its own. */
@@ -65,7 +58,7 @@ class LifecycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("frameworks")
+    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
     void told_to_stop_it_answers_what_is_in_flight_and_takes_nothing_new(String framework) throws Exception {
         Map<String, String> patient =
                 Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "200", "RESTBENCH_STOP_TIMEOUT_SECONDS", "200");
@@ -87,7 +80,7 @@ class LifecycleTest {
 
     /** Spring's own patience with what does not say that it has stopped is 10 s. */
     @ParameterizedTest
-    @MethodSource("frameworks")
+    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
     void with_nothing_in_flight_it_stops_long_before_its_patience_ends(String framework) {
         try (RunningService service =
                 RunningService.under(framework, Map.of("RESTBENCH_STOP_TIMEOUT_SECONDS", "200"))) {

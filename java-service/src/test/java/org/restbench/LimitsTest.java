@@ -40,10 +40,9 @@ class LimitsTest {
     @Test
     void the_limit_of_requests_in_flight_is_exact_and_free_again_afterwards() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = IntStream.range(0, 10)
-                    .mapToObj(i -> CompletableFuture.supplyAsync(
-                            () -> gated.send(gated.multiplication("serial")), task -> new Thread(task).start()))
+                    .mapToObj(i -> gated.multiplyLater("serial"))
                     .toList();
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly(3);
             while (all.stream().filter(CompletableFuture::isDone).count() < 7) {
@@ -55,7 +54,7 @@ class LimitsTest {
                     all.stream().map(it -> it.join().statusCode()).sorted().toList();
             assertThat(statuses).containsExactly(200, 200, 200, 503, 503, 503, 503, 503, 503, 503);
             TestWorkloads.Gated.LET_THROUGH.release(1);
-            assertThat(gated.send(gated.multiplication("serial")).statusCode()).isEqualTo(200);
+            assertThat(gated.multiply("serial").statusCode()).isEqualTo(200);
             TestWorkloads.Gated.ENTERED.drainPermits();
         }
     }
@@ -65,9 +64,9 @@ class LimitsTest {
     @ValueSource(strings = {"tomcat", "servlet", "jetty"})
     @Timeout(120)
     void no_thread_of_the_server_waits_for_a_strategy_that_has_threads_of_its_own(String framework) throws Exception {
-        try (RunningService gated = RunningService.under(framework, Map.of(), TestWorkloads.Gated.class)) {
+        try (RunningService gated = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = Stream.of("pinned", "pipeline", "worker-pool")
-                    .map(strategy -> gated.sendLater("/matrix/" + strategy))
+                    .map(gated::multiplyLater)
                     .toList();
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly(3);
             while (isAnyInAnExchange()) {
@@ -88,10 +87,10 @@ class LimitsTest {
     void a_request_for_which_more_threads_would_be_made_than_may_be_is_refused() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_REQUEST_THREADS", "3");
         try (RunningService few = new RunningService(limit, new OpenHftAffinity())) {
-            HttpResponse<String> refused = few.send(few.multiplication("thread-per-element"));
+            HttpResponse<String> refused = few.multiply("thread-per-element");
             assertThat(refused.statusCode()).isEqualTo(413);
             assertThat(refused.body()).contains("\"requestId\":2238", "\"011\"", "\"threads: 4, the limit is 3\"");
-            assertThat(few.send(few.multiplication("thread-pool")).body()).isEqualTo(RunningService.PRODUCT);
+            assertThat(few.multiply("thread-pool").body()).isEqualTo(RunningService.PRODUCT);
         }
     }
 
@@ -100,8 +99,7 @@ class LimitsTest {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
         try (RunningService narrow = new RunningService(limit, new OpenHftAffinity())) {
             for (int i = 0; i < 300; i++) {
-                assertThat(narrow.send(narrow.multiplication("serial")).statusCode())
-                        .isEqualTo(200);
+                assertThat(narrow.multiply("serial").statusCode()).isEqualTo(200);
             }
         }
     }
@@ -109,11 +107,10 @@ class LimitsTest {
     @Test
     void a_refused_pin_is_an_error_and_never_a_quiet_unpinned_run() {
         try (RunningService refused = new RunningService(Map.of(), new RefusingAffinity())) {
-            HttpResponse<String> answer = refused.send(refused.multiplication("pinned"));
+            HttpResponse<String> answer = refused.multiply("pinned");
             assertThat(answer.statusCode()).isEqualTo(500);
             assertThat(answer.body()).contains("\"099\"", "pin to core", "refused", "\"requestId\":2238");
-            assertThat(refused.send(refused.multiplication("serial")).statusCode())
-                    .isEqualTo(200);
+            assertThat(refused.multiply("serial").statusCode()).isEqualTo(200);
         }
     }
 }

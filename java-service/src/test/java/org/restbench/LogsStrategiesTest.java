@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.LogsJson;
 import org.restbench.codec.Query;
 import org.restbench.codec.RequestIds;
 import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
+import org.restbench.execution.StrategiesOf;
 import org.restbench.execution.Technique;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
@@ -26,8 +26,7 @@ import org.restbench.workload.logs.LogsWorkload;
 
 /** Every strategy gives the bytes that four engines agree on, for lines that a seed draws. */
 class LogsStrategiesTest {
-    private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
-    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400, 0);
+    private static final Strategies STRATEGIES = StrategiesOf.cores(2);
     private static final MemoryBudget MEMORY = new MemoryBudget(1L << 30);
     private static final CodedWorkload<?, ?> LOGS = new CodedWorkload<>(new LogsWorkload(), new LogsJson());
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.Socket;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -12,11 +11,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
@@ -27,42 +24,17 @@ class MemoryTest {
     private static final String HEAD = "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
 
     @Test
-    void what_does_not_fit_beside_the_requests_in_flight_is_008_and_fits_when_they_are_done() {
-        Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(1 << 20));
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
-            List<CompletableFuture<HttpResponse<String>>> holding = IntStream.range(0, 2)
-                    .mapToObj(i -> CompletableFuture.supplyAsync(
-                            () -> gated.send(gated.multiplication("serial")), task -> new Thread(task).start()))
-                    .toList();
-            TestWorkloads.Gated.ENTERED.acquireUninterruptibly(2);
-            HttpResponse<String> refused = gated.send(gated.multiplication("serial"));
-            assertThat(refused.statusCode()).isEqualTo(503);
-            assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
-            assertThat(refused.body())
-                    .contains("\"008\"", "the requests in flight hold the memory that this one needs");
-            TestWorkloads.Gated.LET_THROUGH.release(3);
-            assertThat(holding).allMatch(it -> it.join().statusCode() == 200);
-            assertThat(gated.send(gated.multiplication("serial")).statusCode()).isEqualTo(200);
-            assertThat(gated.get("/metrics").body()).contains("restbench_memory_held_bytes 0.0");
-            TestWorkloads.Gated.ENTERED.drainPermits();
-        }
-    }
-
-    @Test
     void what_would_never_fit_is_010_before_it_is_read_or_computed() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(4 << 20));
         try (RunningService small = new RunningService(limit, new OpenHftAffinity())) {
             String announced = RawHttp.first(small, HEAD + "Content-Length: 2000000\r\n\r\n");
             String chunked =
                     RawHttp.first(small, HEAD + "Transfer-Encoding: chunked\r\n\r\n1e8480\r\n" + " ".repeat(2_000_000));
-            HttpResponse<String> product = small.send(small.to("/matrix/serial")
-                    .header("Content-Type", "application/json")
-                    .POST(BodyPublishers.ofString(HostileBodies.columnTimesRow(800)))
-                    .build());
+            HttpResponse<String> product = small.post("/matrix/serial", HostileBodies.columnTimesRow(800));
             for (String answer : List.of(announced, chunked, product.statusCode() + " " + product.body())) {
                 assertThat(answer).contains("413 ", "\"010\"", "the request needs ", " of memory, the limit is 4 MiB");
             }
-            assertThat(small.send(small.multiplication("serial")).body()).isEqualTo(RunningService.PRODUCT);
+            assertThat(small.multiply("serial").body()).isEqualTo(RunningService.PRODUCT);
             assertThat(small.get("/metrics").body()).contains("restbench_memory_held_bytes 0.0");
         }
     }
@@ -140,15 +112,14 @@ class MemoryTest {
     @Test
     void the_end_of_memory_or_threads_is_one_requests_008_and_the_service_lives_on() {
         try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Breaking.class)) {
+                new RunningService(Map.of(), new OpenHftAffinity(), new TestWorkloads.Breaking())) {
             for (String strategy : ContractExamplesTest.strategies(service)) {
                 TestWorkloads.Breaking.NEXT.set(new OutOfMemoryError("not really"));
-                HttpResponse<String> answer = service.send(service.multiplication(strategy));
+                HttpResponse<String> answer = service.multiply(strategy);
                 assertThat(answer.statusCode()).as(strategy).isEqualTo(503);
                 assertThat(answer.body()).contains("\"008\"").doesNotContain("not really");
                 assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
-                assertThat(service.send(service.multiplication(strategy)).body())
-                        .isEqualTo(RunningService.PRODUCT);
+                assertThat(service.multiply(strategy).body()).isEqualTo(RunningService.PRODUCT);
             }
             assertThat(service.get("/metrics").body())
                     .contains("restbench_memory_held_bytes 0.0", "restbench_requests_in_flight 0.0");

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.ServerSocket;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -65,11 +64,18 @@ class MessagesContractTest {
     }
 
     private static void check(RunningService service, ContractExample example, String strategy, String technique) {
+        check(service, example, strategy, technique, () -> {});
+    }
+
+    /** @param atLast what is done between the requests that come before and the example's own */
+    private static void check(
+            RunningService service, ContractExample example, String strategy, String technique, Runnable atLast) {
         String run = "x" + UUID.randomUUID().toString().replace("-", "").substring(0, 12);
         make(service, example.given(), run, technique);
         ContractExample named = example.with(Map.of("run", run, "technique", technique));
         JsonNode before = before(service, named, strategy);
-        ContractExample asked = named.with(Map.of("id", before.path("id").asString("")));
+        ContractExample asked = named.with(Map.of("id", before.path("id").asString("1")));
+        atLast.run();
         asked.check(service.send(asked.request(service, strategy, "")), before);
     }
 
@@ -94,10 +100,7 @@ class MessagesContractTest {
     }
 
     private static void post(RunningService service, String path, String body) {
-        HttpResponse<String> answer = service.send(service.to("/messages/serial" + path)
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(body))
-                .build());
+        HttpResponse<String> answer = service.post("/messages/serial" + path, body);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     }
 
@@ -164,14 +167,10 @@ class MessagesContractTest {
 
     private static void breakAndCheck(
             BreakingProxy proxy, RunningService service, ContractExample example, String technique) {
-        String run = "x" + UUID.randomUUID().toString().replace("-", "").substring(0, 12);
-        make(service, example.given(), run, technique);
-        ContractExample named = example.with(Map.of("run", run, "technique", technique));
-        JsonNode before = before(service, named, "serial");
-        ContractExample asked = named.with(Map.of("id", before.path("id").asString("1")));
-        reconnect(proxy, service);
-        proxy.breakNext(BreakingProxy.Moment.AFTER);
-        asked.check(service.send(asked.request(service, "serial", "")), before);
+        check(service, example, "serial", technique, () -> {
+            reconnect(proxy, service);
+            proxy.breakNext(BreakingProxy.Moment.AFTER);
+        });
         assertThat(proxy.isArmed()).isFalse();
         awaitDatabase(service);
     }

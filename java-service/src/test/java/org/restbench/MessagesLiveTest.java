@@ -33,6 +33,8 @@ import org.restbench.workload.messages.MessagesWorkload;
 class MessagesLiveTest {
     private static final List<String> HOLDING = List.of("SELECT 1 FROM %s FOR UPDATE", "DELETE FROM %s");
 
+    private static final String RETRIES = "restbench_database_retries_total ";
+
     private static PostgresServer database;
     private static RunningService service;
 
@@ -128,16 +130,6 @@ class MessagesLiveTest {
         assertThat(popped.stream().filter(it -> !isReplay(it))).hasSize(1);
     }
 
-    private static double retries() {
-        String name = "restbench_database_retries_total ";
-        return service.get("/metrics")
-                .body()
-                .lines()
-                .filter(line -> line.startsWith(name))
-                .mapToDouble(line -> Double.parseDouble(line.substring(name.length())))
-                .sum();
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"skip-locked", "statements", "function", "pgmq"})
     void a_message_that_another_session_holds_is_passed_over(String technique) throws Exception {
@@ -157,14 +149,15 @@ class MessagesLiveTest {
     void or_it_is_waited_for(String technique) throws Exception {
         for (String holding : HOLDING) {
             boolean isGone = holding.startsWith("DELETE");
-            double before = retries();
+            double before = service.metric(RETRIES);
             QueueCalls two = two(technique);
             try (Connection other = firstHeld(two, technique, holding)) {
                 Future<HttpResponse<String>> waiting = popWaitsFor(two, "transactionid");
                 other.commit();
                 assertThat(json(waiting.get()).get("body").asString()).isEqualTo(isGone ? "two" : "one");
             }
-            assertThat(retries() - before).isEqualTo(isGone && technique.equals("repeatable-read") ? 1 : 0);
+            assertThat(service.metric(RETRIES) - before)
+                    .isEqualTo(isGone && technique.equals("repeatable-read") ? 1 : 0);
         }
     }
 
@@ -209,11 +202,7 @@ class MessagesLiveTest {
     private static Future<HttpResponse<String>> popWaitsFor(QueueCalls queue, String event) {
         Future<HttpResponse<String>> waiting =
                 Executors.newSingleThreadExecutor().submit(() -> queue.pop(null));
-        while (database.query("SELECT 1 FROM pg_stat_activity WHERE application_name = 'restbench-java'"
-                        + " AND wait_event_type = 'Lock' AND wait_event = '" + event + "'")
-                .isEmpty()) {
-            Thread.onSpinWait();
-        }
+        database.processThatWaitsFor(event);
         return waiting;
     }
 

@@ -149,12 +149,8 @@ class MessagesOutcomeTest {
                     "SELECT 1 FROM messages.message WHERE queue_id = " + database.id(calls.queue()) + " FOR UPDATE");
             Future<HttpResponse<String>> waiting =
                     Executors.newSingleThreadExecutor().submit(() -> calls.pop(null));
-            List<String> blocked;
-            do {
-                blocked = database.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'restbench-java'"
-                        + " AND wait_event_type = 'Lock' AND wait_event IN ('transactionid', 'tuple')");
-            } while (blocked.isEmpty());
-            database.query("SELECT pg_terminate_backend(" + blocked.get(0) + ")");
+            String blocked = database.processThatWaitsFor("transactionid", "tuple");
+            database.query("SELECT pg_terminate_backend(" + blocked + ")");
             requireBroken(waiting.get(), false); // 57P01 is FATAL
             requireBroken(calls.pop(null), true); // the other's lock outlasts the statement's five seconds: an ERROR
         }

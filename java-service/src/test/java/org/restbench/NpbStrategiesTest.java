@@ -15,13 +15,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Query;
 import org.restbench.execution.AdaptiveStrategy;
+import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
+import org.restbench.execution.StrategiesOf;
 import org.restbench.execution.Technique;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
@@ -36,9 +37,7 @@ import tools.jackson.databind.JsonNode;
 
 /** Every kernel verifies under every strategy that takes it, and finds the same to the last bit. */
 class NpbStrategiesTest {
-    private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
-
-    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400, 0);
+    private static final Strategies STRATEGIES = StrategiesOf.cores(2);
     private static final MemoryBudget MEMORY = new MemoryBudget(2L << 30);
     private static final InputCache INPUTS = new InputCache(MEMORY);
     private static final Map<String, CodedWorkload<?, ?>> KERNELS = Map.of(
@@ -64,14 +63,11 @@ class NpbStrategiesTest {
                 .toList();
     }
 
-    private static Technique technique(String name) {
-        return STRATEGIES.all().stream()
-                .filter(it -> it.name().equals(name))
-                .findFirst()
-                .orElseThrow();
+    private static ExecutionStrategy strategy(String name) {
+        return StrategiesOf.named(name, STRATEGIES);
     }
 
-    private static JsonNode run(Technique technique, String kernel, String npbClass, boolean generate) {
+    private static JsonNode run(ExecutionStrategy strategy, String kernel, String npbClass, boolean generate) {
         String body = "{\"requestId\":1,\"class\":\"" + npbClass + "\",\"generate\":" + generate + "}";
         try (MemoryBudget.Hold memory = MEMORY.hold(0)) {
             Job<?, ?> job = new Job<>(
@@ -81,19 +77,16 @@ class NpbStrategiesTest {
                     memory,
                     WorkLimits.NONE,
                     () -> true);
-            byte[] json =
-                    technique.strategy().execute(job).toCompletableFuture().join();
-            return ContractExample.JSON.readTree(json);
+            return ContractExample.JSON.readTree(
+                    strategy.execute(job).toCompletableFuture().join());
         }
     }
 
-    private static void check(Technique technique, String kernel, String npbClass) {
-        JsonNode found = run(technique, kernel, npbClass, true);
-        assertThat(found.get("verified").asBoolean())
-                .as(technique.name() + " " + found)
-                .isTrue();
+    private static void check(ExecutionStrategy strategy, String kernel, String npbClass) {
+        JsonNode found = run(strategy, kernel, npbClass, true);
+        assertThat(found.get("verified").asBoolean()).as(found.toString()).isTrue();
         JsonNode serial = FOUND_BY_SERIAL.computeIfAbsent(
-                kernel + npbClass, once -> run(technique("serial"), kernel, npbClass, false));
+                kernel + npbClass, once -> run(strategy("serial"), kernel, npbClass, false));
         assertThat(serial.get("verified").asBoolean()).as(serial.toString()).isTrue();
         assertThat(found.get("value")).isEqualTo(serial.get("value"));
     }
@@ -103,13 +96,13 @@ class NpbStrategiesTest {
     @MethodSource("taking")
     void small_classes_verify_and_find_what_serial_finds(Technique technique) {
         List<String> kernels = List.of("IS", "CG", "MG", "FT");
-        kernels.forEach(kernel -> check(technique, kernel, "S"));
-        check(technique, kernels.get(taking().indexOf(technique) % kernels.size()), "W");
+        kernels.forEach(kernel -> check(technique.strategy(), kernel, "S"));
+        check(technique.strategy(), kernels.get(taking().indexOf(technique) % kernels.size()), "W");
     }
 
     @Test
     void long_work_that_gives_way_verifies() {
-        Technique adaptive = technique("adaptive");
+        AdaptiveStrategy adaptive = STRATEGIES.adaptive();
         List<String> requests = List.of("IS", "CG", "MG", "FT", "IS", "CG", "MG", "FT");
         ExecutorService clients = Executors.newFixedThreadPool(requests.size());
         try {
@@ -120,30 +113,19 @@ class NpbStrategiesTest {
         } finally {
             clients.shutdown();
         }
-        assertThat(((AdaptiveStrategy) adaptive.strategy()).decided(AdaptiveStrategy.Decision.LOW_PRIORITY))
-                .isPositive();
+        assertThat(adaptive.decided(AdaptiveStrategy.Decision.LOW_PRIORITY)).isPositive();
     }
 
     @Test
     void w30_verifies_under_a_parallel_strategy() {
-        check(technique("shared-pool"), "MG", "W30");
+        check(strategy("shared-pool"), "MG", "W30");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"IS", "CG", "MG", "FT"})
     void class_a_verifies(String kernel) {
-        assertThat(run(technique("shared-pool"), kernel, "A", true)
-                        .get("verified")
-                        .asBoolean())
-                .isTrue();
-    }
-
-    @Test
-    void all_strategies_but_the_one_that_ignores_a_loops_grain_take_the_kernels() {
-        assertThat(STRATEGIES.all().stream()
-                        .filter(it -> !it.takes(KERNELS.get("IS").workload())))
-                .extracting(Technique::name)
-                .containsExactly("thread-per-element");
+        JsonNode found = run(strategy("shared-pool"), kernel, "A", true);
+        assertThat(found.get("verified").asBoolean()).isTrue();
     }
 
     @Test
@@ -153,11 +135,12 @@ class NpbStrategiesTest {
         for (boolean generate : new boolean[] {true, false}) {
             List<CompletableFuture<JsonNode>> running = new ArrayList<>();
             for (int i = 0; i < mixed.size(); i++) {
-                Technique technique = techniques.get(i % techniques.size());
+                ExecutionStrategy strategy =
+                        techniques.get(i % techniques.size()).strategy();
                 String kernel = mixed.get(i);
                 String npbClass = i % 2 == 0 ? "W" : "S";
                 running.add(CompletableFuture.supplyAsync(
-                        () -> run(technique, kernel, npbClass, generate), task -> new Thread(task).start()));
+                        () -> run(strategy, kernel, npbClass, generate), task -> new Thread(task).start()));
             }
             running.forEach(it -> assertThat(it.join().get("verified").asBoolean())
                     .as(it.join().toString())

@@ -119,4 +119,14 @@ final class PostgresServer {
             throw new IllegalStateException(failed);
         }
     }
+
+    /** Returns when a session of the service waits for a lock of one of these kinds: its process. */
+    String processThatWaitsFor(String... locks) {
+        List<String> waiting;
+        do {
+            waiting = query("SELECT pid FROM pg_stat_activity WHERE application_name = 'restbench-java'"
+                    + " AND wait_event_type = 'Lock' AND wait_event IN ('" + String.join("', '", locks) + "')");
+        } while (waiting.isEmpty());
+        return waiting.get(0);
+    }
 }

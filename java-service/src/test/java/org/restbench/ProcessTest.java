@@ -12,12 +12,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
 
 /**
  * The service as a process of its own: its exit codes, and its cores as the operating system sees them. How each
@@ -36,13 +33,6 @@ class ProcessTest {
     @Test
     void a_bad_setting_is_one_line_and_exit_code_2() throws Exception {
         exitsWith(2, "RESTBENCH_PORT=x: must be an integer from 0 to 65535", Map.of("RESTBENCH_PORT", "x"));
-    }
-
-    @Test
-    void an_unknown_framework_is_one_line_with_those_there_are_and_exit_code_2() throws Exception {
-        String there = Frameworks.ALL.stream().map(Framework::name).collect(Collectors.joining(", "));
-        exitsWith(
-                2, "RESTBENCH_FRAMEWORK=undertow: must be one of " + there, Map.of("RESTBENCH_FRAMEWORK", "undertow"));
     }
 
     @Test

@@ -10,11 +10,15 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.codec.Workloads;
 import org.restbench.framework.Framework;
 import org.restbench.settings.Settings;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
 
 /** The whole service on a free port, and a client for it. */
 final class RunningService implements AutoCloseable {
@@ -27,22 +31,27 @@ final class RunningService implements AutoCloseable {
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    RunningService(Map<String, String> environment, CoreAffinity affinity, Class<?>... extra) {
+    /** @param compute none, or what workloads do in place of their own, see {@link TestWorkloads} */
+    RunningService(Map<String, String> environment, CoreAffinity affinity, Runnable... compute) {
         Map<String, String> anyPort = new HashMap<>(environment);
         anyPort.put("RESTBENCH_PORT", "0");
-        context = Application.builder(Settings.from(anyPort), affinity)
-                .sources(extra)
-                .run();
+        SpringApplicationBuilder service = Application.builder(Settings.from(anyPort), affinity);
+        for (Runnable each : compute) {
+            Supplier<Workloads> workloads = () -> TestWorkloads.before(each);
+            service.initializers(beans -> ((GenericApplicationContext) beans)
+                    .registerBean("testWorkloads", Workloads.class, workloads, it -> it.setPrimary(true)));
+        }
+        context = service.run();
     }
 
     static RunningService withDefaults() {
         return under("tomcat", Map.of());
     }
 
-    static RunningService under(String framework, Map<String, String> environment, Class<?>... extra) {
+    static RunningService under(String framework, Map<String, String> environment, Runnable... compute) {
         Map<String, String> variables = new HashMap<>(environment);
         variables.put("RESTBENCH_FRAMEWORK", framework);
-        return new RunningService(variables, new OpenHftAffinity(), extra);
+        return new RunningService(variables, new OpenHftAffinity(), compute);
     }
 
     <T> T bean(Class<T> type) {
@@ -57,13 +66,6 @@ final class RunningService implements AutoCloseable {
         return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
     }
 
-    HttpRequest multiplication(String strategy) {
-        return to("/matrix/" + strategy)
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(BODY))
-                .build();
-    }
-
     HttpResponse<String> send(HttpRequest request) {
         try {
             return client.send(request, BodyHandlers.ofString());
@@ -72,15 +74,35 @@ final class RunningService implements AutoCloseable {
         }
     }
 
-    HttpResponse<String> multiply(String path) {
-        return send(to(path).header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString(BODY))
+    /** A body in JSON. */
+    HttpResponse<String> post(String path, String body) {
+        return post(path, "application/json", body);
+    }
+
+    HttpResponse<String> post(String path, String contentType, String body) {
+        return send(to(path).header("Content-Type", contentType)
+                .POST(BodyPublishers.ofString(body))
                 .build());
     }
 
+    /** @param strategy and the query, where there is to be one */
+    HttpResponse<String> multiply(String strategy) {
+        return post("/matrix/" + strategy, BODY);
+    }
+
     /** The multiplication, from a thread of its own. */
-    CompletableFuture<HttpResponse<String>> sendLater(String path) {
-        return CompletableFuture.supplyAsync(() -> multiply(path), task -> new Thread(task).start());
+    CompletableFuture<HttpResponse<String>> multiplyLater(String strategy) {
+        return CompletableFuture.supplyAsync(() -> multiply(strategy), task -> new Thread(task).start());
+    }
+
+    /** The sum of the values behind what lines of the metrics begin with. */
+    double metric(String begin) {
+        return get("/metrics")
+                .body()
+                .lines()
+                .filter(line -> line.startsWith(begin))
+                .mapToDouble(line -> Double.parseDouble(line.substring(begin.length())))
+                .sum();
     }
 
     /** Returns when so many requests wait for their delay. */

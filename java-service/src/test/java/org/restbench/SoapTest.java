@@ -9,7 +9,6 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,10 +97,7 @@ class SoapTest {
     }
 
     private static HttpResponse<String> post(RunningService to, String path, String body) {
-        return to.send(to.to(path)
-                .header("Content-Type", "text/xml")
-                .POST(BodyPublishers.ofString(body))
-                .build());
+        return to.post(path, "text/xml", body);
     }
 
     @Test
@@ -128,8 +124,8 @@ class SoapTest {
     @Test
     void a_proxy_gets_008_as_a_fault_too() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
-            var holding = gated.sendLater("/matrix/serial");
+        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
+            var holding = gated.multiplyLater("serial");
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             RequestFault fault = catchThrowableOfType(
                     RequestFault.class, () -> matrix(gated, "serial").multiply(multiplication("a", 3)));
@@ -176,16 +172,11 @@ class SoapTest {
         assertThat(answer.headers().firstValue("Server-Timing").orElseThrow())
                 .matches("delay;dur=[0-9.]+, unmarshal;dur=[0-9.]+, queue;dur=[0-9.]+, parse;dur=[0-9.]+, "
                         + "compute;dur=[0-9.]+, serialize;dur=[0-9.]+, marshal;dur=[0-9.]+");
-        String before = service.get("/metrics").body();
+        double before = service.metric(counter);
         post(service, "/soap/matrix/fork-join", ENVELOPE);
-        String after = service.get("/metrics").body();
-        assertThat(count(after, counter)).isEqualTo(count(before, counter) + 1);
-        assertThat(after).contains("restbench_requests_in_flight 0.0", "restbench_memory_held_bytes 0.0");
-    }
-
-    private static double count(String metrics, String counter) {
-        int from = metrics.indexOf(counter) + counter.length();
-        return Double.parseDouble(metrics.substring(from, metrics.indexOf('\n', from)));
+        assertThat(service.metric(counter)).isEqualTo(before + 1);
+        assertThat(service.get("/metrics").body())
+                .contains("restbench_requests_in_flight 0.0", "restbench_memory_held_bytes 0.0");
     }
 
     @Test

@@ -29,13 +29,17 @@ public interface Codec<I, O> {
      */
     I decode(byte[] body, Query query, MemoryBudget.Hold memory);
 
-    /** The response's bytes. */
     byte[] encode(O output);
 
     default Notes notes(O output) {
         return Notes.NONE;
     }
 
-    /** The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. */
-    RequestId identify(byte[] body);
+    /**
+     * The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. Of a
+     * body in JSON unless a codec says otherwise.
+     */
+    default RequestId identify(byte[] body) {
+        return RequestIds.identify(body);
+    }
 }

@@ -44,7 +44,6 @@ final class JsonReader implements AutoCloseable {
         return result;
     }
 
-    /** The text. */
     byte[] body() {
         return body;
     }
@@ -54,13 +53,12 @@ final class JsonReader implements AutoCloseable {
         return parser.nextName();
     }
 
-    /** Moves to the next token. */
     JsonToken next() {
         return parser.nextToken();
     }
 
-    boolean isNotAt(JsonToken token) {
-        return parser.currentToken() != token;
+    boolean isAt(JsonToken token) {
+        return parser.currentToken() == token;
     }
 
     /** Where the token it is at begins. */
@@ -78,9 +76,28 @@ final class JsonReader implements AutoCloseable {
         return parser.getLongValue();
     }
 
-    /** The text of the string it is at. */
     String text() {
         return parser.getString();
+    }
+
+    /**
+     * The text of the string it is at; null, and what it is at is passed over, where that is none or longer.
+     *
+     * @param mostBytes of the string as it was sent, with its quotes
+     */
+    String shortText(int mostBytes) {
+        if (!isAt(JsonToken.VALUE_STRING)) {
+            skip();
+            return null;
+        }
+        int offset = offset();
+        return endOfString(offset, mostBytes) - offset > mostBytes ? null : text();
+    }
+
+    /** As {@link #shortText}, of the value of a member. */
+    String nextShortText(int mostBytes) {
+        next();
+        return shortText(mostBytes);
     }
 
     /**

@@ -3,6 +3,8 @@ package org.restbench.codec;
 import java.util.ArrayList;
 import java.util.List;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
 import tools.jackson.core.JsonToken;
 
 /**
@@ -49,7 +51,7 @@ final class LinesReader {
     }
 
     private void readLine() {
-        if (json.isNotAt(JsonToken.VALUE_STRING)) {
+        if (!json.isAt(JsonToken.VALUE_STRING)) {
             noteLine();
             json.skip();
             return;
@@ -111,23 +113,17 @@ final class LinesReader {
         lines.clear();
     }
 
-    /** 003; null where it is an array and not empty. */
-    String shapeFault() {
-        return read == 0 ? "lines: must be an array of at least one line" : null;
-    }
-
-    /** 005; null where every line is a string without a line feed. */
-    String lineFault() {
-        return lineFault;
-    }
-
-    /** 004; null where no line is too long. */
-    String lengthFault() {
-        return lengthFault;
-    }
-
-    /** The lines in which nothing is wrong. */
-    List<String> lines() {
+    /**
+     * The lines in which nothing is wrong.
+     *
+     * @param id of the request
+     * @throws InvalidRequest 003 where there are none; 005 where one is no string, or has a line feed; 004 where one is
+     *     too long
+     */
+    List<String> lines(RequestId id) {
+        InvalidRequest.refuse("003", read == 0 ? "lines: must be an array of at least one line" : null, id);
+        InvalidRequest.refuse("005", lineFault, id);
+        InvalidRequest.refuse("004", lengthFault, id);
         return lines;
     }
 }

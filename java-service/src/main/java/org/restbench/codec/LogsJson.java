@@ -1,6 +1,7 @@
 package org.restbench.codec;
 
 import java.util.BitSet;
+import java.util.stream.Stream;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
@@ -8,7 +9,6 @@ import org.restbench.workload.logs.LogsRequest;
 import org.restbench.workload.logs.LogsResult;
 import org.restbench.workload.logs.RuleSet;
 import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
@@ -25,7 +25,6 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
     /** Of a line of usual length in the answer, and of a rule's count: what is made room for beforehand. */
     private static final int USUAL_BYTES = 16;
 
-    /** The members of a body, as they were found. */
     private static final class Members {
         private static final int LONGEST_RULE_SET = 100;
         private static final String RULE_SET_FAULT = "ruleSet: must be one of R16, R64, R256, R1024";
@@ -47,21 +46,11 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
         }
 
         private static RuleSet readRuleSet(JsonReader json) {
-            if (json.next() != JsonToken.VALUE_STRING) {
-                json.skip();
-                return null;
-            }
-            int offset = json.offset();
-            if (json.endOfString(offset, LONGEST_RULE_SET) - offset >= LONGEST_RULE_SET) {
-                return null;
-            }
-            String asked = json.text();
-            for (RuleSet each : RuleSet.values()) {
-                if (each.name().equals(asked)) {
-                    return each;
-                }
-            }
-            return null;
+            String asked = json.nextShortText(LONGEST_RULE_SET);
+            return Stream.of(RuleSet.values())
+                    .filter(each -> each.name().equals(asked))
+                    .findFirst()
+                    .orElse(null);
         }
     }
 
@@ -72,10 +61,7 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
         InvalidRequest.refuse("003", query.delayFault(), members.id);
         InvalidRequest.refuse("003", members.id == null ? RequestIds.RULE : null, members.id);
         InvalidRequest.refuse("003", members.ruleSet == null ? Members.RULE_SET_FAULT : null, members.id);
-        InvalidRequest.refuse("003", members.lines.shapeFault(), members.id);
-        InvalidRequest.refuse("005", members.lines.lineFault(), members.id);
-        InvalidRequest.refuse("004", members.lines.lengthFault(), members.id);
-        return new LogsRequest(members.id, members.ruleSet, members.lines.lines());
+        return new LogsRequest(members.id, members.ruleSet, members.lines.lines(members.id));
     }
 
     /** The contract's members in its order, without white space. */
@@ -104,10 +90,5 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
             json.writeEndObject();
         }
         return text.toByteArray();
-    }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return RequestIds.identify(body);
     }
 }

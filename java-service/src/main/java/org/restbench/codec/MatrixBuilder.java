@@ -1,17 +1,29 @@
 package org.restbench.codec;
 
+import java.util.List;
+import java.util.function.Supplier;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
+import org.restbench.workload.matrix.MatrixRequest;
 
 /**
- * A matrix that grows row by row, whatever form its rows come in. Of what is wrong with it, it keeps the message that
- * comes first in the contract's order, for each code.
+ * A matrix that grows row by row, whatever form it comes in. Of what is wrong with it, it keeps the message that comes
+ * first in the contract's order, for each code.
  */
 final class MatrixBuilder {
+    private static final String KERNEL_RULE = "kernel: must be given at most once, as loops or native";
+
     private final String name;
-    private Elements elements;
-    private String rowsFault;
+    private String shapeFault;
+    private String columnCountFault;
+    private String rowFault;
     private String elementFault;
+    private long columnCount;
+    private Supplier<String> shownColumnCount;
+    private Elements elements;
     private int rows;
     private int columns;
     private int firstOtherRow = -1;
@@ -20,13 +32,28 @@ final class MatrixBuilder {
     /** @param name of the matrix, for messages */
     MatrixBuilder(String name) {
         this.name = name;
-        this.rowsFault = name + ".rows: must be an array of at least one row";
+        this.shapeFault = name + ": must be an object with columnCount and rows";
+        this.columnCountFault = name + ".columnCount: must be an integer of at least 1";
+    }
+
+    /** It is there, with whatever members. */
+    void open() {
+        shapeFault = null;
+    }
+
+    /**
+     * @param count at least 1
+     * @param shown as it was sent, for a message
+     */
+    void columnCount(long count, Supplier<String> shown) {
+        columnCountFault = null;
+        columnCount = count;
+        shownColumnCount = shown;
     }
 
     /** Its rows come now. */
     Elements begin(MemoryBudget.Hold memory) {
         elements = new Elements(memory);
-        rowsFault = null;
         return elements;
     }
 
@@ -44,9 +71,6 @@ final class MatrixBuilder {
 
     /** No more rows come. */
     void end() {
-        if (rows == 0) {
-            rowsFault = name + ".rows: must be an array of at least one row";
-        }
         elements.trim();
     }
 
@@ -61,8 +85,8 @@ final class MatrixBuilder {
 
     /** @param rule that the row which is being read breaks, begun with what follows the row's place */
     void noteShape(String rule) {
-        if (rowsFault == null) {
-            rowsFault = name + ".rows[" + rows + "]" + rule;
+        if (rowFault == null) {
+            rowFault = name + ".rows[" + rows + "]" + rule;
         }
         elements.keepNone();
     }
@@ -75,34 +99,60 @@ final class MatrixBuilder {
         elements.keepNone();
     }
 
-    /** 003; null where there are rows, each with values. */
-    String rowsFault() {
-        return rowsFault;
+    /** 003; null where members are there, not empty and of the right type. */
+    private String shapeFault() {
+        if (shapeFault != null || columnCountFault != null) {
+            return shapeFault != null ? shapeFault : columnCountFault;
+        }
+        return rows == 0 ? name + ".rows: must be an array of at least one row" : rowFault;
     }
 
-    /** 005; null where every element is a 64-bit integer. */
-    String elementFault() {
-        return elementFault;
+    /** 004; null where every row has as many values as columnCount says. To be asked after the others. */
+    private String widthFault() {
+        if (columnCount != columns) {
+            return widthFault(0, columns);
+        }
+        return firstOtherRow < 0 ? null : widthFault(firstOtherRow, firstOtherWidth);
+    }
+
+    private String widthFault(int row, int width) {
+        return name + ".rows[" + row + "]: the number of values is " + width + ", columnCount is "
+                + shownColumnCount.get();
+    }
+
+    private Matrix matrix() {
+        return new Matrix(rows, columns, elements.values());
     }
 
     /**
-     * 004; null where every row has as many values as columnCount says. To be asked after the others.
+     * What is asked for with two of them.
      *
-     * @param shown the column count as it was sent
+     * @param id null where there is none
+     * @param mostElements of the product
+     * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
-    String widthFault(long columnCount, String shown) {
-        if (columnCount != columns) {
-            return widthFault(0, columns, shown);
+    static MatrixRequest request(RequestId id, MatrixBuilder one, MatrixBuilder two, Query query, int mostElements) {
+        Kernel kernel = kernel(query);
+        InvalidRequest.refuse("003", kernel == null ? KERNEL_RULE : null, id);
+        InvalidRequest.refuse("003", query.delayFault(), id);
+        InvalidRequest.refuse("003", id == null ? RequestIds.RULE : null, null);
+        InvalidRequest.refuse("003", one.shapeFault(), id);
+        InvalidRequest.refuse("003", two.shapeFault(), id);
+        InvalidRequest.refuse("005", one.elementFault, id);
+        InvalidRequest.refuse("005", two.elementFault, id);
+        InvalidRequest.refuse("004", one.widthFault(), id);
+        InvalidRequest.refuse("004", two.widthFault(), id);
+        MatrixRequest request = new MatrixRequest(id, kernel, one.matrix(), two.matrix());
+        request.requireMultipliable(mostElements);
+        return request;
+    }
+
+    /** The kernel asked for; null where it is unknown. */
+    private static Kernel kernel(Query query) {
+        List<String> asked = query.values("kernel");
+        if (asked.isEmpty() || asked.equals(List.of("loops"))) {
+            return Kernel.LOOPS;
         }
-        return firstOtherRow < 0 ? null : widthFault(firstOtherRow, firstOtherWidth, shown);
-    }
-
-    private String widthFault(int row, int width, String shown) {
-        return name + ".rows[" + row + "]: the number of values is " + width + ", columnCount is " + shown;
-    }
-
-    /** The matrix in which nothing is wrong. */
-    Matrix matrix() {
-        return new Matrix(rows, columns, elements.values());
+        return asked.equals(List.of("native")) ? Kernel.NATIVE : null;
     }
 }

@@ -1,21 +1,20 @@
 package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
 import org.restbench.workload.matrix.MatrixRequest;
 import tools.jackson.core.io.NumberOutput;
 import tools.jackson.core.util.ByteArrayBuilder;
 
-/** The matrix workload's JSON. */
-public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
-    static final String KERNEL_RULE = "kernel: must be given at most once, as loops or native";
-
+/**
+ * The matrix workload's JSON.
+ *
+ * @param mostElements of a product; a larger one is refused before it is computed
+ */
+public record MatrixJson(int mostElements) implements Codec<MatrixRequest, MatrixProduct> {
     private static final int HEAD_BYTES = 200;
 
     /** Of an element of the study's products with its comma, about: what is made room for beforehand. */
@@ -27,14 +26,6 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
     /** At most, of a number with what stands before it and behind it. */
     private static final int NUMBER_BYTES = 32;
 
-    private final int mostElements;
-
-    /** @param mostElements of a product; a larger one is refused before it is computed */
-    public MatrixJson(int mostElements) {
-        this.mostElements = mostElements;
-    }
-
-    /** The members of a body, as they were found. */
     private static final class Members {
         private RequestId id;
         private final MatrixReader one;
@@ -52,40 +43,12 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
                 }
             }
         }
-
-        /** @throws InvalidRequest where there is a fault, not null */
-        void refuse(String code, String fault) {
-            if (fault != null) {
-                throw new InvalidRequest(code, fault, id);
-            }
-        }
     }
 
     @Override
     public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
-        Kernel kernel = kernel(query);
         Members members = Json.read(body, memory, json -> new Members(json, memory));
-        members.refuse("003", kernel == null ? KERNEL_RULE : null);
-        members.refuse("003", query.delayFault());
-        members.refuse("003", members.id == null ? RequestIds.RULE : null);
-        members.refuse("003", members.one.shapeFault());
-        members.refuse("003", members.two.shapeFault());
-        members.refuse("005", members.one.elementFault());
-        members.refuse("005", members.two.elementFault());
-        members.refuse("004", members.one.widthFault());
-        members.refuse("004", members.two.widthFault());
-        MatrixRequest request = new MatrixRequest(members.id, kernel, members.one.matrix(), members.two.matrix());
-        request.requireMultipliable(mostElements);
-        return request;
-    }
-
-    /** The kernel asked for; null where it is unknown. */
-    static Kernel kernel(Query query) {
-        List<String> asked = query.values("kernel");
-        if (asked.isEmpty() || asked.equals(List.of("loops"))) {
-            return Kernel.LOOPS;
-        }
-        return asked.equals(List.of("native")) ? Kernel.NATIVE : null;
+        return MatrixBuilder.request(members.id, members.one.matrix(), members.two.matrix(), query, mostElements);
     }
 
     /** {@code {"requestId":"…","rows":[[…],…]}} without white space. */
@@ -115,10 +78,5 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
         piece[length++] = '}';
         text.write(piece, 0, length);
         return text.toByteArray();
-    }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return RequestIds.identify(body);
     }
 }

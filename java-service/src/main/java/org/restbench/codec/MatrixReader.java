@@ -2,7 +2,6 @@ package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.matrix.Matrix;
 import tools.jackson.core.JsonToken;
 
 /** Reads one matrix of a request into a flat array, in one pass and whatever comes. */
@@ -12,30 +11,17 @@ final class MatrixReader {
 
     private static final int SHOWN_DIGITS = 24;
 
-    private final String name;
     private final JsonReader json;
     private final MemoryBudget.Hold memory;
     private final MatrixBuilder matrix;
 
-    private String shapeFault;
-    private String columnCountFault;
-
-    private int columnCountAt;
-    private long columnCount;
     private Elements elements;
 
     /** @param name of the member, for messages */
     MatrixReader(String name, JsonReader json, MemoryBudget.Hold memory) {
-        this.name = name;
         this.json = json;
         this.memory = memory;
         this.matrix = new MatrixBuilder(name);
-        this.shapeFault = name + ": must be an object with columnCount and rows";
-        this.columnCountFault = columnCountFault(name);
-    }
-
-    static String columnCountFault(String name) {
-        return name + ".columnCount: must be an integer of at least 1";
     }
 
     /** Reads the value of the member it is at. */
@@ -44,7 +30,7 @@ final class MatrixReader {
             json.skip();
             return;
         }
-        shapeFault = null;
+        matrix.open();
         for (String member = json.nextName(); member != null; member = json.nextName()) {
             switch (member) {
                 case "columnCount" -> readColumnCount();
@@ -60,9 +46,7 @@ final class MatrixReader {
         int offset = json.offset();
         byte first = json.body()[offset];
         if (token == JsonToken.VALUE_NUMBER_INT && first >= '1' && first <= '9') {
-            columnCountFault = null;
-            columnCountAt = offset;
-            columnCount = json.isLong() ? json.longValue() : Long.MAX_VALUE;
+            matrix.columnCount(json.isLong() ? json.longValue() : Long.MAX_VALUE, () -> digits(offset));
         } else {
             json.skip();
         }
@@ -95,7 +79,7 @@ final class MatrixReader {
     }
 
     private void readRow() {
-        if (json.isNotAt(JsonToken.START_OBJECT)) {
+        if (!json.isAt(JsonToken.START_OBJECT)) {
             matrix.noteShape(": must be an object with value");
             json.skip();
             return;
@@ -143,35 +127,20 @@ final class MatrixReader {
         }
     }
 
-    /** 003; null where members are there, not empty and of the right type. */
-    String shapeFault() {
-        return shapeFault != null ? shapeFault : columnCountFault != null ? columnCountFault : matrix.rowsFault();
-    }
-
-    /** 005; null where every element is a 64-bit integer. */
-    String elementFault() {
-        return matrix.elementFault();
-    }
-
-    /** 004; null where every row has as many values as columnCount says. To be asked after the others. */
-    String widthFault() {
-        return matrix.widthFault(columnCount, shownColumnCount());
-    }
-
-    /** As it was sent, but no more of it than fits a message. */
-    private String shownColumnCount() {
+    /** Of a number in the text, but no more than fit a message. */
+    private String digits(int from) {
         byte[] body = json.body();
-        int to = columnCountAt;
+        int to = from;
         while (to < body.length && Character.isDigit(body[to])) {
             to++;
         }
-        int shown = Math.min(SHOWN_DIGITS, to - columnCountAt);
-        String digits = new String(body, columnCountAt, shown, StandardCharsets.US_ASCII);
-        return shown < to - columnCountAt ? digits + "..." : digits;
+        int shown = Math.min(SHOWN_DIGITS, to - from);
+        String digits = new String(body, from, shown, StandardCharsets.US_ASCII);
+        return shown < to - from ? digits + "..." : digits;
     }
 
-    /** The matrix in which nothing is wrong. */
-    Matrix matrix() {
-        return matrix.matrix();
+    /** What has been read, right or wrong. */
+    MatrixBuilder matrix() {
+        return matrix;
     }
 }

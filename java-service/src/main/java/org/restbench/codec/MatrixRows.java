@@ -5,7 +5,6 @@ import java.util.List;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
 import org.restbench.workload.matrix.MatrixRequest;
@@ -21,33 +20,27 @@ public record MatrixRows(long columnCount, List<String> rows) {
     /** Of a row of the answer: its string, and its place in a list. */
     private static final int BYTES_OF_A_ROW = 64;
 
-    private record Operand(String name, MatrixRows text, MatrixBuilder matrix) {
-        static Operand read(String name, MatrixRows text, MemoryBudget.Hold memory) {
-            MatrixBuilder matrix = new MatrixBuilder(name);
-            Elements elements = matrix.begin(memory);
-            for (String row : text.rows) {
-                int before = elements.size();
-                if (row.isEmpty()) {
-                    matrix.noteShape(".value: must be a non-empty string or array of integers");
-                } else if (!elements.addText(row)) {
-                    matrix.noteElement(elements.size() - before);
-                }
-                matrix.endRow(elements.size() - before);
-                if (matrix.rows() == 1) {
-                    elements.reserve(Math.min((long) text.rows.size() * matrix.columns(), text.mostElements()));
-                }
+    private MatrixBuilder read(String name, MemoryBudget.Hold memory) {
+        MatrixBuilder matrix = new MatrixBuilder(name);
+        matrix.open();
+        if (columnCount >= 1) {
+            matrix.columnCount(columnCount, () -> Long.toString(columnCount));
+        }
+        Elements elements = matrix.begin(memory);
+        for (String row : rows) {
+            int before = elements.size();
+            if (row.isEmpty()) {
+                matrix.noteShape(".value: must be a non-empty string or array of integers");
+            } else if (!elements.addText(row)) {
+                matrix.noteElement(elements.size() - before);
             }
-            matrix.end();
-            return new Operand(name, text, matrix);
+            matrix.endRow(elements.size() - before);
+            if (matrix.rows() == 1) {
+                elements.reserve(Math.min((long) rows.size() * matrix.columns(), mostElements()));
+            }
         }
-
-        String shapeFault() {
-            return text.columnCount < 1 ? MatrixReader.columnCountFault(name) : matrix.rowsFault();
-        }
-
-        String widthFault() {
-            return matrix.widthFault(text.columnCount, Long.toString(text.columnCount));
-        }
+        matrix.end();
+        return matrix;
     }
 
     private long mostElements() {
@@ -64,20 +57,9 @@ public record MatrixRows(long columnCount, List<String> rows) {
      */
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {
-        Kernel kernel = MatrixJson.kernel(query);
-        InvalidRequest.refuse("003", kernel == null ? MatrixJson.KERNEL_RULE : null, id);
-        InvalidRequest.refuse("003", query.delayFault(), id);
-        InvalidRequest.refuse("003", id == null ? RequestIds.RULE : null, null);
-        Operand left = Operand.read("matrixOne", one, memory);
-        Operand right = Operand.read("matrixTwo", two, memory);
-        InvalidRequest.refuse("003", left.shapeFault(), id);
-        InvalidRequest.refuse("003", right.shapeFault(), id);
-        InvalidRequest.refuse("005", left.matrix.elementFault(), id);
-        InvalidRequest.refuse("005", right.matrix.elementFault(), id);
-        InvalidRequest.refuse("004", left.widthFault(), id);
-        InvalidRequest.refuse("004", right.widthFault(), id);
-        MatrixRequest request = new MatrixRequest(id, kernel, left.matrix.matrix(), right.matrix.matrix());
-        request.requireMultipliable(mostElements);
+        MatrixBuilder left = one.read("matrixOne", memory);
+        MatrixBuilder right = two.read("matrixTwo", memory);
+        MatrixRequest request = MatrixBuilder.request(id, left, right, query, mostElements);
         memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
         return request;
     }

@@ -1,5 +1,6 @@
 package org.restbench.codec;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -71,23 +72,21 @@ final class MessagesReader {
         if (json.isLong()) {
             return json.longValue();
         }
-        if (json.isNotAt(JsonToken.VALUE_STRING)) {
-            boolean isNull = !json.isNotAt(JsonToken.VALUE_NULL);
-            json.skip();
-            return isNull ? null : WRONG;
+        if (json.isAt(JsonToken.VALUE_NULL)) {
+            return null;
         }
-        int offset = json.offset();
-        if (isMessage) {
+        if (isMessage && json.isAt(JsonToken.VALUE_STRING)) {
+            int offset = json.offset();
             memory.grow(BYTES_PER_BYTE * (json.endOfString(offset, Integer.MAX_VALUE) - offset));
-        } else if (json.endOfString(offset, MOST_BYTES) - offset > MOST_BYTES) {
-            return WRONG;
+            return json.text();
         }
-        return json.text();
+        String text = json.shortText(MOST_BYTES);
+        return text == null ? WRONG : text;
     }
 
     /** One element more than there may be at most. */
     private Object array(JsonReader json) {
-        if (json.isNotAt(JsonToken.START_ARRAY)) {
+        if (!json.isAt(JsonToken.START_ARRAY)) {
             json.skip();
             return WRONG;
         }
@@ -118,14 +117,10 @@ final class MessagesReader {
     }
 
     private long number(String name, String digits, long most) {
-        try {
-            if (NUMBER.matcher(digits).matches() && Long.parseLong(digits) <= most) {
-                return Long.parseLong(digits);
-            }
-        } catch (NumberFormatException beyond64Bits) {
-            // as any other that is too large
+        if (!NUMBER.matcher(digits).matches() || new BigInteger(digits).compareTo(BigInteger.valueOf(most)) > 0) {
+            throw notAnInteger(name, most);
         }
-        throw notAnInteger(name, most);
+        return Long.parseLong(digits);
     }
 
     /** The queue in the path, its first open segment. */

@@ -16,15 +16,11 @@ import tools.jackson.core.JsonToken;
 
 /** The JSON of a kernel of the NAS Parallel Benchmarks. */
 public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
-    /** The members of a body, as they were found. */
     private static final class Members {
-        /** No class is called so. */
-        private static final String NONE = "";
-
         private static final int LONGEST_CLASS = 100;
 
         private RequestId id;
-        private String npbClass = NONE;
+        private String npbClass;
         /** Null where it is neither true nor false. */
         private Boolean generate = true;
 
@@ -32,20 +28,11 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
             for (String name = json.nextName(); name != null; name = json.nextName()) {
                 switch (name) {
                     case "requestId" -> id = RequestIds.read(json);
-                    case "class" -> npbClass = readClass(json);
+                    case "class" -> npbClass = json.nextShortText(LONGEST_CLASS);
                     case "generate" -> generate = readBoolean(json);
                     default -> json.skipNext();
                 }
             }
-        }
-
-        private static String readClass(JsonReader json) {
-            if (json.next() != JsonToken.VALUE_STRING) {
-                json.skip();
-                return NONE;
-            }
-            int offset = json.offset();
-            return json.endOfString(offset, LONGEST_CLASS) - offset < LONGEST_CLASS ? json.text() : NONE;
         }
 
         private static Boolean readBoolean(JsonReader json) {
@@ -66,6 +53,7 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
      * What was read, in whatever form.
      *
      * @param id null where it is none
+     * @param npbClass null where there is none
      * @param generate null where it is neither true nor false
      * @throws InvalidRequest 003
      */
@@ -127,10 +115,5 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
             throw new ArithmeticException("a kernel's result is " + number);
         }
         return Double.toString(number);
-    }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return RequestIds.identify(body);
     }
 }

@@ -16,7 +16,6 @@ import java.util.OptionalInt;
  * @param path the segments of the path that its operation leaves open, as they were sent
  */
 public record Query(Map<String, List<String>> parameters, int maxDelayMillis, List<String> path) {
-    /** No parameters. */
     public static final Query NONE = new Query(Map.of(), 0, List.of());
 
     private static final String DELAY = "delay";
@@ -41,7 +40,6 @@ public record Query(Map<String, List<String>> parameters, int maxDelayMillis, Li
         return parameters;
     }
 
-    /** All values of a parameter, in order. */
     public List<String> values(String name) {
         return parameters.getOrDefault(name, List.of());
     }

@@ -2,6 +2,7 @@ package org.restbench.codec;
 
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
+import tools.jackson.core.JsonToken;
 
 /** A request's id in JSON: a string of 1 to 128 code points, or a 64-bit integer. */
 public final class RequestIds {
@@ -17,23 +18,11 @@ public final class RequestIds {
 
     /** The value of the member it is at; null where it is no id. */
     static RequestId read(JsonReader json) {
-        switch (json.next()) {
-            case VALUE_NUMBER_INT:
-                return json.isLong() ? new RequestId(Long.toString(json.longValue()), true) : null;
-            case VALUE_STRING:
-                return string(json);
-            default:
-                json.skip();
-                return null;
+        if (json.next() == JsonToken.VALUE_NUMBER_INT) {
+            return json.isLong() ? new RequestId(Long.toString(json.longValue()), true) : null;
         }
-    }
-
-    private static RequestId string(JsonReader json) {
-        int offset = json.offset();
-        if (json.endOfString(offset, MOST_BYTES) - offset > MOST_BYTES) {
-            return null;
-        }
-        return of(json.text());
+        String text = json.shortText(MOST_BYTES);
+        return text == null ? null : of(text);
     }
 
     /** The id of this text; null where it is none. */

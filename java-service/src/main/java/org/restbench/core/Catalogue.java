@@ -70,27 +70,12 @@ public final class Catalogue {
         }
     }
 
-    /** One operation in one protocol under one strategy: what a path of the compute route and a method stand for. */
-    static final class Route {
-        private final Protocol protocol;
-        private final Technique technique;
-        private final Metrics metrics;
-        private final Map<Integer, Counter> answered = new ConcurrentHashMap<>();
-
-        private Route(Protocol protocol, Technique technique, Metrics metrics) {
-            this.protocol = protocol;
-            this.technique = technique;
-            this.metrics = metrics;
-        }
-
-        Protocol protocol() {
-            return protocol;
-        }
-
-        Technique technique() {
-            return technique;
-        }
-
+    /**
+     * One operation in one protocol under one strategy: what a path of the compute route and a method stand for.
+     *
+     * @param answered by status
+     */
+    record Route(Protocol protocol, Technique technique, Metrics metrics, Map<Integer, Counter> answered) {
         Reply counted(Reply reply) {
             answered.computeIfAbsent(
                             reply.status(), status -> metrics.answered(protocol.name(), technique.name(), status))
@@ -115,7 +100,8 @@ public final class Catalogue {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
                     Place place = root.add(path);
-                    place.routes.put(protocol.method(), new Route(protocol, technique, metrics));
+                    Route route = new Route(protocol, technique, metrics, new ConcurrentHashMap<>());
+                    place.routes.put(protocol.method(), route);
                     if (!path.contains("{")) {
                         exact.put(path, new Found(place.routes, List.of()));
                     }

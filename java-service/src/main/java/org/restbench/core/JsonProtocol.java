@@ -9,18 +9,12 @@ import org.restbench.execution.Job;
 import org.restbench.execution.Technique;
 
 /** The routes of one operation of a workload: its codec reads the body, and writes the answer. */
-public final class JsonProtocol<I, O> implements Protocol {
+public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protocol {
     /**
      * The body itself, and twice that again while it is received (an array grows by a copy) or read as JSON (names of
      * members, strings without their escapes).
      */
     private static final long BYTES_PER_BYTE = 3;
-
-    private final CodedWorkload<I, O> workload;
-
-    private JsonProtocol(CodedWorkload<I, O> workload) {
-        this.workload = workload;
-    }
 
     /** One for each operation. */
     public static List<Protocol> of(Workloads workloads) {

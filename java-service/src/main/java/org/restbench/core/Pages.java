@@ -95,7 +95,8 @@ public final class Pages {
         return head -> Reply.page(contentType, policy, read(resource));
     }
 
-    private static byte[] read(String resource) {
+    /** A file of the class path, by its whole name. */
+    public static byte[] read(String resource) {
         try (InputStream in = Pages.class.getResourceAsStream("/" + resource)) {
             if (in == null) {
                 throw new IllegalStateException("not in the class path: " + resource);

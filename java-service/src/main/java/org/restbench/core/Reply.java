@@ -1,5 +1,7 @@
 package org.restbench.core;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -77,6 +79,13 @@ public final class Reply implements Opened {
     /** Never empty. */
     public byte[] body() {
         return body;
+    }
+
+    /** Writes the body, and says that it is sent before its last byte. */
+    public void writeTo(OutputStream out) throws IOException {
+        out.write(body, 0, body.length - 1);
+        sent();
+        out.write(body, body.length - 1, 1);
     }
 
     /** @param action done once, when this is sent */

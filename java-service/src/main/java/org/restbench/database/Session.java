@@ -31,6 +31,19 @@ public final class Session implements AutoCloseable {
         T read(ResultSet row) throws SQLException;
     }
 
+    /** What a transaction is told before its first statement. All other SQL is in the contract's files. */
+    public enum Setting {
+        REPEATABLE_READ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+        /** The role of services has them switched off, as pops are not to use them. */
+        BITMAP_SCANS("SET LOCAL enable_bitmapscan = on");
+
+        private final String sql;
+
+        Setting(String sql) {
+            this.sql = sql;
+        }
+    }
+
     @FunctionalInterface
     private interface Step<T> {
         T run() throws SQLException;
@@ -152,7 +165,7 @@ public final class Session implements AutoCloseable {
             inTransaction = true;
             if (setting != null) {
                 try (Statement statement = connection.createStatement()) {
-                    statement.execute(setting.sql());
+                    statement.execute(setting.sql);
                 }
             }
             return null;

@@ -7,13 +7,9 @@ import java.util.concurrent.Executors;
 import org.restbench.workload.ParallelLoop;
 
 /** One pool for the whole service, a thread a core; a loop is cut into as many contiguous blocks of whole tasks. */
-final class SharedPool implements Loops {
-    private final int threads;
-    private final ExecutorService pool;
-
+record SharedPool(int threads, ExecutorService pool) implements Loops {
     SharedPool(int threads) {
-        this.threads = threads;
-        this.pool = Executors.newFixedThreadPool(threads, Tasks.threads("shared-"));
+        this(threads, Executors.newFixedThreadPool(threads, Tasks.threads("shared-")));
     }
 
     @Override

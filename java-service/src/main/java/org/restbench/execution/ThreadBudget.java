@@ -7,13 +7,9 @@ import java.util.concurrent.Semaphore;
  * come, first served: it cannot starve, as a request that has threads gives them back without waiting for more. (So no
  * loop may be started within another's body.)
  */
-final class ThreadBudget {
-    private final int threads;
-    private final Semaphore free;
-
+record ThreadBudget(int threads, Semaphore free) {
     ThreadBudget(int threads) {
-        this.threads = threads;
-        this.free = new Semaphore(threads, true);
+        this(threads, new Semaphore(threads, true));
     }
 
     /** The threads a loop that would like so many may have: never more than there are. Waits until they are free. */

@@ -5,6 +5,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.restbench.core.Core;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** Gives every request to the core. */
 final class CoreServlet extends HttpServlet {
@@ -16,9 +18,13 @@ final class CoreServlet extends HttpServlet {
         this.core = core;
     }
 
-    /** Of all paths. */
-    static ServletRegistrationBean<CoreServlet> registered(Core core) {
-        return new ServletRegistrationBean<>(new CoreServlet(core), "/");
+    /** Under all paths. */
+    @Configuration(proxyBeanMethods = false)
+    static class Registered {
+        @Bean
+        ServletRegistrationBean<CoreServlet> coreServlet(Core core) {
+            return new ServletRegistrationBean<>(new CoreServlet(core), "/");
+        }
     }
 
     @Override

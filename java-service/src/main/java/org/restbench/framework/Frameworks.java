@@ -1,10 +1,6 @@
 package org.restbench.framework;
 
 import io.vertx.core.Vertx;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -29,7 +25,7 @@ public final class Frameworks {
                             "reactor-netty",
                             "Reactor Netty " + versionOf(HttpServer.class),
                             ReactorNettyFramework.class),
-                    eventLoop("vertx", "Vert.x " + vertxVersion(), VertxFramework.class),
+                    eventLoop("vertx", "Vert.x " + versionOf(Vertx.class), VertxFramework.class),
                     onJava21(NEEDS_JAVA_21, "Helidon ", "io.helidon.webserver.WebServer", "HelidonFramework"))
             .flatMap(Optional::stream)
             .toList();
@@ -69,13 +65,5 @@ public final class Frameworks {
     /** As its jar's manifest says. */
     private static String versionOf(Class<?> type) {
         return type.getPackage().getImplementationVersion();
-    }
-
-    private static String vertxVersion() {
-        try (InputStream in = Vertx.class.getResourceAsStream("/META-INF/vertx/vertx-version.txt")) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
-        } catch (IOException unreadable) {
-            throw new UncheckedIOException(unreadable);
-        }
     }
 }

@@ -19,7 +19,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
-import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
@@ -36,7 +35,7 @@ import org.springframework.context.annotation.Import;
             WebMvcAutoConfiguration.class,
             ErrorMvcAutoConfiguration.class
         })
-@Import(ServletServer.class)
+@Import({ServletServer.class, CoreServlet.Registered.class})
 class JettyFramework {
     /** As Jetty has them by default. */
     private static final int MIN_THREADS = 8;
@@ -45,11 +44,6 @@ class JettyFramework {
 
     /** Spring Boot would wait 10 s for kept connections that are idle when the service stops. */
     private static final long IDLE_AT_STOP_MS = 1000;
-
-    @Bean
-    ServletRegistrationBean<CoreServlet> coreServlet(Core core) {
-        return CoreServlet.registered(core);
-    }
 
     @Bean
     WebServerFactoryCustomizer<JettyServletWebServerFactory> limits(Core core, Settings settings) {

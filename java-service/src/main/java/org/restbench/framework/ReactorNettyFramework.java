@@ -39,17 +39,15 @@ import reactor.netty.resources.LoopResources;
 class ReactorNettyFramework {
     @Bean
     ServerLifecycle reactorNettyServer(Core core, Settings settings) {
-        return new ServerLifecycle(new Server(core, settings), settings);
+        return new Server(core, settings);
     }
 
     /** Its HTTP server, with one handler for all paths. */
-    private static final class Server implements ServerLifecycle.Server {
+    private static final class Server extends ServerLifecycle {
         private static final Logger LOG = LoggerFactory.getLogger(Server.class);
 
         private static final Duration LOOP_END = Duration.ofSeconds(1);
 
-        private final Core core;
-        private final Settings settings;
         private final ExecutorService threads = EventLoopExchange.threads("reactor");
         private final Executor handoff;
 
@@ -57,13 +55,12 @@ class ReactorNettyFramework {
         private DisposableServer server;
 
         Server(Core core, Settings settings) {
-            this.core = core;
-            this.settings = settings;
+            super(core, settings);
             this.handoff = settings.runsInLoop() ? null : threads;
         }
 
         @Override
-        public void listen() {
+        void listen() {
             loop = LoopResources.create("reactor-loop", 1, true);
             HttpServer options = HttpServer.create()
                     .host(settings.host())
@@ -90,7 +87,7 @@ class ReactorNettyFramework {
         }
 
         @Override
-        public void drain(Duration patience) {
+        void drain(Duration patience) {
             try {
                 server.disposeNow(patience);
             } catch (IllegalStateException late) {
@@ -116,7 +113,6 @@ class ReactorNettyFramework {
             request.withConnection(connection -> channel = connection.channel());
         }
 
-        /** Its answer, now or later. */
         Publisher<Void> handle(Core core) {
             HttpHeaders headers = request.requestHeaders();
             String target = request.uri();

@@ -1,40 +1,37 @@
 package org.restbench.framework;
 
 import java.time.Duration;
+import org.restbench.core.Core;
 import org.restbench.settings.Settings;
 import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.context.SmartLifecycle;
 
 /** Starts and stops with Spring a server that Spring does not know. */
-final class ServerLifecycle implements SmartLifecycle, Framework.Listener {
-    interface Server {
-        /** Returns once it serves. */
-        void listen();
-
-        int port();
-
-        /**
-         * Takes nothing new, lets what is in flight end, and closes.
-         *
-         * @param patience for what is in flight; then it is cut off
-         */
-        void drain(Duration patience);
-    }
-
-    private final Server server;
-    private final Settings settings;
+abstract class ServerLifecycle implements SmartLifecycle, Framework.Listener {
+    final Core core;
+    final Settings settings;
     private volatile boolean running;
 
-    ServerLifecycle(Server server, Settings settings) {
-        this.server = server;
+    ServerLifecycle(Core core, Settings settings) {
+        this.core = core;
         this.settings = settings;
     }
+
+    /** Returns once it serves. */
+    abstract void listen();
+
+    /**
+     * Takes nothing new, lets what is in flight end, and closes.
+     *
+     * @param patience for what is in flight; then it is cut off
+     */
+    abstract void drain(Duration patience);
 
     /** @throws PortInUseException where another program listens there */
     @Override
     public void start() {
         try {
-            server.listen();
+            listen();
         } catch (RuntimeException failed) {
             PortInUseException.throwIfPortBindingException(failed, settings::port);
             throw failed;
@@ -42,15 +39,10 @@ final class ServerLifecycle implements SmartLifecycle, Framework.Listener {
         running = true;
     }
 
-    @Override
-    public int port() {
-        return server.port();
-    }
-
     /** Returns when all is answered and closed. */
     @Override
     public void stop() {
-        server.drain(Duration.ofSeconds(settings.stopSeconds()));
+        drain(Duration.ofSeconds(settings.stopSeconds()));
         running = false;
     }
 

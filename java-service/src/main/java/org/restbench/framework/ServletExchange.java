@@ -6,7 +6,6 @@ import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import org.restbench.core.Core;
@@ -24,21 +23,12 @@ import org.slf4j.LoggerFactory;
  * <p>That a client has gone is noticed only when it is sent to: a servlet container does not look at a connection whose
  * request it has read. So every request is run.
  */
-final class ServletExchange {
+record ServletExchange(HttpServletRequest request, HttpServletResponse response) {
     private static final Logger LOG = LoggerFactory.getLogger(ServletExchange.class);
 
     /** Attribute of a request whose answer the container asks for. */
     private static final String REPLY = ServletExchange.class.getName() + ".reply";
 
-    private final HttpServletRequest request;
-    private final HttpServletResponse response;
-
-    ServletExchange(HttpServletRequest request, HttpServletResponse response) {
-        this.request = request;
-        this.response = response;
-    }
-
-    /** Answers it, now or later. */
     void handle(Core core) {
         if (request.getDispatcherType() == DispatcherType.ERROR) {
             sendForContainer(core);
@@ -145,15 +135,11 @@ final class ServletExchange {
     }
 
     private void send(Reply reply) {
-        byte[] body = reply.body();
         try {
             response.setStatus(reply.status());
             reply.headers().forEach(response::setHeader);
-            response.setContentLength(body.length);
-            OutputStream out = response.getOutputStream();
-            out.write(body, 0, body.length - 1);
-            reply.sent();
-            out.write(body, body.length - 1, 1);
+            response.setContentLength(reply.body().length);
+            reply.writeTo(response.getOutputStream());
             response.flushBuffer(); // so that the answer has left when the container takes the request for done
         } catch (IOException | IllegalStateException gone) { // the latter where the container has ended the request
             LOG.debug("the client went away before it had its answer: {}", gone.toString()); // no one to answer

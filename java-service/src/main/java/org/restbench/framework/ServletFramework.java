@@ -1,13 +1,10 @@
 package org.restbench.framework;
 
-import org.restbench.core.Core;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
-import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -20,10 +17,5 @@ import org.springframework.context.annotation.Import;
             WebMvcAutoConfiguration.class,
             ErrorMvcAutoConfiguration.class
         })
-@Import(TomcatServer.class)
-class ServletFramework {
-    @Bean
-    ServletRegistrationBean<CoreServlet> coreServlet(Core core) {
-        return CoreServlet.registered(core);
-    }
-}
+@Import({TomcatServer.class, CoreServlet.Registered.class})
+class ServletFramework {}

@@ -1,10 +1,8 @@
 package org.restbench.framework;
 
-import org.restbench.core.Core;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -15,10 +13,5 @@ import org.springframework.context.annotation.Import;
             JettyServletWebServerAutoConfiguration.class, // of two servers Spring Boot would take Jetty
             ErrorMvcAutoConfiguration.class // errors are the core's
         })
-@Import(TomcatServer.class)
-class TomcatFramework {
-    @Bean
-    CoreController coreController(Core core) {
-        return new CoreController(core);
-    }
-}
+@Import({TomcatServer.class, CoreController.class})
+class TomcatFramework {}

@@ -33,12 +33,10 @@ import org.springframework.context.annotation.Configuration;
 class VertxFramework {
     @Bean
     ServerLifecycle vertxServer(Core core, Settings settings) {
-        return new ServerLifecycle(new Server(core, settings), settings);
+        return new Server(core, settings);
     }
 
-    private static final class Server implements ServerLifecycle.Server {
-        private final Core core;
-        private final Settings settings;
+    private static final class Server extends ServerLifecycle {
         private final ExecutorService threads = EventLoopExchange.threads("vertx");
         private final Executor handoff;
 
@@ -46,13 +44,12 @@ class VertxFramework {
         private HttpServer server;
 
         Server(Core core, Settings settings) {
-            this.core = core;
-            this.settings = settings;
+            super(core, settings);
             this.handoff = settings.runsInLoop() ? null : threads;
         }
 
         @Override
-        public void listen() {
+        void listen() {
             vertx = Vertx.vertx(new VertxOptions()
                     .setEventLoopPoolSize(1)
                     .setWorkerPoolSize(1)
@@ -82,7 +79,7 @@ class VertxFramework {
         }
 
         @Override
-        public void drain(Duration patience) {
+        void drain(Duration patience) {
             await(server.shutdown(patience.toMillis(), TimeUnit.MILLISECONDS));
             await(vertx.close());
             threads.shutdown();
@@ -107,7 +104,6 @@ class VertxFramework {
             this.handoff = handoff;
         }
 
-        /** Answers it, now or later. */
         void handle(Core core) {
             response.closeHandler(gone -> closed = true);
             Opened opened = core.open(new Head(

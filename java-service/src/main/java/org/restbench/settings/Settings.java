@@ -74,6 +74,7 @@ public record Settings(
     private static final long CONNECTION_BYTES = 137 << 10;
 
     private static final String LOOP = "loop";
+    private static final int HIGHEST_PORT = 65_535;
     private static final int MOST_CONNECTIONS = 2000;
     private static final int HOUR_SECONDS = 3600;
 
@@ -88,7 +89,7 @@ public record Settings(
         long heldConnections = Math.max(1, heapBytes / 4 / CONNECTION_BYTES);
         return new Settings(
                 read.host("RESTBENCH_HOST", "127.0.0.1"),
-                read.integer("RESTBENCH_PORT", 8080, 0, 65_535),
+                read.integer("RESTBENCH_PORT", 8080, 0, HIGHEST_PORT),
                 variables.getOrDefault("RESTBENCH_FRAMEWORK", "tomcat"),
                 read.handoff("RESTBENCH_HANDOFF"),
                 read.integer("RESTBENCH_MAX_BODY_BYTES", 64 << 20, 1, LARGEST_BODY_LIMIT),
@@ -109,7 +110,7 @@ public record Settings(
                 variables.containsKey("RESTBENCH_POOL_THREADS") ? read.integer("RESTBENCH_POOL_THREADS", 0, 1, 999) : 0,
                 new DatabaseSettings(
                         read.database("RESTBENCH_DATABASE_URL"),
-                        read.path("RESTBENCH_DATABASE_PASSWORD_FILE", Files::isReadable, "a file that can be read"),
+                        read.path("RESTBENCH_DATABASE_PASSWORD_FILE", Reading::isFile, "a file that can be read"),
                         read.integer("RESTBENCH_DATABASE_CONNECTIONS", 20, 1, 150),
                         read.integer("RESTBENCH_MAX_MESSAGE_CHARACTERS", 65_536, 1, 1 << 20),
                         read.integer("RESTBENCH_RECEIPT_SECONDS", 600, 1, 24 * HOUR_SECONDS),
@@ -132,10 +133,14 @@ public record Settings(
         /** The value is not shown where it is wrong: it may hold a password. */
         URI database(String variable) {
             String value = variables.get(variable);
-            if (value == null || DATABASE.matcher(value).matches()) {
-                return value == null ? null : URI.create(value);
+            if (value == null) {
+                return null;
             }
-            throw new InvalidSetting(variable, "...", "postgresql://USER@HOST:PORT/NAME, without a password");
+            URI url = DATABASE.matcher(value).matches() ? URI.create(value) : null;
+            if (url == null || url.getHost() == null || url.getPort() > HIGHEST_PORT) { // no host would be localhost
+                throw new InvalidSetting(variable, "...", "postgresql://USER@HOST:PORT/NAME, without a password");
+            }
+            return url;
         }
 
         Path path(String variable, Predicate<Path> isRight, String allowed) {
@@ -144,6 +149,11 @@ public record Settings(
                 return value == null ? null : Path.of(value);
             }
             throw new InvalidSetting(variable, value, allowed);
+        }
+
+        /** Maybe a pipe. */
+        static boolean isFile(Path path) {
+            return Files.isReadable(path) && !Files.isDirectory(path);
         }
 
         String handoff(String variable) {

@@ -72,7 +72,7 @@ final class CxfEndpoint {
     private Object invoke(Exchange exchange, Object parts) {
         SoapCall call = callOf(exchange);
         Object message = ((List<?>) parts).get(0);
-        return new MessageContentsList(call.run(service.operation(message)));
+        return new MessageContentsList(call.run(service.operation().apply(message)));
     }
 
     /** Never throws. */

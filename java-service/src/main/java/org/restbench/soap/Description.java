@@ -1,12 +1,10 @@
 package org.restbench.soap;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.restbench.core.Head;
 import org.restbench.core.Page;
+import org.restbench.core.Pages;
 import org.restbench.core.Refusal;
 import org.restbench.core.Refused;
 import org.restbench.core.Reply;
@@ -43,10 +41,6 @@ record Description(Service service) implements Page {
     }
 
     private static String read(String file) {
-        try (InputStream in = Description.class.getResourceAsStream("/contract/soap/" + file)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException unreadable) {
-            throw new UncheckedIOException(unreadable);
-        }
+        return new String(Pages.read("contract/soap/" + file), StandardCharsets.UTF_8);
     }
 }

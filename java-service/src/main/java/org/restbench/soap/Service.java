@@ -1,28 +1,25 @@
 package org.restbench.soap;
 
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.restbench.execution.Technique;
 
 /**
  * A SOAP service of the contract, which has one operation.
  *
- * @see SoapProtocol
+ * @param name its file's in {@code contract/soap}, and the last part of its namespace
+ * @param serviceName as the WSDL calls it
+ * @param port as the WSDL calls its port type and its port
+ * @param isTakenBy whether a strategy offers it
+ * @param operation makes it of the one part of a request, as JAXB has read it
  */
-interface Service {
-    /** Its file's name in {@code contract/soap}, and the last part of its namespace. */
-    String name();
-
-    /** As the WSDL calls it. */
-    String serviceName();
-
-    /** As the WSDL calls its port type and its port. */
-    Class<?> port();
-
-    boolean isTakenBy(Technique technique);
-
-    /** @param message the one part of a request, as JAXB has read it */
-    Operation<?, ?> operation(Object message);
-
-    default String namespace() {
-        return "urn:restbench:" + name();
+record Service(
+        String name,
+        String serviceName,
+        Class<?> port,
+        Predicate<Technique> isTakenBy,
+        Function<Object, Operation<?, ?>> operation) {
+    String namespace() {
+        return "urn:restbench:" + name;
     }
 }

@@ -7,7 +7,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Workloads;
 import org.restbench.core.Call;
@@ -18,11 +17,7 @@ import org.restbench.core.Refusal;
 import org.restbench.core.Reply;
 import org.restbench.execution.Technique;
 import org.restbench.workload.Workload;
-import org.restbench.workload.matrix.MatrixProduct;
-import org.restbench.workload.matrix.MatrixRequest;
 import org.restbench.workload.npb.Kernel;
-import org.restbench.workload.npb.NpbRequest;
-import org.restbench.workload.npb.NpbResult;
 
 /**
  * SOAP 1.1 by Apache CXF, which reads and writes XML on the server's thread before and after the strategy: as JAX-WS
@@ -51,19 +46,19 @@ public final class SoapProtocol implements Protocol {
      * @param mostElements of a product
      */
     public static List<SoapProtocol> of(Workloads workloads, List<Kernel> kernels, int mostElements) {
-        Map<String, CodedWorkload<?, ?>> byName = workloads.byName();
-        @SuppressWarnings("unchecked") // the workload of this name
-        Workload<MatrixRequest, MatrixProduct> matrix =
-                (Workload<MatrixRequest, MatrixProduct>) byName.get("matrix").workload();
-        Map<String, NpbService.Kernel> npb = new LinkedHashMap<>();
+        Map<String, KernelRun.Kernel> npb = new LinkedHashMap<>();
         for (Kernel kernel : kernels) {
-            CodedWorkload<?, ?> coded = byName.get("npb-" + kernel.name().toLowerCase(Locale.ROOT));
-            @SuppressWarnings("unchecked") // the workload of this name
-            Workload<NpbRequest, NpbResult> workload = (Workload<NpbRequest, NpbResult>) coded.workload();
-            npb.put(kernel.name(), new NpbService.Kernel(workload, new NpbJson(kernel)));
+            String name = "npb-" + kernel.name().toLowerCase(Locale.ROOT);
+            npb.put(kernel.name(), new KernelRun.Kernel(named(name, workloads), new NpbJson(kernel)));
         }
         return List.of(
-                new SoapProtocol(new MatrixService(matrix, mostElements)), new SoapProtocol(new NpbService(npb)));
+                new SoapProtocol(Multiplication.service(named("matrix", workloads), mostElements)),
+                new SoapProtocol(KernelRun.service(npb)));
+    }
+
+    @SuppressWarnings("unchecked") // the workload of this name
+    private static <I, O> Workload<I, O> named(String name, Workloads workloads) {
+        return (Workload<I, O>) workloads.byName().get(name).workload();
     }
 
     @Override
@@ -78,7 +73,7 @@ public final class SoapProtocol implements Protocol {
 
     @Override
     public boolean isTakenBy(Technique technique) {
-        return service.isTakenBy(technique);
+        return service.isTakenBy().test(technique);
     }
 
     @Override

@@ -25,7 +25,9 @@ public interface Workload<I, O> extends AutoCloseable {
     String name();
 
     /** What compute's operations are: in work of one kind each takes about the same time. */
-    String kind(I input);
+    default String kind(I input) {
+        return name();
+    }
 
     /** How many operations compute has before it. */
     long operations(I input);

@@ -39,23 +39,20 @@ import org.springframework.context.annotation.Configuration;
 class HelidonFramework {
     @Bean
     ServerLifecycle helidonServer(Core core, Settings settings) {
-        return new ServerLifecycle(new Server(core, settings), settings);
+        return new Server(core, settings);
     }
 
     /** Its HTTP server, with one handler for all paths. */
-    private static final class Server implements ServerLifecycle.Server {
-        private final Core core;
-        private final Settings settings;
+    private static final class Server extends ServerLifecycle {
         private WebServer server;
         private volatile boolean stopping;
 
         Server(Core core, Settings settings) {
-            this.core = core;
-            this.settings = settings;
+            super(core, settings);
         }
 
         @Override
-        public void listen() {
+        void listen() {
             requireFreePort();
             Duration keepAlive = Duration.ofSeconds(settings.keepAliveSeconds());
             server = WebServer.builder()
@@ -113,7 +110,7 @@ class HelidonFramework {
         }
 
         @Override
-        public void drain(Duration patience) {
+        void drain(Duration patience) {
             stopping = true;
             server.stop();
         }
@@ -157,15 +154,13 @@ class HelidonFramework {
                 reply.sent();
                 response.send(body); // with its head: a stream writes twice
             } else {
-                sendInTwo(reply, body.length - 1, response);
+                sendInTwo(reply, response);
             }
         }
 
-        private static void sendInTwo(Reply reply, int last, ServerResponse response) {
+        private static void sendInTwo(Reply reply, ServerResponse response) {
             try (OutputStream out = response.outputStream()) {
-                out.write(reply.body(), 0, last);
-                reply.sent();
-                out.write(reply.body(), last, 1);
+                reply.writeTo(out);
             } catch (IOException gone) {
                 throw new UncheckedIOException(gone); // Helidon closes the connection
             } finally {

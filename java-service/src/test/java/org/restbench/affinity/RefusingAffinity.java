@@ -1,7 +1,7 @@
 package org.restbench.affinity;
 
 import java.util.BitSet;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 
 /** An operating system that pins nothing. */
 public final class RefusingAffinity implements CoreAffinity {
@@ -16,20 +16,20 @@ public final class RefusingAffinity implements CoreAffinity {
     }
 
     /**
-     * A real one that can be told what to say of the thread's cores.
+     * A real one whose word on a thread's cores goes through a test.
      *
-     * @param seen what it says; the truth while it holds null
+     * @param told what is said, of what is so; called by the thread that asks
      */
-    public record Pretending(CoreAffinity real, AtomicReference<BitSet> seen) implements CoreAffinity {
+    public record Overheard(UnaryOperator<BitSet> told) implements CoreAffinity {
         @Override
         public BitSet coresOfProcess() {
-            return real.coresOfProcess();
+            return new OpenHftAffinity().coresOfProcess();
         }
 
         @Override
         public PinnedCore pinCurrentThread(int core) {
-            PinnedCore pin = real.pinCurrentThread(core);
-            return () -> seen.get() == null ? pin.allowedCores() : seen.get();
+            PinnedCore pin = new OpenHftAffinity().pinCurrentThread(core);
+            return () -> told.apply(pin.allowedCores());
         }
     }
 }

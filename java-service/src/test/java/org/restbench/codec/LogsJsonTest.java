@@ -2,6 +2,7 @@ package org.restbench.codec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.restbench.workload.TestLoops.IN_ORDER;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
@@ -78,7 +79,7 @@ class LogsJsonTest {
         LogsRequest request =
                 decode(Collections.nCopies(100, "\"took 4001 ms\"").toString());
         long answer = new LogsJson()
-                .encode(new LogsWorkload().compute(request, (units, unitsPerTask, body) -> body.run(0, units)))
+                .encode(new LogsWorkload().compute(request, IN_ORDER))
                 .length;
         assertThat(new LogsWorkload().workingBytes(request)).isBetween(2 * answer, 20 * answer);
     }

@@ -107,9 +107,7 @@ class MatrixTextTest {
                 "\"1,-\""
             })
     void refuses_lists_that_are_none(String value) {
-        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":" + value + "}]},"
-                + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}}";
-        assertThatThrownBy(() -> decode(body)).isInstanceOf(InvalidRequest.class);
+        assertThatThrownBy(() -> decode(body(value))).isInstanceOf(InvalidRequest.class);
     }
 
     private static MatrixRequest decode(String body) {
@@ -118,10 +116,12 @@ class MatrixTextTest {
 
     /** One element, as a string and as an array. */
     private static List<String> bodiesOf(String element) {
-        return Stream.of("\"" + element + "\"", "[" + element + "]")
-                .map(value -> "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":" + value + "}]},"
-                        + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}}")
-                .toList();
+        return List.of(body("\"" + element + "\""), body("[" + element + "]"));
+    }
+
+    private static String body(String value) {
+        return "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":" + value + "}]},"
+                + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}}";
     }
 
     @ParameterizedTest

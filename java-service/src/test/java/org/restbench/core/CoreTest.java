@@ -18,19 +18,18 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.Workloads;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
+import org.restbench.execution.StrategiesOf;
 import org.restbench.execution.Technique;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
@@ -45,13 +44,7 @@ class CoreTest {
     private static final long BUDGET_BYTES = 4 << 20;
     private static final String JSON = "application/json";
 
-    private final Strategies strategies = new Strategies(
-            new OpenHftAffinity(),
-            List.of(new OpenHftAffinity().coresOfProcess().nextSetBit(0)),
-            2,
-            4,
-            400,
-            0);
+    private final Strategies strategies = StrategiesOf.cores(2);
     private final Held held = new Held();
     private final MemoryBudget memory = new MemoryBudget(BUDGET_BYTES);
     private final Admission admission = new Admission(2);
@@ -65,19 +58,8 @@ class CoreTest {
 
         @Override
         public <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
-            CompletableFuture<byte[]> done = new CompletableFuture<>();
-            answer.whenComplete((bytes, thrown) -> {
-                if (thrown == null) {
-                    done.complete(job.clock().serialize(() -> bytes));
-                } else {
-                    done.completeExceptionally(thrown);
-                }
-            });
-            return done;
+            return answer.thenApply(bytes -> job.clock().serialize(() -> bytes));
         }
-
-        @Override
-        public void close(Deadline deadline) {}
     }
 
     private Core core() {
@@ -302,32 +284,6 @@ class CoreTest {
                 .sum();
         assertThat(toldMillis).isLessThan(ranMillis + 0.002); // four numbers are rounded
         sent(reply);
-    }
-
-    @Test
-    void memory_that_others_hold_is_008() {
-        try (MemoryBudget.Hold others = memory.hold(BUDGET_BYTES - 1000)) {
-            assertThat(others.bytes()).isPositive();
-            assertThat(answer(post("/matrix/serial", BODY.length()), BODY)).isEqualTo("503 008");
-            assertThat(answer(post("/matrix/serial", -1), BODY)).isEqualTo("503 008");
-        }
-    }
-
-    @Test
-    void a_request_nobody_waits_for_is_not_run() {
-        AtomicBoolean wanted = new AtomicBoolean(false);
-        Head head = new Head("POST", "/matrix/pinned", null, JSON, BODY.length(), wanted::get);
-        assertThat(answer(head, BODY)).isEqualTo("503 008");
-        wanted.set(true);
-        assertThat(answer(head, BODY)).startsWith("200");
-    }
-
-    @Test
-    void a_fault_and_the_end_of_memory_are_answers_too() {
-        Exchange fault = (Exchange) core.open(post("/matrix/held", 0));
-        CompletionStage<Reply> reply = fault.run();
-        held.answer.completeExceptionally(new OutOfMemoryError("not really"));
-        assertThat(sent(reply.toCompletableFuture().join())).isEqualTo("503 008");
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.restbench.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.restbench.execution.Jobs.await;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,12 +71,6 @@ class AdaptiveStrategyTest {
 
     private void laterOn() {
         nanos.addAndGet(2 * RecentConcurrency.PERIOD_NANOS);
-    }
-
-    private static void await(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            Thread.onSpinWait();
-        }
     }
 
     @Test
@@ -175,12 +169,7 @@ class AdaptiveStrategyTest {
         List<Thread> callers = new ArrayList<>();
         List<Observed> waiting = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
-            Observed each = new Observed(1, 1, 2, LONG) {
-                @Override
-                public boolean isBlocking() {
-                    return true;
-                }
-            };
+            Observed each = Observed.blocking(2, LONG);
             waiting.add(each);
             Thread caller = new Thread(() -> each.under(adaptive));
             caller.start();
@@ -192,23 +181,6 @@ class AdaptiveStrategyTest {
         assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
         waiting.forEach(Observed::release);
         await(() -> callers.stream().noneMatch(Thread::isAlive));
-    }
-
-    @Test
-    void a_thread_of_low_priority_outlives_an_error() {
-        crowd();
-        for (Error error : List.of(new OutOfMemoryError("not really"), new NoClassDefFoundError("x"))) {
-            for (int i = 0; i <= CORES; i++) {
-                Observed failing = new Observed(1, 1, 1, LONG) {
-                    @Override
-                    public byte[] encode(String output) {
-                        throw error;
-                    }
-                };
-                assertThatThrownBy(() -> failing.under(adaptive)).isSameAs(error);
-            }
-        }
-        assertThat(new Observed(100, 1, 1, LONG).under(adaptive)).containsExactly(1);
     }
 
     @Test

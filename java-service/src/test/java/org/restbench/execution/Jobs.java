@@ -28,6 +28,12 @@ final class Jobs {
         return new Job<>(new CodedWorkload<>(workload, codec), body, Query.NONE, memory, limits, isWanted);
     }
 
+    static void await(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            Thread.onSpinWait();
+        }
+    }
+
     /** Waits for the answer, or throws what a stage threw. */
     static byte[] answer(CompletionStage<byte[]> stage) {
         try {

@@ -4,7 +4,6 @@ import org.restbench.codec.Codec;
 import org.restbench.codec.Query;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
 /** A loop of four units in tasks of two, and nothing else. */
@@ -21,11 +20,6 @@ record LoopOnly(ParallelLoop.Body loopBody) implements Workload<Integer, Integer
     @Override
     public long workingBytes(Integer input) {
         return 0;
-    }
-
-    @Override
-    public String kind(Integer input) {
-        return "loop";
     }
 
     @Override
@@ -47,10 +41,5 @@ record LoopOnly(ParallelLoop.Body loopBody) implements Workload<Integer, Integer
     @Override
     public byte[] encode(Integer output) {
         return new byte[0];
-    }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return null;
     }
 }

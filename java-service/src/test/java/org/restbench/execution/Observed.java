@@ -13,7 +13,6 @@ import org.restbench.codec.Codec;
 import org.restbench.codec.Query;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
 /** A workload that writes down which threads ran it, which units each body got, and how many bodies ran at once. */
@@ -40,6 +39,21 @@ class Observed implements Workload<String, String>, Codec<String, String> {
         this.unitsPerTask = unitsPerTask;
         this.together = new CountDownLatch(together);
         this.operations = operations;
+    }
+
+    /** One step that waits, as for a database, and needs no core. */
+    static Observed blocking(int together, long operations) {
+        return new Observed(1, 1, together, operations) {
+            @Override
+            public boolean hasLoops() {
+                return false;
+            }
+
+            @Override
+            public boolean isBlocking() {
+                return true;
+            }
+        };
     }
 
     byte[] under(ExecutionStrategy strategy) {
@@ -106,11 +120,6 @@ class Observed implements Workload<String, String>, Codec<String, String> {
     public byte[] encode(String output) {
         stages.put("serialize", Thread.currentThread());
         return new byte[] {1};
-    }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return null;
     }
 
     /** Lets bodies go on that wait for others which never come. */

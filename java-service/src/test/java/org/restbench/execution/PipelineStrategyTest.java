@@ -2,11 +2,11 @@ package org.restbench.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.restbench.execution.Jobs.await;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -24,12 +24,6 @@ class PipelineStrategyTest {
     @AfterEach
     void close() {
         strategy.close(Deadline.afterSeconds(5));
-    }
-
-    private static void await(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            Thread.onSpinWait();
-        }
     }
 
     @Test
@@ -79,12 +73,7 @@ class PipelineStrategyTest {
     @Test
     void requests_that_wait_in_compute_wait_together() {
         List<Observed> waiting = IntStream.range(0, 20)
-                .mapToObj(i -> (Observed) new Observed(1, 1, 2) {
-                    @Override
-                    public boolean isBlocking() {
-                        return true;
-                    }
-                })
+                .mapToObj(i -> Observed.blocking(2, 1))
                 .toList();
         List<CompletionStage<byte[]>> answers =
                 waiting.stream().map(it -> it.start(strategy)).toList();

@@ -9,16 +9,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.restbench.workload.InvalidRequest;
-import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.Workload;
 
 /** Each strategy IS what its name says. */
 @Timeout(300)
@@ -31,11 +27,7 @@ class StrategiesTest {
     }
 
     private ExecutionStrategy strategy(String name) {
-        return strategies.all().stream()
-                .filter(technique -> technique.name().equals(name))
-                .findFirst()
-                .orElseThrow()
-                .strategy();
+        return StrategiesOf.named(name, strategies);
     }
 
     @Test
@@ -203,74 +195,15 @@ class StrategiesTest {
         for (int[] asked : new int[][] {{0, 20}, {7, 7}}) {
             WorkerPool pool = new WorkerPool(asked[0], 3);
             try {
-                Blocking blocking = new Blocking(asked[1]);
+                Observed blocking = Observed.blocking(asked[1], 1);
                 List<CompletionStage<byte[]>> answers = IntStream.range(0, 2 * asked[1])
                         .mapToObj(i -> blocking.start(pool))
                         .toList();
                 answers.forEach(Jobs::answer);
-                assertThat(blocking.names).hasSize(asked[1]).contains("worker-pool-" + asked[1]);
+                assertThat(blocking.threadNames()).hasSize(asked[1]).contains("worker-pool-" + asked[1]);
             } finally {
                 pool.close(ExecutionStrategy.Deadline.afterSeconds(60));
             }
-        }
-    }
-
-    /** Waits until so many are in compute at once, and never more. */
-    private static final class Blocking extends CyclicBarrier {
-        private final Set<String> names = ConcurrentHashMap.newKeySet();
-
-        Blocking(int together) {
-            super(together);
-        }
-
-        CompletionStage<byte[]> start(ExecutionStrategy strategy) {
-            LoopOnly loop = new LoopOnly((from, to) -> {
-                names.add(Thread.currentThread().getName());
-                try {
-                    await(60, TimeUnit.SECONDS);
-                } catch (Exception alone) {
-                    throw new IllegalStateException(alone);
-                }
-            });
-            return strategy.execute(Jobs.of(new Waiting(loop), loop));
-        }
-    }
-
-    /** A blocking workload of one step. */
-    private record Waiting(LoopOnly loop) implements Workload<Integer, Integer> {
-        @Override
-        public String name() {
-            return "waiting";
-        }
-
-        @Override
-        public String kind(Integer input) {
-            return name();
-        }
-
-        @Override
-        public long operations(Integer input) {
-            return 1;
-        }
-
-        @Override
-        public long workingBytes(Integer input) {
-            return 0;
-        }
-
-        @Override
-        public boolean isBlocking() {
-            return true;
-        }
-
-        @Override
-        public boolean hasLoops() {
-            return false;
-        }
-
-        @Override
-        public Integer compute(Integer input, ParallelLoop parallel) {
-            return loop.compute(input, parallel);
         }
     }
 
@@ -290,7 +223,7 @@ class StrategiesTest {
     @Test
     void a_workload_without_loops_is_offered_where_nothing_is_cut() {
         List<String> names = strategies.all().stream()
-                .filter(each -> each.takes(new Waiting(null)))
+                .filter(each -> each.takes(Observed.blocking(1, 1)))
                 .map(Technique::name)
                 .toList();
         assertThat(names).startsWith("serial", "pinned", "pipeline", "worker-pool");

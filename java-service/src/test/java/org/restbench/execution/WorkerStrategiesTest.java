@@ -11,22 +11,19 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.affinity.RefusingAffinity;
-import org.restbench.codec.Codec;
 import org.restbench.codec.Query;
 import org.restbench.execution.ExecutionStrategy.Deadline;
 import org.restbench.execution.ExecutionStrategy.StrategyFault;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.RequestId;
-import org.restbench.workload.Workload;
 
 /** Strategies that move a request to threads of their own: what pinned is, and what it has in common with pipeline. */
 @Timeout(300)
@@ -41,11 +38,7 @@ class WorkerStrategiesTest {
     }
 
     private ExecutionStrategy strategy(String name) {
-        return strategies.all().stream()
-                .filter(technique -> technique.name().equals(name))
-                .findFirst()
-                .orElseThrow()
-                .strategy();
+        return StrategiesOf.named(name, strategies);
     }
 
     @Test
@@ -93,17 +86,17 @@ class WorkerStrategiesTest {
     void pinned_fails_once_somebody_has_moved_its_thread_until_it_is_moved_back() {
         BitSet elsewhere = new BitSet();
         elsewhere.set(CORE + 1);
-        AtomicReference<BitSet> seen = new AtomicReference<>();
-        RefusingAffinity.Pretending affinity = new RefusingAffinity.Pretending(new OpenHftAffinity(), seen);
-        PinnedStrategy moved = new PinnedStrategy(affinity, List.of(CORE));
+        AtomicReference<BitSet> pretended = new AtomicReference<>();
+        UnaryOperator<BitSet> told = seen -> pretended.get() == null ? seen : pretended.get();
+        PinnedStrategy moved = new PinnedStrategy(new RefusingAffinity.Overheard(told), List.of(CORE));
         try {
             assertThat(new Observed(4, 2, 1).under(moved)).containsExactly(1);
-            seen.set(elsewhere);
+            pretended.set(elsewhere);
             awaitAnswers(moved, false);
             assertThatThrownBy(() -> new Observed(4, 2, 1).under(moved))
                     .isInstanceOf(StrategyFault.class)
                     .hasMessageContaining("lost");
-            seen.set(null);
+            pretended.set(null);
             awaitAnswers(moved, true);
         } finally {
             moved.close(Deadline.afterSeconds(5));
@@ -113,9 +106,12 @@ class WorkerStrategiesTest {
     /** A look is a call of the kernel, some microseconds: on the one worker each request would pay for it. */
     @Test
     void pinned_looks_after_its_pin_outside_of_requests() {
-        OpenHftAffinity real = new OpenHftAffinity();
         Set<String> looking = ConcurrentHashMap.newKeySet();
-        PinnedStrategy pinned = new PinnedStrategy(new Noting(real, looking), List.of(CORE));
+        UnaryOperator<BitSet> noted = seen -> {
+            looking.add(Thread.currentThread().getName());
+            return seen;
+        };
+        PinnedStrategy pinned = new PinnedStrategy(new RefusingAffinity.Overheard(noted), List.of(CORE));
         try {
             while (looking.isEmpty()) {
                 new Observed(4, 2, 1).under(pinned);
@@ -123,23 +119,6 @@ class WorkerStrategiesTest {
             assertThat(looking).containsExactly("pin-watch");
         } finally {
             pinned.close(Deadline.afterSeconds(5));
-        }
-    }
-
-    /** Notes which threads look at a pin. */
-    private record Noting(CoreAffinity real, Set<String> looking) implements CoreAffinity {
-        @Override
-        public BitSet coresOfProcess() {
-            return real.coresOfProcess();
-        }
-
-        @Override
-        public PinnedCore pinCurrentThread(int core) {
-            PinnedCore pin = real.pinCurrentThread(core);
-            return () -> {
-                looking.add(Thread.currentThread().getName());
-                return pin.allowedCores();
-            };
         }
     }
 
@@ -161,8 +140,7 @@ class WorkerStrategiesTest {
         before.under(strategy(name));
         for (String stage : List.of("parse", "compute", "serialize")) {
             Error error = new NoClassDefFoundError(stage);
-            FailingIn failing = new FailingIn(stage, error);
-            assertThatThrownBy(() -> Jobs.answer(strategy(name).execute(Jobs.of(failing, failing))))
+            assertThatThrownBy(() -> new FailingIn(stage, error).under(strategy(name)))
                     .isSameAs(error);
         }
         Observed after = new Observed(4, 2, 1);
@@ -170,8 +148,17 @@ class WorkerStrategiesTest {
         assertThat(after.stages).isEqualTo(before.stages);
     }
 
-    /** A workload of which one stage throws. */
-    private record FailingIn(String stage, Error error) implements Workload<String, String>, Codec<String, String> {
+    /** One stage of it throws. */
+    private static final class FailingIn extends Observed {
+        private final String stage;
+        private final Error error;
+
+        FailingIn(String stage, Error error) {
+            super(4, 2, 1);
+            this.stage = stage;
+            this.error = error;
+        }
+
         private void enter(String now) {
             if (now.equals(stage)) {
                 throw error;
@@ -179,46 +166,21 @@ class WorkerStrategiesTest {
         }
 
         @Override
-        public String name() {
-            return "failing";
-        }
-
-        @Override
-        public String kind(String input) {
-            return "failing";
-        }
-
-        @Override
-        public long workingBytes(String input) {
-            return 0;
-        }
-
-        @Override
-        public long operations(String input) {
-            return 1;
-        }
-
-        @Override
         public String decode(byte[] body, Query query, MemoryBudget.Hold memory) {
             enter("parse");
-            return "";
+            return super.decode(body, query, memory);
         }
 
         @Override
         public String compute(String input, ParallelLoop loop) {
             enter("compute");
-            return "";
+            return super.compute(input, loop);
         }
 
         @Override
         public byte[] encode(String output) {
             enter("serialize");
-            return new byte[0];
-        }
-
-        @Override
-        public RequestId identify(byte[] body) {
-            return null;
+            return super.encode(output);
         }
     }
 }

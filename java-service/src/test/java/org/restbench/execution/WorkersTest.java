@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -106,19 +107,15 @@ class WorkersTest {
         assertThat(seconds).as("a deadline for all, not one for each thread").isLessThan(5 * 3);
         for (int i = 0; i < answers.size(); i++) {
             if (!stuck.get(i).stages.containsKey("caller") && stuck.get(i) instanceof Stuck) {
-                assertFails(answers.get(i));
+                assertThat(thrown(answers.get(i))).hasCauseInstanceOf(StoppingException.class);
             }
         }
         stuck.forEach(Observed::release); // a caller gets its answer when its work has ended, and no later
-        answers.forEach(answer ->
-                answer.handle((bytes, thrown) -> thrown).toCompletableFuture().join());
+        answers.forEach(WorkersTest::thrown);
     }
 
-    private static void assertFails(CompletionStage<byte[]> answer) {
-        assertThat(answer.handle((bytes, thrown) -> thrown)
-                        .toCompletableFuture()
-                        .join())
-                .isInstanceOf(StoppingException.class);
+    private static Throwable thrown(CompletionStage<byte[]> answer) {
+        return answer.handle((bytes, thrown) -> thrown).toCompletableFuture().join();
     }
 
     /** Computing takes until it is released, whoever interrupts it. */
@@ -150,19 +147,13 @@ class WorkersTest {
 
     /** As the caller of it would wait. */
     private static CompletionStage<byte[]> onThread(Observed observed, ExecutionStrategy strategy) {
-        CompletableFuture<byte[]> answer = new CompletableFuture<>();
-        Thread caller = new Thread(
-                () -> observed.start(strategy).whenComplete((bytes, thrown) -> {
-                    if (thrown == null) {
-                        answer.complete(bytes);
-                    } else {
-                        answer.completeExceptionally(thrown);
-                    }
-                }),
-                "caller");
-        caller.setDaemon(true);
-        caller.start();
-        return answer;
+        Executor caller = task -> {
+            Thread thread = new Thread(task, "caller");
+            thread.setDaemon(true);
+            thread.start();
+        };
+        return CompletableFuture.supplyAsync(() -> observed.start(strategy), caller)
+                .thenCompose(answer -> answer);
     }
 
     @Test

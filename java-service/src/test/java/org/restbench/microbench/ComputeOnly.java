@@ -4,7 +4,6 @@ import org.restbench.codec.Codec;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
 /** A codec whose request was decoded before, and whose result nobody reads. */
@@ -23,10 +22,5 @@ record ComputeOnly<I, O>(I input) implements Codec<I, O> {
     @Override
     public byte[] encode(O output) {
         return UNWRITTEN;
-    }
-
-    @Override
-    public RequestId identify(byte[] body) {
-        return null;
     }
 }

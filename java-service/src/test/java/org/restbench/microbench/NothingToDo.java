@@ -20,11 +20,6 @@ record NothingToDo() implements Workload<Integer, Integer> {
         return "nothing";
     }
 
-    @Override
-    public String kind(Integer units) {
-        return "nothing";
-    }
-
     /** Those of a product of this size, so that a strategy that chooses takes it for one. */
     @Override
     public long operations(Integer units) {

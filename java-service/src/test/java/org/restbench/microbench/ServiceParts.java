@@ -14,7 +14,7 @@ import org.restbench.codec.Workloads;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
-import org.restbench.execution.Technique;
+import org.restbench.execution.StrategiesOf;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.settings.Cores;
@@ -44,15 +44,11 @@ public class ServiceParts {
 
     /** The names in the table of strategies. */
     List<String> strategyNames() {
-        return strategies.all().stream().map(Technique::name).toList();
+        return StrategiesOf.names(strategies);
     }
 
     ExecutionStrategy strategy(String name) {
-        return strategies.all().stream()
-                .filter(technique -> technique.name().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(name + ": not one of " + strategyNames()))
-                .strategy();
+        return StrategiesOf.named(name, strategies);
     }
 
     CodedWorkload<Object, Object> matrix() {

@@ -1,5 +1,7 @@
 package org.restbench.microbench;
 
+import static org.restbench.workload.TestLoops.IN_ORDER;
+
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -8,14 +10,12 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.restbench.workload.ParallelLoop;
 
 /** The stages before and after a computation; neither knows of a kernel. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class StageBenchmark {
     private static final String ANY_KERNEL = "native";
-    private static final ParallelLoop IN_ORDER = (units, unitsPerTask, body) -> body.run(0, units);
 
     /** A result that waits to be written. */
     @State(Scope.Benchmark)

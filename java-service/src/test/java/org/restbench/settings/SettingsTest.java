@@ -108,6 +108,7 @@ class SettingsTest {
         "RESTBENCH_POOL_THREADS,0,1 to 999",
         "RESTBENCH_DATABASE_CONNECTIONS,151,1 to 150",
         "RESTBENCH_DATABASE_PASSWORD_FILE,/no/such/file,a file that can be read",
+        "RESTBENCH_DATABASE_PASSWORD_FILE,/proc,a file that can be read",
         "RESTBENCH_MAX_MESSAGE_CHARACTERS,0,1 to 1048576",
         "RESTBENCH_RECEIPT_SECONDS,0,1 to 86400",
         "RESTBENCH_DATABASE_FREE_PATH,/no/such/file,a path that exists",
@@ -124,7 +125,14 @@ class SettingsTest {
 
     @Test
     void a_wrong_address_of_a_database_is_not_shown_as_it_may_hold_a_password() {
-        for (String wrong : List.of("postgresql://me:secret@host:1/db", "jdbc:postgresql://host:1/db", "secret", "")) {
+        for (String wrong : List.of(
+                "postgresql://me:secret@host:1/db",
+                "postgresql://me@10.0.0.256:1/db",
+                "postgresql://me@host-:1/db",
+                "postgresql://me@host:65536/db",
+                "jdbc:postgresql://host:1/db",
+                "secret",
+                "")) {
             assertThatThrownBy(() -> Settings.from(Map.of("RESTBENCH_DATABASE_URL", wrong)))
                     .hasMessage("RESTBENCH_DATABASE_URL=...: must be postgresql://USER@HOST:PORT/NAME,"
                             + " without a password");

@@ -81,7 +81,7 @@ class BackPressureTest {
         try (CallingStrategy strategy = way.strategy(new FakeClock());
                 Calls<Integer> calls = strategy.start(
                         Ways.counting(IntStream.range(0, CALLS).iterator(), pulled),
-                        new Job<>(new Ways.Numbers(), busy, (index, input, output) -> output),
+                        Ways.job(busy),
                         way.limits().withRetries(Retries.SAFE))) {
             until(() -> calls.totals().retries() > 0, "a call that waits");
             settled(pulled);

@@ -1,7 +1,6 @@
 package org.restbench.client;
 
 import java.lang.management.ManagementFactory;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.restbench.client.strategy.Strategies;
 
@@ -31,7 +30,7 @@ final class Cost {
             double best = Double.MAX_VALUE;
             for (int round = 0; round < ROUNDS; round++) {
                 long before = system.getProcessCpuTime();
-                try (CallingStrategy strategy = Strategies.of(name, 4, null, Map.of(), Loop.IN_ORDER);
+                try (CallingStrategy strategy = Strategies.of(name, 4, Loop.IN_ORDER);
                         Calls<Integer> calls = strategy.start(
                                 IntStream.range(0, CALLS).iterator(),
                                 new Job<>(CODEC, new SoakTest.Mirror(), (index, input, output) -> output),

@@ -60,9 +60,4 @@ final class FakeClock implements Clock {
             next.getValue().forEach(Runnable::run);
         }
     }
-
-    /** How many wait. */
-    synchronized int waiting() {
-        return due.values().stream().mapToInt(List::size).sum();
-    }
 }

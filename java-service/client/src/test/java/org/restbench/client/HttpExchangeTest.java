@@ -188,7 +188,7 @@ class HttpExchangeTest {
                         }
                     });
                     HttpExchange exchange = server.exchange();
-                    CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                    CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
                     Calls<Integer> calls = strategy.start(
                             IntStream.range(100, 110).iterator(),
                             new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> {
@@ -250,11 +250,9 @@ class HttpExchangeTest {
         }
         for (String name : Strategies.names()) {
             try (HttpExchange exchange = new HttpExchange(nobody, Map.of());
-                    CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                    CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
                     Calls<Integer> calls = strategy.start(
-                            IntStream.range(100, 110).iterator(),
-                            new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> output),
-                            Limits.DEFAULT)) {
+                            IntStream.range(100, 110).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
                 assertThat(calls.all())
                         .hasSize(10)
                         .allSatisfy(outcome -> assertThat(((Outcome.Failed<Integer>) outcome).kind())
@@ -273,7 +271,7 @@ class HttpExchangeTest {
                 CallingStrategy strategy = Strategies.of("sequential", 1, Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
                         IntStream.range(100, 200).iterator(),
-                        new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> output),
+                        Ways.job(exchange),
                         Limits.DEFAULT.withRetries(new Retries(10, 10, true, false, 1)))) {
             long done =
                     calls.all().stream().filter(Outcome.Done.class::isInstance).count();
@@ -304,11 +302,9 @@ class HttpExchangeTest {
         }
         try (Server server = new Server((number, connection) -> answer("silent", number, connection));
                 HttpExchange exchange = server.exchange();
-                CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(100, 108).iterator(),
-                        new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> output),
-                        Limits.DEFAULT)) {
+                        IntStream.range(100, 108).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
             until(() -> server.connections() == 8, "8 connections");
             calls.cancel();
             assertThat(calls.all()).hasSize(8).allMatch(Outcome.Cancelled.class::isInstance);

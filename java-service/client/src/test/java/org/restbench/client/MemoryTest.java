@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,7 +59,7 @@ class MemoryTest {
     public static void main(String[] arguments) throws InterruptedException {
         Exchange service = new SoakTest.Mirror();
         int done = 0;
-        try (CallingStrategy strategy = Strategies.of(arguments[0], THREADS, null, Map.of(), Loop.IN_ORDER);
+        try (CallingStrategy strategy = Strategies.of(arguments[0], THREADS, Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
                         IntStream.range(0, CALLS).mapToObj(i -> new byte[SIZE]).iterator(),
                         new Job<>(COPIES, service, (index, input, output) -> output.length),

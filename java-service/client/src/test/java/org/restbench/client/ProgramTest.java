@@ -133,24 +133,9 @@ class ProgramTest {
         assertThat(log).hasSize(20);
         JsonNode line = json.readTree(log.get(0));
         assertThat(line.propertyNames())
-                .contains(
-                        "index",
-                        "outcome",
-                        "stage",
-                        "kind",
-                        "error_code",
-                        "attempts",
-                        "status",
-                        "begun_ms",
-                        "sent_ms",
-                        "answered_ms",
-                        "ended_ms",
-                        "s_ms",
-                        "c_ms",
-                        "d_ms",
-                        "p_ms",
-                        "server_timing",
-                        "wrong");
+                .contains(("index outcome stage kind error_code attempts status begun_ms sent_ms answered_ms ended_ms "
+                                + "s_ms c_ms d_ms p_ms server_timing wrong")
+                        .split(" "));
         assertThat(line.get("outcome").asString()).isEqualTo("done");
         assertThat(line.get("status").asInt()).isEqualTo(200);
         assertThat(line.get("server_timing").asString()).isEqualTo("compute;dur=0.1");
@@ -180,6 +165,22 @@ class ProgramTest {
         assertThat(Files.readAllLines(folder.resolve("log.jsonl")).stream()
                         .map(line -> json.readTree(line).get("index").asInt()))
                 .containsExactlyInAnyOrder(3, 7);
+    }
+
+    @Test
+    void aFileIsReadForEachWorkloadAndAWrongOneIsToldEachTime() throws IOException {
+        String ofBoth = INPUT.replace("\"x\",", "\"x\",\"kernel\":\"IS\",\"class\":\"S\",");
+        Files.writeString(folder.resolve("inputs.json"), "[" + ofBoth + "]");
+        String members = "\"transport\":\"soap\",\"workload\":\"%s\",\"strategy\":\"async\",\"calls\":1";
+        for (String workload : List.of("matrix", "npb")) {
+            JsonNode told = batch("/soap/" + workload + "/serial", members.formatted(workload));
+            assertThat(told.path("done").asInt()).as("%s", told).isEqualTo(1);
+        }
+        Files.writeString(folder.resolve("inputs.json"), "[{}");
+        for (int time = 0; time < 2; time++) {
+            assertThat(batch("/soap/npb/serial", members.formatted("npb")).has("error"))
+                    .isTrue();
+        }
     }
 
     @Test

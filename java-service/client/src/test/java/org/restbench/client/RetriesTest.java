@@ -72,15 +72,9 @@ class RetriesTest {
         try (CallingStrategy strategy = way.strategy(clock);
                 Calls<Integer> calls = strategy.start(
                         way.inputs(),
-                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> output),
+                        Ways.job(service),
                         way.limits().withRetries(retries).withPerCall(Duration.ofHours(1)))) {
-            CompletableFuture<List<Outcome<Integer>>> all = CompletableFuture.supplyAsync(() -> {
-                try {
-                    return calls.all();
-                } catch (InterruptedException stopped) {
-                    throw new IllegalStateException(stopped);
-                }
-            });
+            CompletableFuture<List<Outcome<Integer>>> all = CompletableFuture.supplyAsync(() -> Ways.all(calls));
             until(
                     () -> {
                         clock.step(50_000_000);
@@ -214,7 +208,7 @@ class RetriesTest {
         try (CallingStrategy strategy = Strategies.withClock(real, new FakeClock());
                 Calls<Integer> calls = strategy.start(
                         IntStream.range(0, 10).iterator(),
-                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> output),
+                        Ways.job(service),
                         Limits.DEFAULT.withInFlight(1).withRetries(Retries.SAFE))) {
             for (int i = 1; i < 10; i++) {
                 assertThat(calls.take()).isInstanceOf(Outcome.Done.class);
@@ -234,9 +228,7 @@ class RetriesTest {
         FakeExchange service = new FakeExchange(exchange -> clock.after(takes, exchange::releaseFirst));
         try (CallingStrategy strategy = way.strategy(clock);
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 5).iterator(),
-                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> output),
-                        way.limits().withInFlight(1))) {
+                        IntStream.range(0, 5).iterator(), Ways.job(service), way.limits().withInFlight(1))) {
             CompletableFuture<Void> passing = CompletableFuture.runAsync(() -> {
                 while (service.answered() < 5) {
                     if (service.holds() > 0) {

@@ -114,11 +114,9 @@ class SoakTest {
         BitSet seen = new BitSet(CALLS);
         int failed = 0;
         try (Service service = new Service();
-                CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, CALLS).iterator(),
-                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> output),
-                        Limits.DEFAULT)) {
+                        IntStream.range(0, CALLS).iterator(), Ways.job(service), Limits.DEFAULT)) {
             for (Outcome<Integer> next = calls.take(); next != null; next = calls.take()) {
                 int index = (int) next.index();
                 assertThat(seen.get(index)).isFalse();

@@ -242,10 +242,7 @@ class StrategiesTest {
                     .map(i -> i == 20 ? StrategiesTest.<Integer, Error>fail(failure) : i)
                     .iterator();
             try (CallingStrategy strategy = way.strategy();
-                    Calls<Integer> calls = strategy.start(
-                            inputs,
-                            new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
-                            way.limits())) {
+                    Calls<Integer> calls = strategy.start(inputs, Ways.job(FakeExchange.echo()), way.limits())) {
                 for (int i = 0; i < 20; i++) {
                     assertThat(calls.take()).isInstanceOf(Outcome.Done.class);
                 }
@@ -294,19 +291,9 @@ class StrategiesTest {
         try (CallingStrategy strategy = way.strategy();
                 Calls<Integer> one = way.start(strategy, service, (index, input, output) -> output);
                 Calls<Integer> two = way.start(strategy, service, (index, input, output) -> -output)) {
-            CompletableFuture<List<Outcome<Integer>>> other = CompletableFuture.supplyAsync(() -> all(two));
-            assertThat(results(all(one)))
-                    .hasSize(50)
-                    .allMatch(text -> !text.toString().contains("-"));
+            CompletableFuture<List<Outcome<Integer>>> other = CompletableFuture.supplyAsync(() -> Ways.all(two));
+            assertThat(results(one.all())).hasSize(50).allMatch(text -> !text.toString().contains("-"));
             assertThat(other.get()).hasSize(50);
-        }
-    }
-
-    private static List<Outcome<Integer>> all(Calls<Integer> calls) {
-        try {
-            return calls.all();
-        } catch (InterruptedException stopped) {
-            throw new IllegalStateException(stopped);
         }
     }
 

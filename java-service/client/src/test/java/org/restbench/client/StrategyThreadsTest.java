@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -38,24 +39,8 @@ class StrategyThreadsTest {
         Map<String, Integer> expected = switch (way.name()) {
             case "task-pool" -> Map.of("call-pool", way.threads());
             case "async", "adaptive" -> Map.of("call-cpu", way.threads());
-            case "pipeline" ->
-                Map.of(
-                        "call-S",
-                        way.teams().get(0),
-                        "call-C",
-                        way.teams().get(1),
-                        "call-D",
-                        way.teams().get(2),
-                        "call-P",
-                        way.teams().get(3));
-            case "pipeline-async" ->
-                Map.of(
-                        "call-S",
-                        way.teams().get(0),
-                        "call-D",
-                        way.teams().get(1),
-                        "call-P",
-                        way.teams().get(2));
+            case "pipeline" -> teams("SCDP", way);
+            case "pipeline-async" -> teams("SDP", way);
             default -> Map.of();
         };
         FakeExchange service = new FakeExchange(exchange -> {});
@@ -68,6 +53,12 @@ class StrategyThreadsTest {
         }
     }
 
+    private static Map<String, Integer> teams(String stages, Way way) {
+        return IntStream.range(0, stages.length())
+                .boxed()
+                .collect(Collectors.toMap(i -> "call-" + stages.charAt(i), way.teams()::get));
+    }
+
     private static Map<String, Integer> seen() {
         Map<String, Integer> seen = new TreeMap<>();
         Ways.namesInProc().forEach(name -> seen.merge(name.replaceAll("-[0-9]+$", ""), 1, Integer::sum));
@@ -78,7 +69,7 @@ class StrategyThreadsTest {
     void wrongNumbersAreRefusedWithNameAndRange() {
         assertThatThrownBy(() -> Strategies.of("task-pool", 0, Loop.IN_ORDER))
                 .hasMessage("threads: must be from 1 to 1024, is 0");
-        assertThatThrownBy(() -> Strategies.of("pipeline", 3, null, Map.of(), Loop.IN_ORDER))
+        assertThatThrownBy(() -> Strategies.of("pipeline", 3, Loop.IN_ORDER))
                 .hasMessageContaining("threads: must be from 4 to 1024 for pipeline, is 3");
         Limits usual = Limits.DEFAULT;
         isRefused("inFlight: must be from 1 to 100000, is 0", () -> usual.withInFlight(0));
@@ -90,7 +81,7 @@ class StrategyThreadsTest {
         isRefused("attempts: must be from 1 to 100, is 0", () -> new Retries(0, 1, false, false, 0));
         isRefused("busyAttempts: must be from 1 to 100, is 101", () -> new Retries(1, 101, false, false, 0));
         isRefused("loop threads: must be from 1 to 1024, is 0", () -> Loop.team(0));
-        assertThatThrownBy(() -> Strategies.of("guess", 1, null, Map.of(), Loop.IN_ORDER))
+        assertThatThrownBy(() -> Strategies.of("guess", 1, Loop.IN_ORDER))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -103,9 +94,7 @@ class StrategyThreadsTest {
         Map<Stage, Double> cpu = Map.of(Stage.S, 1.0, Stage.D, 3.0);
         try (CallingStrategy strategy = Strategies.of("pipeline-async", 7, null, cpu, Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 9).iterator(),
-                        new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
-                        Limits.DEFAULT)) {
+                        IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
             calls.all();
             assertThat(calls.totals().threadsMade()).isEqualTo(7);
         }
@@ -116,9 +105,7 @@ class StrategyThreadsTest {
         int cores = Runtime.getRuntime().availableProcessors();
         try (CallingStrategy strategy = Strategies.of("async", Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 9).iterator(),
-                        new Job<>(new Ways.Numbers(), FakeExchange.echo(), (i, in, out) -> out),
-                        Limits.DEFAULT)) {
+                        IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
             calls.all();
             assertThat(calls.totals().threadsMade()).isEqualTo(cores);
         }

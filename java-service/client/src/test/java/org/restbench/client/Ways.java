@@ -131,6 +131,20 @@ final class Ways {
         }
     }
 
+    /** Of numbers, whose results are their outputs. */
+    static Job<Integer, Integer, Integer> job(Exchange exchange) {
+        return new Job<>(new Numbers(), exchange, (index, input, output) -> output);
+    }
+
+    /** All that are left, on a thread that nobody interrupts. */
+    static List<Outcome<Integer>> all(Calls<Integer> calls) {
+        try {
+            return calls.all();
+        } catch (InterruptedException stopped) {
+            throw new IllegalStateException(stopped);
+        }
+    }
+
     /** Waits until something is so, and fails after 20 s. */
     static void until(java.util.function.BooleanSupplier isSo, String what) throws InterruptedException {
         long begun = System.nanoTime();

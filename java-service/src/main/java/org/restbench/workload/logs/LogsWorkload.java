@@ -15,12 +15,6 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return "logs";
     }
 
-    /** A character costs each rule alike. */
-    @Override
-    public String kind(LogsRequest request) {
-        return "logs";
-    }
-
     /** Characters that rules look at, each for itself. */
     @Override
     public long operations(LogsRequest request) {

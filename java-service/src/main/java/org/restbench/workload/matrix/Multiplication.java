@@ -12,20 +12,14 @@ import org.restbench.workload.ParallelLoop;
  * decides beforehand whether it can wrap, and only then is each element checked as well. A wrapped intermediate sum
  * does no harm: sums modulo 2^64 end right where the exact sum fits.
  */
-final class Multiplication {
+record Multiplication(MatrixRequest request, Matrix one, Matrix two) {
     private static final int NONE = Integer.MAX_VALUE;
 
     /** Below this the sum of the terms' magnitudes fits, by far more than its rounding in floating point. */
     private static final double SURELY_FITS = 0x1p62;
 
-    private final MatrixRequest request;
-    private final Matrix one;
-    private final Matrix two;
-
     Multiplication(MatrixRequest request) {
-        this.request = request;
-        this.one = request.one();
-        this.two = request.two();
+        this(request, request.one(), request.two());
     }
 
     /** That which fills the product, and that which checks it where sums might not fit. */

@@ -18,8 +18,8 @@ public sealed interface MessagesRequest {
         /** Null where it has none. */
         String key();
 
-        /** Who has chosen the key. */
-        long owner();
+        /** Who asks, and has chosen the key. */
+        long client();
 
         /** What makes it the same request, see {@link Receipts}. */
         List<Object> identity();
@@ -58,12 +58,7 @@ public sealed interface MessagesRequest {
     }
 
     /** POST /queues/{queue}/messages. */
-    record Send(String queue, RequestId id, long sender, long receiver, String body, String key) implements Repeatable {
-        @Override
-        public long owner() {
-            return sender;
-        }
-
+    record Send(String queue, RequestId id, long client, long receiver, String body, String key) implements Repeatable {
         @Override
         public List<Object> identity() {
             return List.of("send", queue, receiver, body);
@@ -76,12 +71,7 @@ public sealed interface MessagesRequest {
     }
 
     /** POST /broadcast. */
-    record Broadcast(RequestId id, long sender, List<String> queues, String body, String key) implements Repeatable {
-        @Override
-        public long owner() {
-            return sender;
-        }
-
+    record Broadcast(RequestId id, long client, List<String> queues, String body, String key) implements Repeatable {
         @Override
         public List<Object> identity() {
             return List.of("broadcast", String.join(",", queues), 0, body);
@@ -103,11 +93,6 @@ public sealed interface MessagesRequest {
 
     /** POST /queues/{queue}/pop. */
     record Pop(String queue, RequestId id, long client, long receiver, String key) implements Repeatable {
-        @Override
-        public long owner() {
-            return client;
-        }
-
         @Override
         public List<Object> identity() {
             return List.of("pop", queue, receiver, "");

@@ -48,11 +48,6 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     }
 
     @Override
-    public String kind(MessagesRequest input) {
-        return name();
-    }
-
-    @Override
     public long operations(MessagesRequest input) {
         return 1;
     }

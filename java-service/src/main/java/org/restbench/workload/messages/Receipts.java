@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.restbench.database.DatabaseFailure;
 import org.restbench.database.Session;
-import org.restbench.database.Setting;
+import org.restbench.database.Session.Setting;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.messages.MessagesAnswer.Nothing;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;
@@ -42,7 +42,7 @@ record Receipts(Session session) {
     /** What the statements for requests with a key ask for, nulls where the request has none. */
     static Map<String, Object> parameters(Repeatable request) {
         Map<String, Object> parameters = new HashMap<>();
-        parameters.put("client", request.owner());
+        parameters.put("client", request.client());
         parameters.put("key", request.key());
         parameters.put("fingerprint", request.key() == null ? null : fingerprint(request.identity()));
         return parameters;

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.restbench.database.DatabaseFailure;
 import org.restbench.database.Session;
-import org.restbench.database.Setting;
+import org.restbench.database.Session.Setting;
 import org.restbench.workload.messages.MessagesRequest.Broadcast;
 import org.restbench.workload.messages.MessagesRequest.Pop;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;
@@ -29,11 +29,11 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
     long send(Queue queue, Send request) {
         Map<String, Object> parameters = parameters(queue, request);
         parameters.put("receiver", request.receiver());
-        parameters.put("sender", request.sender());
+        parameters.put("sender", request.client());
         parameters.put("body", request.body());
         return switch (queue.technique()) {
             case MEMORY ->
-                memory.send(List.of(queue.id()), request.sender(), request.receiver(), request.body())
+                memory.send(List.of(queue.id()), request.client(), request.receiver(), request.body())
                         .get(0);
             case STATEMENTS ->
                 session.transaction(() -> {
@@ -56,10 +56,10 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         List<Long> asked = queues.stream().map(Queue::id).toList();
         parameters.put("asked_ids", asked);
         parameters.put("ascending_ids", asked.stream().sorted().toList());
-        parameters.put("sender", request.sender());
+        parameters.put("sender", request.client());
         parameters.put("body", request.body());
         return switch (technique) {
-            case MEMORY -> memory.send(asked, request.sender(), 0, request.body());
+            case MEMORY -> memory.send(asked, request.client(), 0, request.body());
             case STATEMENTS -> session.transaction(() -> kept(request, broadcast("broadcast", parameters)));
             case PGMQ -> session.transaction(() -> kept(request, sendEach(queues, parameters)));
             default -> broadcast(request.key() == null ? "broadcast" : "broadcast-with-key", parameters);

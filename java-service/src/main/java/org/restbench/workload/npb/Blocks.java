@@ -6,36 +6,19 @@ import org.restbench.workload.ParallelLoop;
  * A range of units cut into blocks, each worth a task of its own. Where the cuts are follows from the work alone, not
  * from the strategy: sums are taken block by block and then in the blocks' order, so that a kernel's result is the same
  * to the last bit on any thread and on any number of them.
+ *
+ * @param unitsPerBlock the last block may have fewer
  */
-public final class Blocks {
+public record Blocks(int units, int unitsPerBlock) {
     /** Point updates, or multiplications, below which handing work to a thread costs more than the work. */
     private static final int WORTH_A_TASK = 1 << 14;
 
     /** Blocks that run at once at most, under any technique: what each needs for itself counts so many times. */
     public static final int MOST_AT_ONCE = 100;
 
-    private final int units;
-    private final int unitsPerBlock;
-
-    private Blocks(int units, int unitsPerBlock) {
-        this.units = units;
-        this.unitsPerBlock = unitsPerBlock;
-    }
-
     /** @param workPerUnit in point updates or multiplications */
     public static Blocks of(int units, long workPerUnit) {
-        return ofSize(units, (int) Math.max(1, Math.min(units, WORTH_A_TASK / Math.max(1, workPerUnit))));
-    }
-
-    /** Blocks of a given size; the last may be smaller. */
-    public static Blocks ofSize(int units, int unitsPerBlock) {
-        return new Blocks(units, unitsPerBlock);
-    }
-
-    /** Work on the units of one block, from inclusive to exclusive. */
-    @FunctionalInterface
-    public interface Body {
-        void run(int from, int to);
+        return new Blocks(units, (int) Math.max(1, Math.min(units, WORTH_A_TASK / Math.max(1, workPerUnit))));
     }
 
     /** A sum over the units of one block, from inclusive to exclusive. */
@@ -49,7 +32,7 @@ public final class Blocks {
     }
 
     /** Runs the body once for each block; a single one on the caller, as there is nothing to share. */
-    public void forEach(ParallelLoop loop, Body body) {
+    public void forEach(ParallelLoop loop, ParallelLoop.Body body) {
         if (count() == 1) {
             body.run(0, units);
             return;

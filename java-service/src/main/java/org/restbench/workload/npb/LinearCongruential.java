@@ -8,7 +8,6 @@ public final class LinearCongruential {
     /** NPB's seed; it is never itself a value. */
     public static final long SEED = 314_159_265;
 
-    /** Bits of a state. */
     public static final int BITS = 46;
 
     private static final long MULTIPLIER = 1_220_703_125; // 5^13

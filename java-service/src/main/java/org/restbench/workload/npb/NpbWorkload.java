@@ -4,18 +4,13 @@ import java.util.Locale;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
 
-/** Runs one kernel of the NAS Parallel Benchmarks on the class of input that a request names. */
-public final class NpbWorkload implements Workload<NpbRequest, NpbResult> {
+/**
+ * Runs one kernel of the NAS Parallel Benchmarks on the class of input that a request names.
+ *
+ * @param inputs kept for requests that do not want their own
+ */
+public record NpbWorkload(Kernel kernel, InputCache inputs) implements Workload<NpbRequest, NpbResult> {
     private static final double MILLION = 1e6;
-
-    private final Kernel kernel;
-    private final InputCache inputs;
-
-    /** @param inputs kept for requests that do not want their own */
-    public NpbWorkload(Kernel kernel, InputCache inputs) {
-        this.kernel = kernel;
-        this.inputs = inputs;
-    }
 
     @Override
     public String name() {

@@ -1,11 +1,12 @@
 package org.restbench.workload.logs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.restbench.workload.TestLoops.IN_ORDER;
+import static org.restbench.workload.TestLoops.shuffled;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -28,7 +29,6 @@ import org.restbench.workload.RequestId;
 class LogsWorkloadTest {
     private static final RequestId ID = new RequestId("1", true);
     private static final LogsWorkload LOGS = new LogsWorkload();
-    private static final ParallelLoop IN_ORDER = (units, unitsPerTask, body) -> body.run(0, units);
     private static final List<Integer> AMOUNTS = List.of(6, 14, 22, 30, 38, 46, 54, 62);
     private static final String HEAD = "2026-03-01T00:00:00.000Z web-01";
 
@@ -235,20 +235,6 @@ class LogsWorkloadTest {
 
     private static LogsResult compute(RuleSet rules, List<String> lines, ParallelLoop loop) {
         return LOGS.compute(new LogsRequest(ID, rules, lines), loop);
-    }
-
-    /** Cuts the units into pieces of random sizes and runs them in random order. */
-    private static ParallelLoop shuffled(Random random) {
-        return (units, unitsPerTask, body) -> {
-            List<int[]> pieces = new ArrayList<>();
-            for (int from = 0; from < units; ) {
-                int to = Math.min(units, from + 1 + random.nextInt(5));
-                pieces.add(new int[] {from, to});
-                from = to;
-            }
-            Collections.shuffle(pieces, random);
-            pieces.forEach(piece -> body.run(piece[0], piece[1]));
-        };
     }
 
     @ParameterizedTest

@@ -2,10 +2,11 @@ package org.restbench.workload.matrix;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.restbench.workload.TestLoops.IN_ORDER;
+import static org.restbench.workload.TestLoops.shuffled;
 
 import java.math.BigInteger;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
@@ -19,20 +20,6 @@ import org.restbench.workload.RequestId;
 
 class MatrixWorkloadTest {
     private static final RequestId ID = new RequestId("7", true);
-
-    /** Cuts the units into pieces of random sizes, not at rows, and runs them in random order. */
-    private static ParallelLoop shuffled(Random random) {
-        return (units, unitsPerTask, body) -> {
-            List<int[]> pieces = new ArrayList<>();
-            for (int from = 0; from < units; ) {
-                int to = Math.min(units, from + 1 + random.nextInt(2 * unitsPerTask));
-                pieces.add(new int[] {from, to});
-                from = to;
-            }
-            Collections.shuffle(pieces, random);
-            pieces.forEach(piece -> body.run(piece[0], piece[1]));
-        };
-    }
 
     private static Matrix random(Random random, int rows, int columns, int bits) {
         long[] values = new long[rows * columns + random.nextInt(3)];
@@ -156,8 +143,7 @@ class MatrixWorkloadTest {
             Matrix one = new Matrix(
                     20, 3, LongStream.generate(() -> factor).limit(60).toArray());
             Matrix two = new Matrix(3, 1, new long[] {-(1 << 15), -(1 << 15), -(1 << 15)});
-            ParallelLoop inOrder = (units, unitsPerTask, body) -> body.run(0, units);
-            checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), inOrder);
+            checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), IN_ORDER);
         }
     }
 
@@ -167,11 +153,10 @@ class MatrixWorkloadTest {
         Matrix one = new Matrix(1, 6, new long[] {min, min, min, min, min, min});
         Matrix two = new Matrix(6, 1, new long[] {min, min, min, -Long.MAX_VALUE, -Long.MAX_VALUE, -Long.MAX_VALUE});
         Matrix cancelled = new Matrix(6, 1, new long[] {min, Long.MAX_VALUE, min, Long.MAX_VALUE, 1, 0});
-        ParallelLoop inOrder = (units, unitsPerTask, body) -> body.run(0, units);
         MatrixRequest fits = new MatrixRequest(ID, Kernel.LOOPS, one, cancelled);
         assertThat(exact(one, cancelled, 0, 0).bitLength()).isLessThan(64 + 3);
-        checkProduct(fits, inOrder);
-        assertThat(checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), inOrder))
+        checkProduct(fits, IN_ORDER);
+        assertThat(checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), IN_ORDER))
                 .isFalse();
     }
 

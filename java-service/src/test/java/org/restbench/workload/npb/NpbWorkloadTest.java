@@ -2,10 +2,11 @@ package org.restbench.workload.npb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.restbench.workload.npb.TestLoops.IN_ORDER;
+import static org.restbench.workload.TestLoops.IN_ORDER;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
@@ -19,25 +20,11 @@ class NpbWorkloadTest {
     private final List<String> built = new ArrayList<>();
 
     /** Takes so much memory and finds 1. */
-    private final class Sized implements Problem<String> {
-        private final String name;
-        private final long workingBytes;
-        private final long keptBytes;
-
-        Sized(String name, long workingBytes, long keptBytes) {
-            this.name = name;
-            this.workingBytes = workingBytes;
-            this.keptBytes = keptBytes;
-        }
-
-        @Override
-        public String name() {
-            return name;
-        }
-
+    private record Sized(String name, long workingBytes, long keptBytes, Consumer<String> built)
+            implements Problem<String> {
         @Override
         public String input(boolean kept, ParallelLoop loop) {
-            built.add(name + (kept ? " kept" : ""));
+            built.accept(name + (kept ? " kept" : ""));
             return name;
         }
 
@@ -51,26 +38,17 @@ class NpbWorkloadTest {
         public double millionOperations() {
             return 5;
         }
-
-        @Override
-        public long workingBytes() {
-            return workingBytes;
-        }
-
-        @Override
-        public long keptBytes() {
-            return keptBytes;
-        }
     }
 
+    private final Consumer<String> noting = built::add;
     private final Kernel kernel = new Kernel(
             "T",
             List.of(
-                    new Sized("S", 100, 100),
-                    new Sized("W", 200, 150),
-                    new Sized("A", 900, 10),
-                    new Sized("B", 300, 251),
-                    new Sized("C", 1001, 10)));
+                    new Sized("S", 100, 100, noting),
+                    new Sized("W", 200, 150, noting),
+                    new Sized("A", 900, 10, noting),
+                    new Sized("B", 300, 251, noting),
+                    new Sized("C", 1001, 10, noting)));
 
     private static final RequestId ID = new RequestId("7", true);
 
@@ -101,7 +79,7 @@ class NpbWorkloadTest {
     @Test
     void a_class_that_never_fits_is_told_with_what_it_needs() {
         NpbWorkload workload = new NpbWorkload(kernel, inputs);
-        NpbRequest request = new NpbRequest(ID, new Sized("S", 2 << 20, 1), false);
+        NpbRequest request = new NpbRequest(ID, new Sized("S", 2 << 20, 1, noting), false);
         MemoryBudget.Hold hold = new MemoryBudget(2 << 20).hold(0);
         assertThatThrownBy(() -> hold.requirePossible(workload.subject(request), workload.workingBytes(request)))
                 .isInstanceOf(MemoryRefused.class)

@@ -43,8 +43,7 @@ final class Runner implements AutoCloseable {
 
     private final JsonMapper json;
     private final Map<List<Object>, Exchange> exchanges = new HashMap<>();
-    private final Map<Path, List<?>> read = new HashMap<>();
-    private final Map<Path, Object> readWhen = new HashMap<>();
+    private final Map<Path, Elements> read = new HashMap<>();
     /** CPU seconds by stage of the batch before, which say how a pipeline's threads are shared. */
     private Map<Stage, Double> cpuBefore = new EnumMap<>(Stage.class);
 
@@ -53,6 +52,9 @@ final class Runner implements AutoCloseable {
     Runner(JsonMapper json) {
         this.json = json;
     }
+
+    /** Of a file; {@code version} is the file's, and says for which workload it was read. */
+    private record Elements(Object version, List<?> all) {}
 
     /** An output with what its answer's head said. */
     private record Kept<O>(O output, int status, String serverTiming) {}
@@ -156,19 +158,21 @@ final class Runner implements AutoCloseable {
     }
 
     /** A JSON file's elements; read again where it has changed. */
-    @SuppressWarnings("unchecked") // a path is read for one workload
+    @SuppressWarnings("unchecked") // the version says of what they are
     private <T> List<T> file(Path path, Function<JsonNode, T> element) throws IOException {
         if (!Files.isReadable(path)) {
             throw new IllegalArgumentException("inputs or expected: cannot be read: " + path);
         }
-        Object when = List.of(Files.getLastModifiedTime(path), Files.size(path));
-        if (!when.equals(readWhen.put(path, when))) {
+        Object version = List.of(element, Files.getLastModifiedTime(path), Files.size(path));
+        Elements elements = read.get(path);
+        if (elements == null || !elements.version().equals(version)) {
             JsonNode all = json.readTree(Files.readAllBytes(path));
-            read.put(
-                    path,
+            elements = new Elements(
+                    version,
                     StreamSupport.stream(all.spliterator(), false).map(element).toList());
+            read.put(path, elements);
         }
-        return (List<T>) read.get(path);
+        return (List<T>) elements.all();
     }
 
     private static BufferedWriter log(Path path) throws IOException {

@@ -1,7 +1,5 @@
 package org.restbench.workload.npb.cg;
 
-import java.util.List;
-import java.util.stream.Stream;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 import org.restbench.workload.npb.Kernel;
@@ -22,11 +20,8 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
     private static final double EPSILON = 1e-10;
 
     public static Kernel kernel() {
-        List<Problem<?>> problems = Stream.of(
-                        GradientClass.S, GradientClass.W, GradientClass.A, GradientClass.B, GradientClass.C)
-                .<Problem<?>>map(sizes -> new ConjugateGradient(sizes, STEPS, LinearCongruential.SEED))
-                .toList();
-        return new Kernel("CG", problems);
+        return Kernel.of(
+                "CG", GradientClass.ALL, sizes -> new ConjugateGradient(sizes, STEPS, LinearCongruential.SEED));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.restbench.workload.npb.cg;
 
+import java.util.List;
+
 /**
  * The constants of one class of CG.
  *
@@ -15,6 +17,8 @@ record GradientClass(String name, int order, int nonzeros, int iterations, doubl
     static final GradientClass A = new GradientClass("A", 14000, 11, 15, 20, 17.130235054029);
     static final GradientClass B = new GradientClass("B", 75000, 13, 75, 60, 22.712745482631);
     static final GradientClass C = new GradientClass("C", 150000, 15, 75, 110, 28.973605592845);
+
+    static final List<GradientClass> ALL = List.of(S, W, A, B, C);
 
     /** Entries of the outer products, before those at the same place are added up. */
     long mostEntries() {

@@ -1,5 +1,6 @@
 package org.restbench.workload.npb.cg;
 
+import java.util.function.IntConsumer;
 import org.restbench.workload.npb.LinearCongruential;
 
 /**
@@ -76,23 +77,18 @@ final class SparseVectors {
 
     private void indexByPlace() {
         int[] next = new int[order + 1];
-        eachEntry((vector, at) -> ownersFrom[places[at] + 1]++);
+        eachEntry(at -> ownersFrom[places[at] + 1]++);
         for (int place = 0; place < order; place++) {
             ownersFrom[place + 1] += ownersFrom[place];
         }
         System.arraycopy(ownersFrom, 0, next, 0, order);
-        eachEntry((vector, at) -> owners[next[places[at]]++] = at);
+        eachEntry(at -> owners[next[places[at]]++] = at);
     }
 
-    @FunctionalInterface
-    private interface Entry {
-        void at(int vector, int index);
-    }
-
-    private void eachEntry(Entry entry) {
+    private void eachEntry(IntConsumer entry) {
         for (int vector = 0; vector < order; vector++) {
             for (int at = vector * stride; at < vector * stride + length[vector]; at++) {
-                entry.at(vector, at);
+                entry.accept(at);
             }
         }
     }

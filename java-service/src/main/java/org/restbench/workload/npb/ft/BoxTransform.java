@@ -1,40 +1,33 @@
 package org.restbench.workload.npb.ft;
 
+import java.util.function.IntConsumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
 /** The three-dimensional discrete Fourier transform, not normalised, in place. Holds tables only. */
-final class BoxTransform {
-    private final LineTransform alongX;
-    private final LineTransform alongY;
-    private final LineTransform alongZ;
-
+record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform alongZ) {
     BoxTransform(FourierClass sizes) {
-        alongX = new LineTransform(sizes.nx());
-        alongY = new LineTransform(sizes.ny());
-        alongZ = new LineTransform(sizes.nz());
-    }
-
-    /** What is done to a plane, by the task that transforms it, before that. */
-    @FunctionalInterface
-    interface Preparation {
-        void plane(int z);
+        this(new LineTransform(sizes.nx()), new LineTransform(sizes.ny()), new LineTransform(sizes.nz()));
     }
 
     void forward(Field field, ParallelLoop loop) {
         transform(field, z -> {}, loop);
     }
 
-    /** The inverse. The field's planes are prepared first, one by one: they are then still in the core's cache. */
-    void inverse(Field field, Preparation preparation, ParallelLoop loop) {
-        transform(field.exchanged(), preparation, loop);
+    /**
+     * The inverse.
+     *
+     * @param prepare is given each plane's z first, by the task that transforms it: so it is still in the core's cache
+     */
+    void inverse(Field field, IntConsumer prepare, ParallelLoop loop) {
+        transform(field.exchanged(), prepare, loop);
     }
 
-    private void transform(Field field, Preparation preparation, ParallelLoop loop) {
+    private void transform(Field field, IntConsumer prepare, ParallelLoop loop) {
         Blocks.of(field.nz(), field.plane()).forEach(loop, (from, to) -> {
             Batch batch = new Batch(Math.max(field.nx(), field.ny()));
             for (int z = from; z < to; z++) {
-                preparation.plane(z);
+                prepare.accept(z);
                 alongX(field, z, batch);
                 alongY(field, z, batch);
             }

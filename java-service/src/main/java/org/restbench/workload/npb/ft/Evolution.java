@@ -4,17 +4,11 @@ package org.restbench.workload.npb.ft;
  * One step in time of the spectrum: each component fades by {@code exp(-4 alpha pi² |k|²)}. The factor of a component
  * is the product of one factor for each axis.
  */
-final class Evolution {
+record Evolution(double[] alongX, double[] alongY, double[] alongZ) {
     private static final double ALPHA = 1e-6;
 
-    private final double[] alongX;
-    private final double[] alongY;
-    private final double[] alongZ;
-
     Evolution(FourierClass sizes) {
-        alongX = factors(sizes.nx());
-        alongY = factors(sizes.ny());
-        alongZ = factors(sizes.nz());
+        this(factors(sizes.nx()), factors(sizes.ny()), factors(sizes.nz()));
     }
 
     private static double[] factors(int points) {

@@ -1,5 +1,6 @@
 package org.restbench.workload.npb.ft;
 
+import java.util.List;
 import org.restbench.workload.npb.Value;
 
 /**
@@ -101,6 +102,8 @@ record FourierClass(String name, int nx, int ny, int nz, Value.Checksums checksu
                     513.0103090133, 512.3399592211,
                     512.9905029333, 512.3435588985,
                     512.9714421109, 512.3465164008));
+
+    static final List<FourierClass> ALL = List.of(S, W, A, B, C);
 
     int iterations() {
         return checksums.reIm().length / 2;

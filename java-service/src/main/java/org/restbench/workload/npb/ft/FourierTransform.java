@@ -1,7 +1,5 @@
 package org.restbench.workload.npb.ft;
 
-import java.util.List;
-import java.util.stream.Stream;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 import org.restbench.workload.npb.Kernel;
@@ -21,11 +19,7 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
     private static final int CHECKED_POINTS = 1024;
 
     public static Kernel kernel() {
-        List<Problem<?>> problems = Stream.of(
-                        FourierClass.S, FourierClass.W, FourierClass.A, FourierClass.B, FourierClass.C)
-                .<Problem<?>>map(sizes -> new FourierTransform(sizes, LinearCongruential.SEED))
-                .toList();
-        return new Kernel("FT", problems);
+        return Kernel.of("FT", FourierClass.ALL, sizes -> new FourierTransform(sizes, LinearCongruential.SEED));
     }
 
     @Override

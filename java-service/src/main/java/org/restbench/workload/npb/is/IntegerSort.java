@@ -1,7 +1,5 @@
 package org.restbench.workload.npb.is;
 
-import java.util.List;
-import java.util.stream.Stream;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.LinearCongruential;
@@ -21,10 +19,7 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Keys> {
     private static final int CHECKS = ITERATIONS * TEST_KEYS + 1;
 
     public static Kernel kernel() {
-        List<Problem<?>> problems = Stream.of(SortClass.S, SortClass.W, SortClass.A, SortClass.B, SortClass.C)
-                .<Problem<?>>map(sizes -> new IntegerSort(sizes, LinearCongruential.SEED))
-                .toList();
-        return new Kernel("IS", problems);
+        return Kernel.of("IS", SortClass.ALL, sizes -> new IntegerSort(sizes, LinearCongruential.SEED));
     }
 
     @Override

@@ -1,6 +1,8 @@
 package org.restbench.workload.npb.is;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntBinaryOperator;
 
 /**
  * The constants of one class of IS.
@@ -9,15 +11,9 @@ import java.util.Arrays;
  * @param rangeBits log2 of the range of their values
  * @param testIndices which keys are tested
  * @param testRanks what their ranks are, but for the drift
- * @param drift how each test key's rank changes with the iteration
+ * @param drift of a test key's number and the iteration: what its rank is more than that
  */
-record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int[] testRanks, Drift drift) {
-    /** A test key's expected rank in an iteration is its rank plus this. */
-    @FunctionalInterface
-    interface Drift {
-        int of(int testKey, int iteration);
-    }
-
+record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int[] testRanks, IntBinaryOperator drift) {
     static final SortClass S = new SortClass(
             "S",
             16,
@@ -54,6 +50,8 @@ record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int
             new int[] {61147, 882988, 266290, 133997595, 133525895},
             (j, it) -> j <= 2 ? it : -it);
 
+    static final List<SortClass> ALL = List.of(S, W, A, B, C);
+
     int keys() {
         return 1 << keyBits;
     }
@@ -68,6 +66,6 @@ record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int
     }
 
     int expectedRank(int testKey, int iteration) {
-        return testRanks[testKey] + drift.of(testKey, iteration);
+        return testRanks[testKey] + drift.applyAsInt(testKey, iteration);
     }
 }

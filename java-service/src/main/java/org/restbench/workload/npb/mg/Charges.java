@@ -18,7 +18,7 @@ record Charges(int[] positive, int[] negative) {
         int planePoints = grid.n() * grid.n();
         Extremes[] largest = new Extremes[grid.n()];
         Extremes[] smallest = new Extremes[grid.n()];
-        Blocks.ofSize(grid.n() * planePoints, planePoints).forEach(loop, (from, to) -> {
+        new Blocks(grid.n() * planePoints, planePoints).forEach(loop, (from, to) -> {
             int plane = from / planePoints;
             largest[plane] = new Extremes(EACH);
             smallest[plane] = new Extremes(EACH);

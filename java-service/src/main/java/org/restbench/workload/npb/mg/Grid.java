@@ -1,5 +1,6 @@
 package org.restbench.workload.npb.mg;
 
+import java.util.function.IntConsumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
@@ -31,24 +32,19 @@ record Grid(int n) {
         return loop.doubles(side(), side(), side());
     }
 
-    @FunctionalInterface
-    interface PlaneBody {
-        void run(int i3);
-    }
-
     /** Runs the body once for each interior plane. */
-    void eachPlane(ParallelLoop loop, PlaneBody body) {
+    void eachPlane(ParallelLoop loop, IntConsumer body) {
         Blocks.of(n, plane()).forEach(loop, (from, to) -> {
             for (int i3 = from + 1; i3 <= to; i3++) {
-                body.run(i3);
+                body.accept(i3);
             }
         });
     }
 
     /** As {@link #eachPlane} for a body that writes the plane's interior, and then fills all ghosts of the points. */
-    void fillPlanes(double[] points, ParallelLoop loop, PlaneBody body) {
+    void fillPlanes(double[] points, ParallelLoop loop, IntConsumer body) {
         eachPlane(loop, i3 -> {
-            body.run(i3);
+            body.accept(i3);
             fillGhosts(points, i3);
         });
         fillGhostPlanes(points);

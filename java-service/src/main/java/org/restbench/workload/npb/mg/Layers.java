@@ -34,7 +34,6 @@ final class Layers {
         advance();
     }
 
-    /** Moves on by one line. */
     void advance() {
         int oldest = before;
         before = here;

@@ -1,7 +1,5 @@
 package org.restbench.workload.npb.mg;
 
-import java.util.List;
-import java.util.stream.Stream;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.LinearCongruential;
@@ -21,16 +19,7 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
     private static final double NOISE = 1e-16;
 
     public static Kernel kernel() {
-        List<Problem<?>> problems = Stream.of(
-                        MultigridClass.S,
-                        MultigridClass.W30,
-                        MultigridClass.W,
-                        MultigridClass.A,
-                        MultigridClass.B,
-                        MultigridClass.C)
-                .<Problem<?>>map(sizes -> new Multigrid(sizes, LinearCongruential.SEED))
-                .toList();
-        return new Kernel("MG", problems);
+        return Kernel.of("MG", MultigridClass.ALL, sizes -> new Multigrid(sizes, LinearCongruential.SEED));
     }
 
     @Override

@@ -1,5 +1,7 @@
 package org.restbench.workload.npb.mg;
 
+import java.util.List;
+
 /**
  * The constants of one class of MG.
  *
@@ -16,6 +18,8 @@ record MultigridClass(String name, int levels, int iterations, Smoother smoother
     static final MultigridClass C = of("C", 9, 20, Smoother.LARGE, 0.5706732285740e-06);
     /** Class W of NPB 3.0, whose last norm is rounding noise: only an early one can be verified. */
     static final MultigridClass W30 = new MultigridClass("W30", 6, 40, Smoother.SMALL, 4, 0.183103168997e-04);
+
+    static final List<MultigridClass> ALL = List.of(S, W30, W, A, B, C);
 
     private static MultigridClass of(String name, int levels, int iterations, Smoother smoother, double norm) {
         return new MultigridClass(name, levels, iterations, smoother, iterations, norm);

@@ -1,6 +1,7 @@
 package org.restbench.workload.npb.mg;
 
 import java.util.Arrays;
+import java.util.function.IntConsumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
@@ -25,10 +26,10 @@ record Prolongation(Grid coarseGrid, double[] coarse, Grid fineGrid, double[] fi
     }
 
     /** Coarse planes from 0 to n; each fills two fine planes of its own, which together are all. */
-    private void eachPlanePair(ParallelLoop loop, Grid.PlaneBody body) {
+    private void eachPlanePair(ParallelLoop loop, IntConsumer body) {
         Blocks.of(coarseGrid.side() - 1, 2L * fineGrid.plane()).forEach(loop, (from, to) -> {
             for (int j3 = from; j3 < to; j3++) {
-                body.run(j3);
+                body.accept(j3);
             }
         });
     }

@@ -2,11 +2,11 @@ package org.restbench.workload.npb.cg;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
-import static org.restbench.workload.npb.TestLoops.BACKWARDS;
-import static org.restbench.workload.npb.TestLoops.IN_ORDER;
-import static org.restbench.workload.npb.TestLoops.run;
-import static org.restbench.workload.npb.TestLoops.seedAfter;
-import static org.restbench.workload.npb.TestLoops.singlePrecision;
+import static org.restbench.workload.TestLoops.BACKWARDS;
+import static org.restbench.workload.TestLoops.IN_ORDER;
+import static org.restbench.workload.TestLoops.singlePrecision;
+import static org.restbench.workload.npb.Runs.run;
+import static org.restbench.workload.npb.Runs.seedAfter;
 
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;

@@ -2,10 +2,10 @@ package org.restbench.workload.npb.is;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
-import static org.restbench.workload.npb.TestLoops.BACKWARDS;
-import static org.restbench.workload.npb.TestLoops.IN_ORDER;
-import static org.restbench.workload.npb.TestLoops.run;
-import static org.restbench.workload.npb.TestLoops.seedAfter;
+import static org.restbench.workload.TestLoops.BACKWARDS;
+import static org.restbench.workload.TestLoops.IN_ORDER;
+import static org.restbench.workload.npb.Runs.run;
+import static org.restbench.workload.npb.Runs.seedAfter;
 
 import java.util.Arrays;
 import java.util.List;

@@ -1,8 +1,9 @@
-package org.restbench.workload.npb;
+package org.restbench.workload;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import org.restbench.workload.ParallelLoop;
+import java.util.Random;
 
 /** Loops that run as no strategy does. */
 public final class TestLoops {
@@ -41,13 +42,17 @@ public final class TestLoops {
         };
     }
 
-    /** A run from its input on. */
-    public static <T> Outcome run(Problem<T> problem, ParallelLoop loop) {
-        return problem.run(problem.input(false, loop), loop);
-    }
-
-    /** NPB's seed with so many numbers already drawn. */
-    public static long seedAfter(int draws) {
-        return LinearCongruential.after(draws - 1L, LinearCongruential.SEED).nextBits();
+    /** Cuts the units into pieces of random sizes, not at tasks, and runs them in random order. */
+    public static ParallelLoop shuffled(Random random) {
+        return (units, unitsPerTask, body) -> {
+            List<int[]> pieces = new ArrayList<>();
+            for (int from = 0; from < units; ) {
+                int to = Math.min(units, from + 1 + random.nextInt(2 * unitsPerTask));
+                pieces.add(new int[] {from, to});
+                from = to;
+            }
+            Collections.shuffle(pieces, random);
+            pieces.forEach(piece -> body.run(piece[0], piece[1]));
+        };
     }
 }

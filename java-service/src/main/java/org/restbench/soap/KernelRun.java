@@ -1,0 +1,85 @@
+package org.restbench.soap;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.DoubleStream;
+import org.restbench.codec.NpbJson;
+import org.restbench.codec.Query;
+import org.restbench.codec.RequestIds;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.soap.npb.KernelName;
+import org.restbench.soap.npb.NpbPort;
+import org.restbench.soap.npb.Result;
+import org.restbench.soap.npb.Run;
+import org.restbench.soap.npb.RunResponse;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
+import org.restbench.workload.npb.NpbRequest;
+import org.restbench.workload.npb.NpbResult;
+import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Value;
+
+/** Runs a kernel of the NAS Parallel Benchmarks. The message says which. */
+final class KernelRun extends Operation<NpbRequest, NpbResult> {
+    private final NpbJson json;
+    private final Run message;
+
+    /** @param json has the rules of a request to it */
+    record Kernel(Workload<NpbRequest, NpbResult> workload, NpbJson json) {}
+
+    private KernelRun(Kernel kernel, Run message) {
+        super(kernel.workload);
+        this.json = kernel.json;
+        this.message = message;
+    }
+
+    /** @param kernels by NPB's name */
+    static Service service(Map<String, Kernel> kernels) {
+        return new Service(
+                "npb",
+                "NpbService",
+                NpbPort.class,
+                technique -> kernels.values().stream().allMatch(each -> technique.takes(each.workload)),
+                message -> new KernelRun(kernels.get(((Run) message).getKernel().value()), (Run) message));
+    }
+
+    @Override
+    RequestId id() {
+        return RequestIds.of(message.getRequestId());
+    }
+
+    @Override
+    NpbRequest input(Query query, MemoryBudget.Hold memory) {
+        boolean generate = message.isGenerate() == null || message.isGenerate();
+        return json.request(id(), message.getClazz(), generate, query);
+    }
+
+    @Override
+    Object message(NpbResult output) {
+        Outcome outcome = output.outcome();
+        Result result = new Result();
+        result.setRequestId(output.id().text());
+        result.setKernel(KernelName.fromValue(output.kernel()));
+        result.setClazz(output.npbClass());
+        result.setVerified(outcome.verified());
+        result.getValue().addAll(numbers(outcome.value()));
+        result.getReference().addAll(numbers(outcome.reference()));
+        result.setIterations(outcome.iterations());
+        result.setKernelSeconds(outcome.kernelNanos() / 1e9);
+        result.setTotalSeconds(output.totalNanos() / 1e9);
+        result.setMops(outcome.mops());
+        RunResponse response = new RunResponse();
+        response.setResult(result);
+        return response;
+    }
+
+    private static List<Double> numbers(Value value) {
+        if (value instanceof Value.Count count) {
+            return List.of((double) count.passed());
+        }
+        if (value instanceof Value.Real real) {
+            return List.of(real.number());
+        }
+        return DoubleStream.of(((Value.Checksums) value).reIm()).boxed().toList();
+    }
+}

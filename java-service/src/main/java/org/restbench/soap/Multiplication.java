@@ -1,0 +1,63 @@
+package org.restbench.soap;
+
+import org.restbench.codec.MatrixRows;
+import org.restbench.codec.Query;
+import org.restbench.codec.RequestIds;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.soap.matrix.MatrixPort;
+import org.restbench.soap.matrix.Multiply;
+import org.restbench.soap.matrix.MultiplyResponse;
+import org.restbench.soap.matrix.Operand;
+import org.restbench.soap.matrix.Product;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
+import org.restbench.workload.matrix.MatrixProduct;
+import org.restbench.workload.matrix.MatrixRequest;
+
+/** Multiplies matrices. */
+final class Multiplication extends Operation<MatrixRequest, MatrixProduct> {
+    private final int mostElements;
+    private final Multiply message;
+
+    private Multiplication(Workload<MatrixRequest, MatrixProduct> workload, int mostElements, Multiply message) {
+        super(workload);
+        this.mostElements = mostElements;
+        this.message = message;
+    }
+
+    /** @param mostElements of a product */
+    static Service service(Workload<MatrixRequest, MatrixProduct> workload, int mostElements) {
+        return new Service(
+                "matrix",
+                "MatrixService",
+                MatrixPort.class,
+                technique -> technique.takes(workload),
+                message -> new Multiplication(workload, mostElements, (Multiply) message));
+    }
+
+    @Override
+    RequestId id() {
+        return RequestIds.of(message.getRequestId());
+    }
+
+    @Override
+    MatrixRequest input(Query query, MemoryBudget.Hold memory) {
+        MatrixRows one = rows(message.getMatrixOne());
+        MatrixRows two = rows(message.getMatrixTwo());
+        return MatrixRows.request(id(), one, two, query, memory, mostElements);
+    }
+
+    private static MatrixRows rows(Operand operand) {
+        return new MatrixRows(operand.getColumnCount(), operand.getRow());
+    }
+
+    @Override
+    Object message(MatrixProduct output) {
+        Product product = new Product();
+        product.setRequestId(output.id().text());
+        product.getRow().addAll(MatrixRows.of(output));
+        MultiplyResponse response = new MultiplyResponse();
+        response.setProduct(product);
+        return response;
+    }
+}
