@@ -214,14 +214,19 @@ def test_malformed_chunks_are_a_client_s_error(service: LiveService, body: bytes
         assert answer_of(client).status == 400
 
 
+@pytest.mark.parametrize("framework", ["flask", "flask-granian"])
+@pytest.mark.parametrize("has_its_answer", [False, True])
 def test_a_connection_is_good_for_the_next_request_after_a_refused_body(
-    service: LiveService,
+    all_of_them: dict[str, LiveService], framework: str, has_its_answer: bool
 ) -> None:
+    """Be the body sent with the head, or by a client that has waited for its answer before."""
     body = b"x" * 1_000_000
-    with connected(service.port) as client:
-        client.sendall(post_head(len(body)).replace(b"/serial", b"/none") + body)
+    head = post_head(len(body)).replace(b"/serial", b"/none")
+    with connected(all_of_them[framework].port) as client:
+        client.sendall(head if has_its_answer else head + body)
         assert answer_of(client).status == 404
-        client.sendall(post_head(len(SMALL[0])) + SMALL[0])
+        following = post_head(len(SMALL[0])) + SMALL[0]
+        client.sendall(body + following if has_its_answer else following)
         assert answer_of(client).body == SMALL[1]
 
 

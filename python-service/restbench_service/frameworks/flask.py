@@ -24,7 +24,8 @@ from . import server_of
 PIECE_BYTES = 1024 * 1024
 PIECE_BYTES_OF_UNKNOWN_LENGTH = 64 * 1024
 MOST_DROPPED_BYTES = 64 * 1024 * 1024
-"""Of a body that is refused, as much as by default may be sent; of a longer one nothing is read."""
+"""Of a body that is refused, as much as by default may be sent; of a longer one nothing is read,
+and the server closes the connection."""
 SENT_AT_ONCE_BYTES = 64 * 1024
 """The kernel takes an answer of so many bytes at once, unless its client has stopped reading."""
 _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
@@ -80,8 +81,7 @@ def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None
     head = _head(environ, connection)
     opened = core.open(head)
     if not isinstance(opened, Exchange):
-        _drop_body(environ, head.declared_bytes)
-        return opened
+        return _dropping(opened, environ, head.declared_bytes)
     try:
         refused = _read_body(environ, head.declared_bytes, opened)
     except BaseException:
@@ -163,13 +163,19 @@ def _read_body(environ: dict[str, Any], declared: int, exchange: Exchange) -> Re
         received += len(piece)
         refused = exchange.take(piece)
         if refused is not None:
-            _drop_body(environ, declared)
-            return refused
+            return _dropping(refused, environ, declared)
     return exchange.cut_off() if received < declared else None
 
 
+def _dropping(refused: Reply, environ: dict[str, Any], declared: int) -> Reply:
+    """Once it has been sent, for a client may wait for it before it sends more, what is left of the
+    body is read: one that sends all the same reads its answer, not a reset, and the connection
+    serves on.
+    """
+    return refused._replace(sent=lambda: _drop_body(environ, declared))
+
+
 def _drop_body(environ: dict[str, Any], declared: int) -> None:
-    """Read what is left, as far as it is not too much: the client reads its answer, not a reset."""
     left = MOST_DROPPED_BYTES if declared <= MOST_DROPPED_BYTES else 0
     try:
         while left > 0 and (piece := environ["wsgi.input"].read(PIECE_BYTES_OF_UNKNOWN_LENGTH)):
