@@ -4,9 +4,8 @@ import time
 import pytest
 from live_service import wait_until
 from observed import Observed, Waiting
-from test_core import GOOD, JSON, assert_nothing_is_left, core_of
+from test_core import GOOD, assert_nothing_is_left, core_of, opened
 
-from restbench_service.core.service import Exchange, Head
 from restbench_service.execution.clock import StageClock
 from restbench_service.execution.faults import AbandonedError
 from restbench_service.execution.gate import Gate
@@ -126,8 +125,7 @@ def test_server_timing_names_the_stages_in_order_with_three_decimals() -> None:
 
 def test_the_time_that_a_body_takes_to_come_is_no_part_of_server_timing() -> None:
     core, began = core_of(), time.perf_counter()
-    exchange = core.open(Head("POST", "/matrix/serial", "", JSON, len(GOOD)))
-    assert isinstance(exchange, Exchange)
+    exchange = opened(core)
     while time.perf_counter() - began < 0.01:
         pass
     exchange.take(GOOD)
