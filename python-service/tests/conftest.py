@@ -45,6 +45,13 @@ def strategies() -> Iterator[dict[str, Strategy]]:
         strategy.close()
 
 
+@pytest.fixture
+def prefix(name: str) -> str:
+    """Of the names of the processes that belong to PER_ELEMENT and PER_REQUEST, such as PE-."""
+    first, _, last = name.split("-")
+    return f"{first[0]}{last[0]}-".upper()
+
+
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveDatabase]:
     """One server for the session."""

@@ -24,6 +24,8 @@ STRATEGIES = (
     "adaptive",
     "worker-pool",
 )
+PER_ELEMENT = ("process-per-element", "executor-per-element")
+PER_REQUEST = ("process-per-request", "executor-per-request")
 PRELOADED = ("restbench_service.coded_workloads",)
 KERNELS = ("loops", "native")
 JSON = {"Content-Type": "application/json"}
