@@ -3,11 +3,10 @@ import time
 
 import pytest
 from live_service import wait_until
-from observed import Observed, Waiting
+from observed import Observed
 from test_core import GOOD, assert_nothing_is_left, core_of, opened
 
 from restbench_service.execution.clock import StageClock
-from restbench_service.execution.faults import AbandonedError
 from restbench_service.execution.gate import Gate
 
 
@@ -34,31 +33,6 @@ def test_a_gate_is_free_again_after_an_error() -> None:
         with pytest.raises(ValueError), gate.entered(Observed().job(1)):
             raise ValueError
     assert gate._free == 1
-
-
-def test_a_job_that_waits_for_other_things_takes_no_permit() -> None:
-    gate = Gate(1)
-    with gate.entered(Waiting().job(1)), gate.entered(Waiting().job(1)):
-        assert gate._free == 1
-
-
-def test_a_request_whose_client_went_while_it_waited_gives_its_turn_to_the_next() -> None:
-    gate, ended = Gate(1), list[bool]()
-
-    def enter_for_nobody() -> None:
-        job = Observed().job(1, is_wanted=lambda: False)
-        with pytest.raises(AbandonedError), gate.entered(job):
-            pytest.fail("it ran for nobody")
-        ended.append(True)
-
-    thread = threading.Thread(target=enter_for_nobody)
-    with gate.entered(Observed().job(1)):
-        thread.start()
-        wait_until(lambda: len(gate._waiting) == 1)
-    thread.join()
-    assert ended == [True]
-    with gate.entered(Observed().job(1)):
-        pass
 
 
 def test_a_thousand_turns_that_nobody_wants_are_passed_over_without_a_thread_each() -> None:

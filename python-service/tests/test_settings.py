@@ -71,7 +71,10 @@ def test_a_budget_that_the_largest_body_does_not_fit_is_refused() -> None:
         )
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "localhost", "bench-1.example.org", "::1", "unix:/a"])  # noqa: S104
+@pytest.mark.parametrize(
+    "host",
+    ["0.0.0.0", "localhost", "bench-1.example.org", "::1", f"unix:/{'x' * 106}"],  # noqa: S104
+)
 def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
     assert Settings.from_environment({"RESTBENCH_HOST": host}).host == host
 
@@ -106,6 +109,8 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_HOST", "", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "a b", "an IP address, a host name or unix:/PATH"),
+        ("RESTBENCH_HOST", "unix:", "an IP address, a host name or unix:/PATH"),
+        ("RESTBENCH_HOST", f"unix:/{'x' * 107}", "at most 107 bytes"),
         ("RESTBENCH_HANDOFF", "queue", "must be one of thread, loop"),
         ("RESTBENCH_STRATEGIES", "", "a list of names with commas, each once"),
         ("RESTBENCH_STRATEGIES", "serial,", "a list of names with commas, each once"),

@@ -220,6 +220,7 @@ def test_a_request_whose_client_left_while_it_waited_is_not_run(
     signal.touch()
     assert isinstance(gone.result(60), AbandonedError)
     assert all(future.result(60) for future in first)
+    assert run(strategies[name], 1)["records"], "its turn is the next one's"
 
 
 def test_the_setting_of_running_requests_holds(tmp_path: Path) -> None:
