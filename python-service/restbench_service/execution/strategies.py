@@ -42,36 +42,31 @@ class Start:
         return WorkerPool(kind, name, self.processes, self.modules, niceness)
 
 
-def _serial(start: Start) -> Strategy:
-    return Serial(start.running)
+_PER_ELEMENT = (
+    "Each element of the result is a task for a {} "
+    "(kernel=native: a dot product), operands and product in shared memory."
+)
+_PER_REQUEST = "Each request is decoded, computed and encoded in one process of a {}."
 
 
 def _process_per_element(start: Start) -> Strategy:
-    text = (
-        "Each element of the result is a task for a multiprocessing.Pool with chunks of one "
-        "(kernel=native: a dot product), operands and product in shared memory."
-    )
+    text = _PER_ELEMENT.format("multiprocessing.Pool with chunks of one")
     pool = start.pool(MultiprocessingPool, "PE")
     return PerElement("process-per-element", "PE", text, pool, start.running)
 
 
 def _process_per_request(start: Start) -> Strategy:
-    text = "Each request is decoded, computed and encoded in one process of a multiprocessing.Pool."
+    text = _PER_REQUEST.format("multiprocessing.Pool")
     return PerRequest("process-per-request", "PR", text, start.requests_pool, start.running)
 
 
 def _executor_per_element(start: Start) -> Strategy:
-    text = (
-        "Each element of the result is a task for a ProcessPoolExecutor "
-        "(kernel=native: a dot product), operands and product in shared memory."
-    )
-    pool = start.pool(ExecutorPool, "EE")
+    text, pool = _PER_ELEMENT.format("ProcessPoolExecutor"), start.pool(ExecutorPool, "EE")
     return PerElement("executor-per-element", None, text, pool, start.running)
 
 
 def _executor_per_request(start: Start) -> Strategy:
-    text = "Each request is decoded, computed and encoded in one process of a ProcessPoolExecutor."
-    pool = start.pool(ExecutorPool, "ER")
+    text, pool = _PER_REQUEST.format("ProcessPoolExecutor"), start.pool(ExecutorPool, "ER")
     return PerRequest("executor-per-request", None, text, pool, start.running)
 
 
@@ -80,18 +75,14 @@ def _adaptive(start: Start) -> Strategy:
     return Adaptive(start.requests_pool, low_priority, start.running)
 
 
-def _worker_pool(start: Start) -> Strategy:
-    return PoolThreads(start.threads, start.running)
-
-
 TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
-    "serial": _serial,
+    "serial": lambda start: Serial(start.running),
     "process-per-element": _process_per_element,
     "process-per-request": _process_per_request,
     "executor-per-element": _executor_per_element,
     "executor-per-request": _executor_per_request,
     "adaptive": _adaptive,
-    "worker-pool": _worker_pool,
+    "worker-pool": lambda start: PoolThreads(start.threads, start.running),
 }
 """By name, in the order GET /strategies lists them. To be called after gunicorn's fork."""
 
