@@ -39,7 +39,7 @@ from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import document, openapi
 from .errors import FAULT, Refused, log_fault
-from .metrics import Metrics, OwnMetrics
+from .metrics import Counts, Metrics, OwnMetrics
 from .reply import JSON, Reply
 from .routes import Route, Routes
 from .shared_metrics import SharedMetrics
@@ -116,11 +116,20 @@ class Core:
             "Bodies, answers and what computing needs, of RESTBENCH_MEMORY_BUDGET_BYTES.",
             lambda: self.budget.held_bytes,
         )
-        for name, strategy in strategies.items():
-            self.metrics.show_decisions(name, strategy.decisions)
+        deciding = {name: it for name, it in strategies.items() if it.decisions()}
+        self.metrics.show_counts(
+            "restbench_decisions",
+            "Requests by where a strategy that chooses has handled them.",
+            ("strategy", "decision"),
+            lambda: {
+                (name, decision): count
+                for name, strategy in deciding.items()
+                for decision, count in strategy.decisions().items()
+            },
+        )
         for coded in workloads.values():
-            for name, count in coded.workload.counts().items():
-                self.metrics.show_count(f"restbench_{name}", *count)
+            for name, (text, count) in coded.workload.counts().items():
+                self.metrics.show_counts(f"restbench_{name}", text, (), _alone(count))
         self._routes = Routes(workloads, strategies)
         self._pages: dict[str, Callable[[], Reply]] = {
             "/health": self._health,
@@ -341,6 +350,11 @@ class Exchange:
         route = self._route
         self._core.metrics.count(route.workload.name, route.strategy.name, ended.status)
         return ended
+
+
+def _alone(count: Callable[[], int]) -> Counts:
+    """Of a counter without labels."""
+    return lambda: {(): count()}
 
 
 def _is_json(content_type: str | None) -> bool:
