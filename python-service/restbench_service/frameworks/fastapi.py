@@ -17,23 +17,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from ..core.reply import Reply, error
-from ..core.service import UNKNOWN, Head
 from ..settings import Settings
 from . import NAMELESS
-from .event_loop import Client, Requests, leave, serving
-
-
-def _head(request: Request, client: Client) -> Head:
-    headers = request.headers
-    is_chunked = "transfer-encoding" in headers
-    return Head(
-        request.method,
-        request.scope["raw_path"].decode("latin-1"),
-        request.scope["query_string"].decode("latin-1"),
-        headers.get("content-type"),
-        UNKNOWN if is_chunked else int(headers.get("content-length", 0)),
-        client.waits,
-    )
+from .event_loop import Client, Requests, head_of, leave, serving
 
 
 class _Response(Response):
@@ -72,8 +58,11 @@ def create_app(
 
     async def handle(request: Request) -> Response:
         client = Client(request.receive)  # after the body nothing comes but that the client is gone
+        path, query = request.scope["raw_path"], request.scope["query_string"]
+        target = path.decode("latin-1"), query.decode("latin-1")
+        head = head_of(request.method, target, request.headers, client.waits)
         try:
-            reply = await requests.answer(_head(request, client), request.stream(), client)
+            reply = await requests.answer(head, request.stream(), client)
         except asyncio.CancelledError:  # by the server, as the stop has lasted as long as it may
             reply = error("008", "the service is stopping")
         return _Response(reply, headers)
