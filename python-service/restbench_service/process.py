@@ -37,6 +37,11 @@ SOCKET_MODE = 0o666
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
 
+def allowed_cores() -> list[int]:
+    """Numbers of the cores that taskset, a cpuset or a container left the calling thread."""
+    return sorted(os.sched_getaffinity(0))
+
+
 def set_name(name: str) -> None:
     """What /proc/<pid>/comm and ps show; at most 15 characters."""
     ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)

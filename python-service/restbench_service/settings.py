@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from .affinity import allowed_cores
 from .environment import UNIX, Environment, InvalidSettingError
+from .process import allowed_cores
 
 MEBIBYTE = 1024 * 1024
 

@@ -12,7 +12,7 @@ from live_metrics import metric
 from live_service import JSON, LiveService
 from test_core import GOOD
 
-from restbench_service.affinity import allowed_cores
+from restbench_service.process import allowed_cores
 
 OPENAPI = yaml.safe_load((Path(__file__).parents[2] / "contract" / "openapi.yaml").read_text())
 

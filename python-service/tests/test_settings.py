@@ -9,9 +9,8 @@ import pytest
 from live_service import SERVICE
 
 from restbench_service import main, process
-from restbench_service.affinity import allowed_cores
 from restbench_service.environment import InvalidSettingError
-from restbench_service.process import environment_of
+from restbench_service.process import allowed_cores, environment_of
 from restbench_service.settings import Settings
 
 

@@ -24,13 +24,12 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from .. import VERSION
-from ..affinity import allowed_cores
 from ..codec.delay import asked_ms
 from ..coded_workloads import CodedWorkload
 from ..execution.faults import AbandonedError, PoolFailedError
 from ..execution.job import Job, WorkLimits
 from ..execution.strategy import Strategy
-from ..process import worker_pids
+from ..process import allowed_cores, worker_pids
 from ..settings import Settings
 from ..workloads.native_library import native_library
 from ..workloads.workload import InvalidRequestError

@@ -4,8 +4,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
 
-from ..affinity import allowed_cores
-from ..process import set_name
+from ..process import allowed_cores, set_name
 from .faults import PoolFailedError
 from .gate import Gate
 from .job import InOrderLoop, Job
