@@ -9,7 +9,8 @@ from ..workloads.npb.kernels import KERNELS
 from ..workloads.npb.workload import NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
 from . import delay
-from .request_object import MISSING, id_of, read_members, readable_id, required_id
+from .codec import Codec
+from .request_object import MISSING, id_of, read_members, required_id, text_of
 
 
 class _Members(msgspec.Struct, gc=False):
@@ -22,7 +23,7 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 
 
 @dataclass(frozen=True)
-class NpbJson:
+class NpbJson(Codec[NpbRequest, NpbResult]):
     """POST /npb-…/{strategy}?delay=...: the kernels have no parameters of their own."""
 
     kernel_name: str
@@ -35,8 +36,7 @@ class NpbJson:
             raise InvalidRequestError("003", wrong, id_of(members.requestId))
         request_id = required_id(members.requestId)
         class_names = KERNELS[self.kernel_name].classes
-        name, generate = bytes(members.class_), bytes(members.generate)
-        class_name = str(msgspec.json.decode(name)) if name.startswith(b'"') else ""
+        class_name, generate = text_of(members.class_), bytes(members.generate)
         if class_name not in class_names:
             rule = f"must be one of {', '.join(class_names)}"
             raise InvalidRequestError("003", f"class: {rule}", request_id)
@@ -60,7 +60,3 @@ class NpbJson:
             "mops": output.operations / 1e6 / outcome.kernel_seconds,
         }
         return orjson.dumps(members)
-
-    def identify(self, body: bytes) -> str | int | None:
-        """See Codec."""
-        return readable_id(body)

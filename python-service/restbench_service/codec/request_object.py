@@ -1,6 +1,7 @@
 """What every codec reads of a body: one well-formed JSON object and the request's id in it."""
 
 import re
+from threading import Lock
 from typing import TypeVar
 
 import msgspec
@@ -12,6 +13,10 @@ MAX_ID_CHARACTERS = 128
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 MISSING = msgspec.Raw(b"")
 """A member that is not there: no JSON value is empty."""
+
+SLOWLY = Lock()
+"""For bodies that are read slowly: the interpreter lock lets no more than one pass, and memory is
+bounded."""
 
 Members = TypeVar("Members")
 _INTEGER = re.compile(rb" *(-?)([0-9]+) *")
@@ -58,7 +63,20 @@ def id_of(value: msgspec.Raw) -> str | int | None:
     if not text.startswith(b'"'):
         return int64(text)
     name: str = msgspec.json.decode(text)
-    return name if 1 <= len(name) <= MAX_ID_CHARACTERS else None
+    return name if is_right_id(name) else None
+
+
+def is_right_id(request_id: str | int) -> bool:
+    """Whether a string or an integer may be one."""
+    if isinstance(request_id, str):
+        return 1 <= len(request_id) <= MAX_ID_CHARACTERS
+    return INT64_MIN <= request_id <= INT64_MAX
+
+
+def text_of(value: msgspec.Raw) -> str:
+    """Empty where it is no string: no text that is asked for may be."""
+    text = bytes(value)
+    return str(msgspec.json.decode(text)) if text.startswith(b'"') else ""
 
 
 def int64(text: bytes) -> int | None:
