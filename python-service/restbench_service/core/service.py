@@ -155,7 +155,7 @@ class Core:
         make = self._pages.get(head.raw_path) or document(head.raw_path)
         if make is None:
             text = "no such path or strategy; GET /strategies lists the strategies"
-            return reply.refusal(Refused("009", text, 404))
+            return reply.error("009", text, status=404)
         if head.method not in ("GET", "HEAD"):  # what HEAD is answered the contract leaves open
             return reply.wrong_method("GET")
         return make()
