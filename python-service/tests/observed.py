@@ -55,9 +55,6 @@ class Observed(Workload[Any, Any]):
 
     name = "observed"
 
-    def kind(self, value: "Units") -> str:  # noqa: ARG002
-        return "observed"
-
     def operations(self, value: "Units") -> float:
         return float(value["units"])
 

@@ -79,10 +79,6 @@ class NothingToDo(_Timed):
     rows: int
     name = "nothing"
 
-    def kind(self, value: int) -> str:  # noqa: ARG002
-        """Its own: a strategy that chooses learns that it takes no time."""
-        return "nothing"
-
     def operations(self, value: int) -> float:
         """Those of the product that it stands for."""
         return float(value * INNER)

@@ -102,10 +102,6 @@ class MessagesWorkload(Workload[Request, Outcome]):
             "database_retries": Count(text, lambda: self._retries.value if self._retries else 0)
         }
 
-    def kind(self, value: Request) -> str:  # noqa: ARG002 - none is compared with another
-        """See Workload."""
-        return self.name
-
     def operations(self, value: Request) -> float:  # noqa: ARG002
         """See Workload."""
         return 1.0

@@ -43,10 +43,6 @@ class NpbWorkload(Workload[NpbRequest, NpbResult]):
         """See Workload."""
         return f"npb-{self.kernel_name.lower()}"
 
-    def kind(self, value: NpbRequest) -> str:  # noqa: ARG002 - a kernel's operations are all alike
-        """See Workload."""
-        return self.name
-
     def operations(self, value: NpbRequest) -> float:
         """Of the region that NPB times."""
         return self._kernel.operations(self._size(value))
