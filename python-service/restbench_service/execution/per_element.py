@@ -1,6 +1,7 @@
 """Each unit of a loop is a task for a process, the rest is the request's own thread."""
 
 from concurrent.futures import Future
+from contextlib import closing
 
 from .gate import Gate
 from .job import Job
@@ -33,5 +34,5 @@ class PerElement(Strategy):
         self._pool.close()
 
     def _in_turn(self, job: Job) -> bytes:
-        with self._gate.entered(job), SharedLoop(self._pool) as loop:
+        with self._gate.entered(job), closing(SharedLoop(self._pool)) as loop:
             return job.run(loop)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -112,7 +113,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def compute(self, value: Request, loop: ParallelLoop) -> Outcome:  # noqa: ARG002 - one operation
         """See Workload. Raises InvalidRequestError 003, 010, 012, 013, 014, 015."""
-        with Session(self._database) as session:
+        with closing(Session(self._database)) as session:
             try:
                 act = partial(_ACTIONS[type(value)], self, session, value)
                 if isinstance(value, Keyed):
