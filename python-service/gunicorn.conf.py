@@ -82,4 +82,4 @@ def on_exit(_server: Any) -> None:
 
 
 def _serving(worker: Any) -> Any:
-    return import_module(_MODULE).serving_of(worker.wsgi)
+    return worker.wsgi.extensions[import_module(_MODULE).SERVING]

@@ -164,17 +164,13 @@ class Settings:
             database_free_path=environment.existing("RESTBENCH_DATABASE_FREE_PATH"),
             **values,
         )
-        settings.check_budget()
-        return settings
-
-    def check_budget(self) -> None:
-        """Raises InvalidSettingError if the largest body could never be held."""
-        least_bytes = self.max_body_bytes + self.input_cache_bytes
-        if self.memory_budget_bytes < least_bytes:
+        least_bytes = settings.max_body_bytes + settings.input_cache_bytes
+        if settings.memory_budget_bytes < least_bytes:
             raise InvalidSettingError(
-                f"RESTBENCH_MEMORY_BUDGET_BYTES={self.memory_budget_bytes}: must be at least "
+                f"RESTBENCH_MEMORY_BUDGET_BYTES={settings.memory_budget_bytes}: must be at least "
                 f"RESTBENCH_MAX_BODY_BYTES and RESTBENCH_INPUT_CACHE_BYTES, {least_bytes} together"
             )
+        return settings
 
     @property
     def database(self) -> DatabaseSettings | None:

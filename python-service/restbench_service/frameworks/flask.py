@@ -28,8 +28,9 @@ MOST_DROPPED_BYTES = 64 * 1024 * 1024
 and the server closes the connection."""
 SENT_AT_ONCE_BYTES = 64 * 1024
 """The kernel takes an answer of so many bytes at once, unless its client has stopped reading."""
+SERVING = "restbench"
+"""The name of the Serving in the extensions of application(), for who ends it."""
 _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
-_SERVING = "restbench"
 
 
 def application() -> Flask:
@@ -37,14 +38,8 @@ def application() -> Flask:
     settings = Settings.from_environment(os.environ)
     serving = Serving(settings, Server(settings.framework, server_of(settings.framework)))
     app = create_app(serving.core, {})
-    app.extensions[_SERVING] = serving
+    app.extensions[SERVING] = serving
     return app
-
-
-def serving_of(app: Flask) -> Serving:
-    """What application() has started."""
-    serving: Serving = app.extensions[_SERVING]
-    return serving
 
 
 def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
