@@ -12,6 +12,7 @@ from restbench_service.core.reply import Reply
 from restbench_service.core.service import Core, Exchange, Head, Server
 from restbench_service.execution.serial import Serial
 from restbench_service.settings import Settings
+from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.requests import TECHNIQUES
 from restbench_service.workloads.messages.workload import MessagesWorkload
 
@@ -31,8 +32,8 @@ class Told(NamedTuple):
 class Caller:
     """Calls the operations under `serial`."""
 
-    def __init__(self, core: Core) -> None:
-        self.core = core
+    def __init__(self, core: Core, database: Database) -> None:
+        self.core, self.database = core, database
 
     def ask(self, method: str, path: str, **members: Any) -> Told:
         return self.raw(method, path, json.dumps(members).encode() if method == "POST" else b"")
@@ -86,7 +87,8 @@ def calling(settings: Settings) -> Iterator[Caller]:
     assert isinstance(workload, MessagesWorkload)
     workload.open()
     try:
-        yield Caller(Core(settings, offered, {"serial": Serial(None)}, Server("test", "none 1.0")))
+        core = Core(settings, offered, {"serial": Serial(None)}, Server("test", "none 1.0"))
+        yield Caller(core, workload._database)
     finally:
         workload.close()
 

@@ -4,14 +4,12 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from typing import Any
 
 import pytest
 from live_database import LiveDatabase
 from live_service import wait_until
 from message_calls import Caller, calling_at
 
-from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.requests import TECHNIQUES
 
 HOSTILE = "'; DROP TABLE message;--"
@@ -216,10 +214,9 @@ def test_a_statement_is_prepared_once_whatever_the_size_of_its_numbers(
         for sender in (1, 2**15, 2**31, 2**63 - 1):
             for receiver in (1, 2**40):
                 assert caller.send(queue, sender=sender, receiver=receiver).status == 200
-        workload: Any = caller.core._workloads["messages"].workload
-        connection = workload._database.take()
+        connection = caller.database.take()
         rows = connection.execute("SELECT statement FROM pg_prepared_statements").fetchall()
-        workload._database.give_back(connection)
+        caller.database.give_back(connection)
     assert sum("INSERT INTO messages.message" in text for (text,) in rows) == 1
 
 
@@ -228,8 +225,10 @@ def test_connections_that_the_server_has_ended_are_not_given_to_a_request(
 ) -> None:
     with calling_at(database, database_connections=5) as caller:
         queue = caller.queue()
-        workload: Any = caller.core._workloads["messages"].workload
-        pids = [each.info.backend_pid for each in all_connections(workload._database)]
+        taken = [caller.database.take() for _ in range(5)]
+        pids = [each.info.backend_pid for each in taken]
+        for each in taken:
+            caller.database.give_back(each)
         with database.connect() as other:
             for pid in pids:
                 other.execute("SELECT pg_terminate_backend(%s)", [pid])
@@ -244,23 +243,15 @@ def test_connections_that_the_server_has_ended_are_not_given_to_a_request(
         assert caller.page("/health")["database"] == {"up": True}
 
 
-def all_connections(database: Database) -> list[Any]:
-    taken = [database.take() for _ in range(5)]
-    for each in taken:
-        database.give_back(each)
-    return taken
-
-
 def test_a_request_waits_a_second_for_a_connection_and_is_then_not_done(
     database: LiveDatabase,
 ) -> None:
     with calling_at(database, database_connections=1) as caller:
         queue = caller.queue()
-        workload: Any = caller.core._workloads["messages"].workload
-        connection = workload._database.take()
+        connection = caller.database.take()
         told = caller.send(queue)
         assert (told.status, told.code) == (503, "014")
-        workload._database.give_back(connection)
+        caller.database.give_back(connection)
         assert caller.send(queue).status == 200
         assert caller.count(queue) == 1
 
@@ -299,12 +290,11 @@ def test_the_log_has_neither_bodies_nor_what_the_server_said(
 def test_health_is_answered_while_the_database_is_silent(database: LiveDatabase) -> None:
     with calling_at(database, database_connections=1) as caller:
         caller.queue()
-        workload: Any = caller.core._workloads["messages"].workload
-        workload._database._answered_at = 0.0
-        connection = workload._database.take()
+        caller.database._answered_at = 0.0
+        connection = caller.database.take()
         asked = [caller.page("/health")["database"] for _ in range(2)]
         assert asked == [{"up": False}, {"up": False}]
-        workload._database.give_back(connection)
+        caller.database.give_back(connection)
         wait_until(lambda: caller.page("/health")["database"] == {"up": True})
 
 
