@@ -55,9 +55,9 @@ class LiveService:
         (pid,) = children(self.process.pid)
         return pid
 
-    def web_ticks(self) -> int:
-        """CPU time of the process that was started and of those that serve, in clock ticks."""
-        return sum(map(cpu_ticks, [self.process.pid, *children(self.process.pid)]))
+    def used_ticks(self) -> int:
+        """CPU time of the service and its pools since they started, in clock ticks."""
+        return sum(map(cpu_ticks, [self.process.pid, *everyone_below(self.process.pid)]))
 
     def has_begun(self) -> bool:
         """It answers, or has ended instead."""

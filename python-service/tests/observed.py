@@ -104,15 +104,6 @@ class Waiting(Observed):
 
 
 @dataclass(frozen=True)
-class Busy(Observed):
-    """A unit takes 2 ms of CPU time."""
-
-    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
-        loop.for_each(value["units"], 10, compute_for, 0.002)
-        return value
-
-
-@dataclass(frozen=True)
 class Verbose(Observed):
     """Fails with a text that fits no message."""
 
@@ -128,12 +119,6 @@ class Copied(Observed):
     def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
         loop.for_each(value["units"], 1, fail_with_a_long_text, np.zeros(3))
         return value
-
-
-def compute_for(start: int, stop: int, unit_seconds: float) -> None:
-    until = time.thread_time() + unit_seconds * (stop - start)
-    while time.thread_time() < until:
-        pass
 
 
 def wait_for(_start: int, _stop: int, path: str) -> None:

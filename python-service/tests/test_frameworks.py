@@ -15,7 +15,6 @@ from live_service import (
     LiveService,
     begin,
     children,
-    cpu_ticks,
     everyone_below,
     free_port,
     side_by_side,
@@ -101,12 +100,6 @@ QUEUED = 10
 WELL_INTO_COMPUTING_TICKS = 20  # of CPU time, 0.2 s: far more than taking in a body costs
 
 
-def used_ticks(service: LiveService) -> int:
-    """CPU time of the service and its pools since they started."""
-    pids = [service.process.pid, *everyone_below(service.process.pid)]
-    return sum(cpu_ticks(pid) for pid in pids)
-
-
 def queued(service: LiveService, strategy: str) -> socket.socket:
     client = socket.create_connection(("127.0.0.1", service.port))
     head = post_head(len(SMALL[0])).replace(b"serial", strategy.encode())
@@ -129,8 +122,8 @@ def test_the_requests_of_clients_that_left_the_queue_are_not_computed(
     first = users.submit(post, service, strategy, LONGER[0])
     wait_until(lambda: in_flight(service) == 1)
     # In flight is also who still sends a body: a short request could overtake the long one.
-    begun_ticks = used_ticks(service)
-    wait_until(lambda: used_ticks(service) - begun_ticks > WELL_INTO_COMPUTING_TICKS)
+    begun_ticks = service.used_ticks()
+    wait_until(lambda: service.used_ticks() - begun_ticks > WELL_INTO_COMPUTING_TICKS)
     clients = [queued(service, strategy) for _ in range(QUEUED)]
     wait_until(lambda: in_flight(service) == 1 + QUEUED)
     assert not first.done()
@@ -165,9 +158,9 @@ def test_a_port_that_another_service_has_ends_the_start(tmp_path: Path) -> None:
 def is_computed_first(service: LiveService) -> bool:
     """Whether a long request is over once one that was sent later has its answer."""
     with connected(service.port) as client:
-        begun_ticks = service.web_ticks()
+        begun_ticks = service.used_ticks()
         client.sendall(post_head(len(LONG[0])) + LONG[0])
-        wait_until(lambda: service.web_ticks() - begun_ticks > 30)
+        wait_until(lambda: service.used_ticks() - begun_ticks > 30)
         assert service.request("GET", "/health").status == 200
         is_computed = client in select.select([client], [], [], 0)[0]
         assert answer_of(client).body == LONG[1]

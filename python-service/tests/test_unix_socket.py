@@ -7,7 +7,7 @@ import socket
 import stat
 import subprocess
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from live_service import JSON, SERVICE, start, wait_until
@@ -49,10 +49,6 @@ def begun(path: Path, framework: str = "flask") -> "subprocess.Popen[bytes]":
     return start(variables, path.with_suffix(".log"))
 
 
-def listening(path: Path) -> AbstractContextManager["subprocess.Popen[bytes]"]:
-    return up(path, begun(path))
-
-
 @contextmanager
 def up(path: Path, process: "subprocess.Popen[bytes]") -> Iterator["subprocess.Popen[bytes]"]:
     try:
@@ -82,7 +78,7 @@ def test_that_of_a_live_service_is_refused_with_its_owner_and_of_a_killed_one_re
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "socket"
-    with listening(path) as first:
+    with up(path, begun(path)) as first:
         second = subprocess.run(
             first.args,
             cwd=SERVICE,
@@ -97,7 +93,7 @@ def test_that_of_a_live_service_is_refused_with_its_owner_and_of_a_killed_one_re
         first.kill()
         wait_until(lambda: not answers(path))
         assert path.is_socket()
-    with listening(path):
+    with up(path, begun(path)):
         assert answer(path, "POST", "/matrix/serial", SMALL[0]) == SMALL[1]
 
 

@@ -182,9 +182,9 @@ def test_serial_alone_starts_no_pools(all_of_them: dict[str, LiveService]) -> No
 
 def busy(services: Mapping[str, LiveService], seconds: float = 5.0) -> dict[str, int]:
     """Clock ticks of those that use more than 0.5 % of a core while nobody asks."""
-    before = {name: service.web_ticks() for name, service in services.items()}
+    before = {name: service.used_ticks() for name, service in services.items()}
     time.sleep(seconds)
-    used = {name: it.web_ticks() - before[name] for name, it in services.items()}
+    used = {name: it.used_ticks() - before[name] for name, it in services.items()}
     most = 0.005 * seconds * os.sysconf("SC_CLK_TCK")
     return {name: ticks for name, ticks in used.items() if ticks > most}
 
