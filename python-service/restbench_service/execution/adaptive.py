@@ -89,7 +89,9 @@ class Adaptive(Strategy):
         except Exception as error:  # the request is wrong, or too large, or its client is gone
             with self._guard:
                 self._present -= 1
-            return completed(partial(_raise, error))
+            wrong: Future[bytes] = Future()
+            wrong.set_exception(error)
+            return wrong
         if place != "caller":
             answer = self._elsewhere[place].execute(job)
         answer.add_done_callback(ended)
@@ -181,7 +183,3 @@ class Adaptive(Strategy):
         began_ns = perf_counter_ns()
         self._pool.submit(int).result()
         return perf_counter_ns() - began_ns
-
-
-def _raise(error: Exception) -> bytes:
-    raise error

@@ -27,8 +27,10 @@ class PoolThreads(Strategy):
         """`threads` for each kind of workload, None: see above; threads start when needed."""
         computing = threads or len(allowed_cores())
         self._numbers = count(1)
-        self._computing = self._executor(computing)
-        self._waiting = self._executor(threads or THREADS_THAT_WAIT)
+        self._computing, self._waiting = (
+            ThreadPoolExecutor(each, initializer=self._name_thread)
+            for each in (computing, threads or THREADS_THAT_WAIT)
+        )
         self._gate = Gate(min(running or computing, computing))
         self.permits = self._gate.permits
 
@@ -40,9 +42,6 @@ class PoolThreads(Strategy):
         """See Strategy. A thread cannot be ended: what runs is cut off with the process."""
         for executor in (self._computing, self._waiting):
             executor.shutdown(wait=False, cancel_futures=True)
-
-    def _executor(self, threads: int) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(threads, initializer=self._name_thread)
 
     def _name_thread(self) -> None:
         """For /proc: the interpreter's own names do not reach it."""

@@ -35,11 +35,16 @@ _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 def application() -> Flask:
     """What gunicorn calls in its worker process."""
-    settings = Settings.from_environment(os.environ)
-    serving = Serving(settings, Server(settings.framework, server_of(settings.framework)))
+    serving = begun()
     app = create_app(serving.core, {})
     app.extensions[SERVING] = serving
     return app
+
+
+def begun() -> Serving:
+    """What the application serves, to be made in the process that serves."""
+    settings = Settings.from_environment(os.environ)
+    return Serving(settings, Server(settings.framework, server_of(settings.framework)))
 
 
 def create_app(core: Core, headers: Mapping[str, str]) -> Flask:

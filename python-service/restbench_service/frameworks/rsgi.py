@@ -61,5 +61,4 @@ def application() -> Handler:
 
 def main() -> None:
     """Serve until TERM or Ctrl-C, then finish what is in flight."""
-    settings = Settings.from_environment(os.environ)
-    serve(f"{__name__}:application", Interfaces.RSGI, settings)
+    serve(f"{__name__}:application", Interfaces.RSGI)
