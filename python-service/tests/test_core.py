@@ -310,13 +310,14 @@ def test_a_strategy_that_cannot_even_start_is_a_fault() -> None:
     assert_nothing_is_left(core)
 
 
+def fail(*_: object) -> None:
+    raise ZeroDivisionError(VALUE)
+
+
 @pytest.mark.parametrize("name", given("compute-fault"))
 def test_a_fault_of_the_service_is_answered_and_logged_with_the_id(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
-        raise ZeroDivisionError(VALUE)
-
     monkeypatch.setattr(MatrixWorkload, "compute", fail)
     reply = post(core_of(), "/matrix/serial", body_of(EXAMPLES[name]))
     assert reply.status == EXAMPLES[name]["status"]
@@ -328,9 +329,6 @@ def test_a_fault_of_the_service_is_answered_and_logged_with_the_id(
 def test_a_request_s_id_cannot_forge_a_line_of_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
-        raise ZeroDivisionError
-
     monkeypatch.setattr(MatrixWorkload, "compute", fail)
     name = json.dumps("\n2026 ERROR forged \x1b[31m\u2028é").encode()
     post(core_of(), "/matrix/serial", GOOD.replace(b'"requestId":1', b'"requestId":' + name))
