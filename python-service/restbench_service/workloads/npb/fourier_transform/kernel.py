@@ -27,8 +27,9 @@ class FourierTransform:
     classes = CLASSES
 
     def memory_bytes(self, size: TransformClass) -> int:
-        """Waves and field; what a task copies is small in comparison."""
-        return 2 * 16 * size.points + _temporary_bytes(size)
+        """Waves and field; copies of a plane or of columns, with the FFT's own."""
+        copied = max(size.nx * size.ny, passes.ROWS_AT_ONCE * size.nx * size.nz)
+        return 16 * (2 * size.points + 8 * copied)
 
     def input_bytes(self, size: TransformClass) -> int:
         """One field."""
@@ -109,8 +110,3 @@ def _agree(found: list[complex], expected: tuple[complex, ...]) -> bool:
 
 def _parts(values: Any) -> list[list[float]]:
     return [[value.real, value.imag] for value in values]
-
-
-def _temporary_bytes(size: TransformClass) -> int:
-    """Copies of a plane or of columns, with the FFT's own."""
-    return 8 * 16 * max(size.nx * size.ny, passes.ROWS_AT_ONCE * size.nx * size.nz)
