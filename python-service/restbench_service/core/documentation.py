@@ -46,10 +46,7 @@ def _file(path: Path) -> Reply:
 def _files() -> dict[str, Path]:
     """By the path that is asked for: nothing else can be read, however a path is written."""
     found = find_spec("flask_swagger_ui")  # only its files: the package would import Flask
-    theirs = (
-        [Path(folder) / "dist" for folder in found.submodule_search_locations or ()]
-        if found
-        else []
-    )
+    folders = found.submodule_search_locations if found else None
+    theirs = [Path(folder) / "dist" for folder in folders or ()]
     paths = [path for folder in (*theirs, OURS) for path in folder.iterdir() if path.is_file()]
     return {"/docs/": OURS / "index.html", **{f"/docs/{path.name}": path for path in paths}}

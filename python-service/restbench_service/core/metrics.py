@@ -30,6 +30,8 @@ class Metrics(ABC):
     The pools' processes are seen in /proc, not here.
     """
 
+    _registry: CollectorRegistry
+
     def __init__(self, registry: CollectorRegistry | None) -> None:
         """Where the count of requests is shown; others are added by show()."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -59,9 +61,9 @@ class Metrics(ABC):
             counter = self._counters[labels] = self._requests.labels(*labels)
         counter.inc()
 
-    @abstractmethod
     def text(self) -> bytes:
         """All metrics in Prometheus text format."""
+        return generate_latest(self._registry)
 
 
 class OwnMetrics(Metrics):
@@ -83,10 +85,6 @@ class OwnMetrics(Metrics):
     def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
         """See Metrics; they are asked at each scrape."""
         self._registry.register(_Kept(name, text, labels, counts))
-
-    def text(self) -> bytes:
-        """See Metrics."""
-        return generate_latest(self._registry)
 
 
 class _Kept(Collector):

@@ -30,17 +30,13 @@ _RETRY_LATER = {**_OF_JSON, "Retry-After": "1"}
 """With every 503: requests take from milliseconds to seconds."""
 
 
-def _nothing() -> None:
-    pass
-
-
 class Reply(NamedTuple):
     """The framework calls `sent` once it has handed the body to the connection, or given up."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
-    sent: Callable[[], None] = _nothing
+    sent: Callable[[], None] = lambda: None
 
 
 def page(body: bytes, content_type: str = JSON, headers: Mapping[str, str] = CLOSED) -> Reply:

@@ -18,7 +18,6 @@ from prometheus_client import (
     Metric,
     PlatformCollector,
     ProcessCollector,
-    generate_latest,
 )
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
@@ -72,7 +71,7 @@ class SharedMetrics(Metrics):
     def text(self) -> bytes:
         """See Metrics."""
         self._forget_the_dead()
-        return generate_latest(self._registry)
+        return super().text()
 
     def _forget_the_dead(self) -> None:
         """What they had in flight."""
