@@ -82,7 +82,7 @@ class Caller:
 @contextmanager
 def calling(settings: Settings) -> Iterator[Caller]:
     """A core whose workload is open."""
-    offered = coded_workloads(1000, 0, settings.max_delay_millis, settings.database)
+    offered = coded_workloads(settings)
     workload = offered["messages"].workload
     assert isinstance(workload, MessagesWorkload)
     workload.open()

@@ -47,11 +47,8 @@ class Scripted(Serial):
 
 def core_of(settings: Settings | None = None, **strategies: Serial) -> Core:
     settings = settings or Settings()
-    offered = coded_workloads(
-        settings.most_product_elements, settings.cached_bytes_a_process, settings.max_delay_millis
-    )
     table = strategies or {"serial": Serial(None)}
-    return Core(settings, offered, dict(table), Server("test", "none 1.0"))
+    return Core(settings, coded_workloads(settings), dict(table), Server("test", "none 1.0"))
 
 
 def opened(core: Core, declared: int = len(GOOD), path: str = "/matrix/serial") -> Exchange:
@@ -182,10 +179,10 @@ def test_a_request_above_the_limit_in_flight_is_refused_before_its_body_is_read(
 @pytest.mark.parametrize("name", given("memory-held"))
 def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: str) -> None:
     example, strategy = EXAMPLES[name], Scripted()
-    workload = coded_workloads(1, 0)["npb-mg"].workload
+    coded = coded_workloads(Settings())["npb-mg"]
     body = body_of(example)
     path = example["request"]["path"].replace("{strategy}", "serial")
-    needed_bytes = workload.working_bytes(coded_workloads(1, 0)["npb-mg"].codec.decode(body, ""))
+    needed_bytes = coded.workload.working_bytes(coded.codec.decode(body, ""))
     settings = Settings(
         memory_budget_bytes=2 * needed_bytes - 1, input_cache_bytes=0, max_body_bytes=10_000
     )

@@ -20,8 +20,7 @@ NOTHING = b""
 
 def matrix() -> CodedWorkload:
     """The matrix workload and its codec, as the service has them by default."""
-    settings = Settings()
-    return coded_workloads(settings.most_product_elements, cached_bytes=0)["matrix"]
+    return coded_workloads(Settings())["matrix"]
 
 
 @lru_cache(maxsize=1)
