@@ -151,7 +151,7 @@ class Settings:
         defaults = {name: getattr(cls, name) for name in ALLOWED}
         defaults.update(processes=len(allowed_cores()))
         values: dict[str, Any] = {
-            name: environment.integer(_variable(name), defaults[name], *bounds)
+            name: environment.integer(f"RESTBENCH_{name.upper()}", defaults[name], *bounds)
             for name, bounds in ALLOWED.items()
         }
         settings = cls(
@@ -230,7 +230,3 @@ class Settings:
         """Files and sockets that a worker may have open at once."""
         pools = 16 * self.processes + 24 * (self.running or 1)  # pipes, sentinels, shared arrays
         return self.connections + self.database_connections + pools + 256
-
-
-def _variable(field: str) -> str:
-    return f"RESTBENCH_{field.upper()}"

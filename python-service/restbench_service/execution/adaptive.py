@@ -142,11 +142,8 @@ class Adaptive(Strategy):
     def _size(self, job: Job) -> tuple[tuple[str, ...], float, float]:
         """What the estimate is learnt for, how much of it, and what one takes while unknown."""
         if len(job.body) > MOST_DECODED_HERE_BYTES:
-            return (
-                ("byte of", job.workload.name, job.query),
-                float(len(job.body)),
-                UNKNOWN_NS_PER_BYTE,
-            )
+            measure = ("byte of", job.workload.name, job.query)
+            return measure, float(len(job.body)), UNKNOWN_NS_PER_BYTE
         value = job.decode_ahead()
         operations = max(1.0, job.workload.operations(value))
         return ("operation of", job.workload.kind(value)), operations, UNKNOWN_NS_PER_OPERATION

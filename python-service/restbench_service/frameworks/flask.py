@@ -104,11 +104,12 @@ def _bound_silence(connection: socket.socket, silence: bytes) -> None:
 
 
 def _head(environ: dict[str, Any], connection: socket.socket | None) -> Head:
+    length = UNKNOWN if "HTTP_TRANSFER_ENCODING" in environ else environ.get("CONTENT_LENGTH") or 0
     return Head(
         environ["REQUEST_METHOD"],
         *_target(environ),
         environ.get("CONTENT_TYPE"),
-        _declared_bytes(environ),
+        int(length),
         lambda: connection is None or _waits(connection),
     )
 
@@ -126,12 +127,6 @@ def _target(environ: dict[str, Any]) -> tuple[str, str]:
         return path, query
     parts = urlsplit(target)
     return parts.path, parts.query
-
-
-def _declared_bytes(environ: dict[str, Any]) -> int:
-    if "HTTP_TRANSFER_ENCODING" in environ:
-        return UNKNOWN
-    return int(environ.get("CONTENT_LENGTH") or 0)
 
 
 def _waits(connection: socket.socket) -> bool:
