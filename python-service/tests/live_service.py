@@ -1,6 +1,7 @@
 """The service in processes of its own on a free port, and how the tests talk to it."""
 
 import http.client
+import json
 import os
 import random
 import re
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 SERVICE = Path(__file__).parents[1]
 STRATEGIES = (
@@ -49,6 +51,10 @@ class LiveService:
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] = JSON
     ) -> Answer:
         return request(self.port, method, path, body, headers)
+
+    def health(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.request("GET", "/health").body)
+        return found
 
     def worker_pid(self) -> int:
         """gunicorn's one worker, the master's only child."""

@@ -1,6 +1,5 @@
 """What is a framework's own: where a request runs, and what the server around it leaves to it."""
 
-import json
 import select
 import socket
 from collections.abc import Iterator
@@ -62,13 +61,8 @@ def each(request: pytest.FixtureRequest, all_of_them: dict[str, LiveService]) ->
     return all_of_them[request.param]
 
 
-def health_of(service: LiveService) -> dict[str, object]:
-    found: dict[str, object] = json.loads(service.request("GET", "/health").body)
-    return found
-
-
 def test_health_names_the_framework_and_its_server(each: LiveService) -> None:
-    health = health_of(each)
+    health = each.health()
     name = str(health["framework"])
     handoff = "thread" if name in IN_A_LOOP else None
     assert name in FRAMEWORKS
@@ -179,7 +173,7 @@ def test_what_runs_in_the_event_loop_makes_all_else_wait(tmp_path: Path) -> None
     settings = {"HANDOFF": "loop", "STRATEGIES": "serial"}
     wanted = {tmp_path / name: {"FRAMEWORK": name, **settings} for name in ("aiohttp", "rsgi")}
     with side_by_side(wanted) as services:
-        assert [health_of(it)["handoff"] for it in services] == ["loop"] * 2
+        assert [it.health()["handoff"] for it in services] == ["loop"] * 2
         assert [is_computed_first(it) for it in services] == [True] * 2
 
 

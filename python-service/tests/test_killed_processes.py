@@ -114,7 +114,7 @@ def test_the_service_comes_back_when_gunicorn_s_worker_is_killed(
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in everyone))
     wait_until(lambda: serves_again(service))
     wait_until(lambda: len(service.pool()) == 10)
-    assert json.loads(service.request("GET", "/health").body)["status"] == "ok"
+    assert service.health()["status"] == "ok"
     assert serves(service, "serial", 20)
 
 

@@ -127,7 +127,7 @@ def test_a_process_of_a_pool_has_no_queue_of_the_web_process(
 
 
 def test_without_an_address_there_are_no_messages(service: LiveService) -> None:
-    assert "database" not in json.loads(service.request("GET", "/health").body)
+    assert "database" not in service.health()
     refused = call(service, "GET", "/queues")
     assert (refused.status, json.loads(refused.body)["errorCode"]) == (404, "009")
 
@@ -147,4 +147,4 @@ def test_it_finds_a_database_again_whose_backends_have_all_ended(
     for ask in calls.values():
         wait_until(lambda: ask().status == 200)  # noqa: B023 - called in this round
     assert {ask().status for ask in calls.values() for _ in range(10)} == {200}
-    assert json.loads(served.request("GET", "/health").body)["database"] == {"up": True}
+    assert served.health()["database"] == {"up": True}
