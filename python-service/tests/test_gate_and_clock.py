@@ -44,6 +44,19 @@ def test_a_thousand_turns_that_nobody_wants_are_passed_over_without_a_thread_eac
     assert gate._free == 1
 
 
+def test_a_job_that_cannot_begin_is_told_why_and_its_turn_is_the_next_one_s() -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    gate, job = Gate(1), Observed().job(1)
+    with gate.entered(job):
+        later = gate.enter_later(job, fail)
+        assert not later.done()
+    for answer in (later, gate.enter_later(job, fail)):
+        assert isinstance(answer.exception(0), RuntimeError)
+        assert gate._free == 1
+
+
 def test_a_request_that_need_not_wait_is_not_asked_for_its_client() -> None:
     def asked() -> bool:
         pytest.fail("it was asked")

@@ -52,10 +52,8 @@ class PoolThreads(Strategy):
         try:
             done = executor.submit(job.run, InOrderLoop())
         except RuntimeError:  # it is closed, or there is no thread to be had
-            self._gate.leave(job)
-            answer.set_exception(PoolFailedError(f"{self.name} has no thread"))
-        else:
-            done.add_done_callback(partial(self._end, job, answer))
+            raise PoolFailedError(f"{self.name} has no thread") from None
+        done.add_done_callback(partial(self._end, job, answer))
 
     def _end(self, job: Job, answer: "Future[bytes]", done: "Future[bytes]") -> None:
         self._gate.leave(job)
