@@ -11,7 +11,6 @@ from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.reply import Reply
 from restbench_service.core.service import Core, Exchange, Head, Server
 from restbench_service.execution.serial import Serial
-from restbench_service.settings import Settings
 from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.requests import TECHNIQUES
 from restbench_service.workloads.messages.workload import MessagesWorkload
@@ -80,8 +79,9 @@ class Caller:
 
 
 @contextmanager
-def calling(settings: Settings) -> Iterator[Caller]:
+def calling_at(database: LiveDatabase, **others: Any) -> Iterator[Caller]:
     """A core whose workload is open."""
+    settings = database.settings(**others)
     offered = coded_workloads(settings)
     workload = offered["messages"].workload
     assert isinstance(workload, MessagesWorkload)
@@ -91,9 +91,3 @@ def calling(settings: Settings) -> Iterator[Caller]:
         yield Caller(core, workload._database)
     finally:
         workload.close()
-
-
-@contextmanager
-def calling_at(database: LiveDatabase, **others: Any) -> Iterator[Caller]:
-    with calling(database.settings(**others)) as caller:
-        yield caller

@@ -77,9 +77,6 @@ class Observed(Workload[Any, Any]):
         """It is its own codec."""
         return Job(self, self, b"%d" % units, **options)
 
-    def job_of(self, body: bytes) -> Job:
-        return Job(self, self, body)
-
     def run(self, strategy: Strategy, units: int) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(strategy.execute(self.job(units)).result())
         return answer

@@ -33,6 +33,7 @@ from observed import Held, Observed
 
 from restbench_service.execution import worker_pool
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
+from restbench_service.execution.job import Job
 from restbench_service.execution.standard_pools import (
     ExecutorPool,
     MultiprocessingPool,
@@ -164,7 +165,7 @@ def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
     for _ in range(3):
         body = b" " * 30_000_000 + b"4"
         answers = [
-            users.submit(lambda job: strategy.execute(job).exception(30), bulky.job_of(body))
+            users.submit(lambda job: strategy.execute(job).exception(30), Job(bulky, bulky, body))
             for _ in range(3)
         ]
         time.sleep(0.02)
