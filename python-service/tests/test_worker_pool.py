@@ -52,7 +52,7 @@ OTHERS = set[int]()
 @pytest.fixture
 def strategy(name: str) -> Iterator[Strategy]:
     OTHERS.update(pool_processes())
-    started = TECHNIQUES[name](Start(2, None, PRELOADED))
+    started = TECHNIQUES[name].start(Start(2, None, PRELOADED))
     started.await_ready()
     yield started
     started.close()

@@ -13,6 +13,8 @@ class Route(NamedTuple):
     """What a request is done with; the codec knows what stands in the path."""
 
     workload: Workload[Any, Any]
+    name: str
+    """Of the strategy."""
     strategy: Strategy
     codec: Codec[Any, Any]
 
@@ -47,7 +49,7 @@ class Routes:
         self, under: str, coded: CodedWorkload, operation: Operation, name: str, strategy: Strategy
     ) -> None:
         def route(values: tuple[str, ...]) -> Route:
-            return Route(coded.workload, strategy, operation.codec(name, values))
+            return Route(coded.workload, name, strategy, operation.codec(name, values))
 
         if "{" in operation.path:
             template = _Template(operation.method, operation.path.split("/")[1:], route)

@@ -28,6 +28,7 @@ from ..codec.delay import asked_ms
 from ..coded_workloads import CodedWorkload
 from ..execution.faults import AbandonedError, PoolFailedError
 from ..execution.job import Job, WorkLimits
+from ..execution.strategies import TECHNIQUES
 from ..execution.strategy import Strategy
 from ..process import allowed_cores, worker_pids
 from ..settings import Settings
@@ -177,15 +178,15 @@ class Core:
         """In the table's order."""
         rows = [
             {
-                "name": s.name,
-                "key": s.key,
-                "description": s.description,
-                "permits": s.permits,
+                "name": name,
+                "key": TECHNIQUES[name].key,
+                "description": TECHNIQUES[name].description,
+                "permits": strategy.permits,
                 "workloads": [
                     path for path, each in self._workloads.items() if each.is_offered_under(name)
                 ],
             }
-            for name, s in self._strategies.items()
+            for name, strategy in self._strategies.items()
         ]
         return reply.page(json.dumps({"service": "python", "strategies": rows}).encode())
 
@@ -347,7 +348,7 @@ class Exchange:
             self._is_admitted = False
             self._core.admission.leave()
         route = self._route
-        self._core.metrics.count(route.workload.name, route.strategy.name, ended.status)
+        self._core.metrics.count(route.workload.name, route.name, ended.status)
         return ended
 
 

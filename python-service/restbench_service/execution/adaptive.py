@@ -43,12 +43,6 @@ idle one it is a tenth of that, so it is not measured at the start."""
 class Adaptive(Strategy):
     """Small requests on their own thread, others in processes, long ones at low priority."""
 
-    name = "adaptive"
-    key = "F1"
-    description = (
-        "Each request runs where its estimated cost and those in flight suggest: on its own thread "
-        "as serial, in a process as process-per-request or, if it is long, in one of low priority."
-    )
     permits = None
 
     def __init__(self, shared: WorkerPool, low_priority: WorkerPool, running: int | None) -> None:
@@ -56,8 +50,8 @@ class Adaptive(Strategy):
         self._pool = shared
         self._turns = Gate(running or 1)
         self._elsewhere: dict[Decision, PerRequest] = {
-            "process": PerRequest("", None, "", shared, running),
-            "low-priority": PerRequest("", None, "", low_priority, running),
+            "process": PerRequest(shared, running),
+            "low-priority": PerRequest(low_priority, running),
         }
         self._guard = Lock()
         self._decisions: dict[str, int] = dict.fromkeys(("caller", *self._elsewhere), 0)

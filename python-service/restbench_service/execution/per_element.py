@@ -13,11 +13,8 @@ from .worker_pool import WorkerPool
 class PerElement(Strategy):
     """One task an element, operands and product in memory that all processes see."""
 
-    def __init__(
-        self, name: str, key: str | None, description: str, pool: WorkerPool, running: int | None
-    ) -> None:
+    def __init__(self, pool: WorkerPool, running: int | None) -> None:
         """The pool is closed with the strategy. By default one request runs, as the pool does."""
-        self.name, self.key, self.description = name, key, description
         self._pool, self._gate = pool, Gate(running or 1)
         self.permits = self._gate.permits
 

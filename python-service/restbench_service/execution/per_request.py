@@ -16,11 +16,8 @@ times what a kernel's request needs, and read in less than a millisecond, in whi
 class PerRequest(Strategy):
     """As many requests at once as there are processes, each from its bytes to its bytes."""
 
-    def __init__(
-        self, name: str, key: str | None, description: str, pool: WorkerPool, running: int | None
-    ) -> None:
+    def __init__(self, pool: WorkerPool, running: int | None) -> None:
         """The pool is closed with the strategy."""
-        self.name, self.key, self.description = name, key, description
         self._pool, self._gate = pool, Gate(min(running or pool.size, pool.size))
         self.permits = self._gate.permits
 

@@ -17,12 +17,6 @@ THREADS_THAT_WAIT = 20
 class PoolThreads(Strategy):
     """concurrent.futures.ThreadPoolExecutor. Who hands a request over does not wait."""
 
-    name = "worker-pool"
-    key = None
-    description = (
-        "Each request is decoded, computed and encoded on one thread of a ThreadPoolExecutor."
-    )
-
     def __init__(self, threads: int | None, running: int | None) -> None:
         """`threads` for each kind of workload, None: see above; threads start when needed."""
         computing = threads or len(allowed_cores())
@@ -52,13 +46,13 @@ class PoolThreads(Strategy):
         try:
             done = executor.submit(job.run, InOrderLoop())
         except RuntimeError:  # it is closed, or there is no thread to be had
-            raise PoolFailedError(f"{self.name} has no thread") from None
+            raise PoolFailedError("there is no thread to be had") from None
         done.add_done_callback(partial(self._end, job, answer))
 
     def _end(self, job: Job, answer: "Future[bytes]", done: "Future[bytes]") -> None:
         self._gate.leave(job)
         if done.cancelled():
-            answer.set_exception(PoolFailedError(f"{self.name} is closed"))
+            answer.set_exception(PoolFailedError("the threads are closed"))
         elif (error := done.exception()) is not None:
             answer.set_exception(error)
         else:
