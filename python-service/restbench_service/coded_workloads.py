@@ -11,8 +11,7 @@ from .codec.npb import NpbJson
 from .settings import DatabaseSettings, Settings
 from .workloads.logs.workload import LogsWorkload
 from .workloads.matrix.workload import MatrixWorkload
-from .workloads.npb.kernels import KERNELS
-from .workloads.npb.workload import NpbWorkload
+from .workloads.npb.workload import KERNELS, NpbWorkload
 from .workloads.workload import Workload
 
 UNDIVIDED = ("serial", "process-per-request", "executor-per-request", "worker-pool")

@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     from .execution.strategies import TECHNIQUES  # noqa: PLC0415
-    from .workloads.npb.kernels import KERNELS  # noqa: PLC0415
+    from .workloads.npb.workload import KERNELS  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(prog="python -m restbench_service.direct")
     parser.add_argument("kernel", choices=KERNELS)

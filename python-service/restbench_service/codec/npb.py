@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import msgspec
 import orjson
 
-from ..workloads.npb.kernels import KERNELS
-from ..workloads.npb.workload import NpbRequest, NpbResult
+from ..workloads.npb.workload import KERNELS, NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
 from . import delay
 from .codec import Codec

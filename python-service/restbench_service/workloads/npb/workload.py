@@ -5,9 +5,20 @@ from time import perf_counter
 from typing import Any
 
 from ..workload import ParallelLoop, Workload
+from .conjugate_gradient.kernel import ConjugateGradient
+from .fourier_transform.kernel import FourierTransform
 from .input_cache import OF_THIS_PROCESS
+from .integer_sort.kernel import IntegerSort
 from .kernel import Kernel, Outcome
-from .kernels import KERNELS
+from .multigrid.kernel import Multigrid
+
+KERNELS: dict[str, Kernel[Any, Any]] = {
+    "IS": IntegerSort(),
+    "CG": ConjugateGradient(),
+    "MG": Multigrid(),
+    "FT": FourierTransform(),
+}
+"""They have no state."""
 
 
 @dataclass(frozen=True)

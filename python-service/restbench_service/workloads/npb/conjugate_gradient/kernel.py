@@ -17,7 +17,6 @@ PRODUCTS_AN_ITERATION = INNER_STEPS + 1
 class ConjugateGradient:
     """CG. Its input is the matrix."""
 
-    name = "CG"
     classes = CLASSES
 
     def memory_bytes(self, size: GradientClass) -> int:

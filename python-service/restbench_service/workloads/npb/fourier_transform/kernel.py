@@ -23,7 +23,6 @@ CHECKED_POINTS = 1024
 class FourierTransform:
     """FT. Its input is the initial field, which a run transforms and therefore copies."""
 
-    name = "FT"
     classes = CLASSES
 
     def memory_bytes(self, size: TransformClass) -> int:

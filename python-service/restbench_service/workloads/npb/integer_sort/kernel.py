@@ -19,7 +19,6 @@ _KEYS_AT_ONCE = random_numbers.CHUNK // 4
 class IntegerSort:
     """IS. Its input is the keys, which a run changes and therefore copies."""
 
-    name = "IS"
     classes = CLASSES
 
     def memory_bytes(self, size: SortClass) -> int:
