@@ -15,15 +15,7 @@ from ..workloads.logs.workload import LogsRequest, LogsResult
 from ..workloads.workload import InvalidRequestError
 from . import delay
 from .codec import Codec
-from .request_object import (
-    MISSING,
-    SLOWLY,
-    id_of,
-    is_right_id,
-    read_members,
-    required_id,
-    text_of,
-)
+from .request_object import MISSING, SLOWLY, Members, is_right_id, read_request, text_of
 from .strict_json import STRING
 
 MOST_CHARACTERS = 4096
@@ -40,8 +32,7 @@ class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     lines: list[str]
 
 
-class _Members(msgspec.Struct, gc=False):
-    requestId: msgspec.Raw = MISSING  # noqa: N815
+class _Members(Members, gc=False):
     ruleSet: msgspec.Raw = MISSING  # noqa: N815
     lines: msgspec.Raw = MISSING
 
@@ -97,10 +88,7 @@ def _read_usual(body: bytes) -> LogsRequest | None:
 
 
 def _read_slowly(body: bytes, wrong_delay: str | None = None) -> LogsRequest:
-    members = read_members(body, _MEMBERS)
-    if wrong_delay:
-        raise InvalidRequestError("003", wrong_delay, id_of(members.requestId))
-    request_id = required_id(members.requestId)
+    members, request_id = read_request(body, _MEMBERS, wrong_delay)
     try:
         return _of(request_id, _rule_set(members.ruleSet), _lines(bytes(members.lines)))
     except InvalidRequestError as error:

@@ -31,6 +31,7 @@ from .codec import Answer
 from .request_object import (
     INT64_MAX,
     MISSING,
+    Members,
     id_of,
     int64,
     read_members,
@@ -63,8 +64,7 @@ _KEY = re.compile(r"[!-~]{1,64}")
 _NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 
 
-class _Members(msgspec.Struct, gc=False):
-    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
+class _Members(Members, gc=False):
     queue: msgspec.Raw = MISSING
     technique: msgspec.Raw = MISSING
     sender: msgspec.Raw = MISSING

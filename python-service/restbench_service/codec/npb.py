@@ -9,11 +9,10 @@ from ..workloads.npb.workload import KERNELS, NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
 from . import delay
 from .codec import Codec
-from .request_object import MISSING, id_of, read_members, required_id, text_of
+from .request_object import MISSING, Members, read_request, text_of
 
 
-class _Members(msgspec.Struct, gc=False):
-    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
+class _Members(Members, gc=False):
     class_: msgspec.Raw = msgspec.field(default=MISSING, name="class")
     generate: msgspec.Raw = msgspec.Raw(b"true")
 
@@ -30,10 +29,8 @@ class NpbJson(Codec[NpbRequest, NpbResult]):
 
     def decode(self, body: bytes, query: str) -> NpbRequest:
         """In the contract's order: 002, then 003 member by member."""
-        members = read_members(body, _MEMBERS)
-        if wrong := delay.fault(query, self.max_delay_ms):
-            raise InvalidRequestError("003", wrong, id_of(members.requestId))
-        request_id = required_id(members.requestId)
+        wrong_delay = delay.fault(query, self.max_delay_ms)
+        members, request_id = read_request(body, _MEMBERS, wrong_delay)
         class_names = KERNELS[self.kernel_name].classes
         class_name, generate = text_of(members.class_), bytes(members.generate)
         if class_name not in class_names:

@@ -18,18 +18,32 @@ SLOWLY = Lock()
 """For bodies that are read slowly: the interpreter lock lets no more than one pass, and memory is
 bounded."""
 
-Members = TypeVar("Members")
 _INTEGER = re.compile(rb" *(-?)([0-9]+) *")
 
 
-class _IdOnly(msgspec.Struct, gc=False):
+class Members(msgspec.Struct, gc=False):
+    """What the object of every request has, unread; each codec adds its own."""
+
     requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
 
 
-_ID_ONLY = msgspec.json.Decoder(_IdOnly)
+Named = TypeVar("Named", bound=Members)
+_ID_ONLY = msgspec.json.Decoder(Members)
 
 
-def read_members(body: bytes, decoder: "msgspec.json.Decoder[Members]") -> Members:
+def read_request(
+    body: bytes, decoder: "msgspec.json.Decoder[Named]", wrong_query: str | None
+) -> tuple[Named, str | int]:
+    """The members that the decoder names, and the id. Raises InvalidRequestError in the contract's
+    order: 002, then 003 with the message for a wrong query, then 003 of the id.
+    """
+    members = read_members(body, decoder)
+    if wrong_query:
+        raise InvalidRequestError("003", wrong_query, id_of(members.requestId))
+    return members, required_id(members.requestId)
+
+
+def read_members(body: bytes, decoder: "msgspec.json.Decoder[Named]") -> Named:
     """The members that the decoder names, unread. Raises InvalidRequestError 002."""
     try:
         check(body)
