@@ -37,9 +37,9 @@ class Caller:
     def ask(self, method: str, path: str, **members: Any) -> Told:
         return self.raw(method, path, json.dumps(members).encode() if method == "POST" else b"")
 
-    def raw(self, method: str, path: str, body: bytes, content_type: str | None = None) -> Told:
+    def raw(self, method: str, path: str, body: bytes) -> Told:
         raw_path, _, query = f"/messages/serial{path}".partition("?")
-        content_type = content_type or ("application/json" if method == "POST" else None)
+        content_type = "application/json" if method == "POST" else None
         opened = self.core.open(Head(method, raw_path, query, content_type, len(body)))
         if isinstance(opened, Exchange):
             reply = opened.take(body) if body else None

@@ -256,7 +256,8 @@ def test_without_tmp_temporary_files_are_in_shared_memory_and_a_line_says_so(
 ) -> None:
     monkeypatch.setenv("TMPDIR", "is restored after the test")
     memory = str(no_tmp)
-    assert process.find_temporary_folder(memory) == memory
+    monkeypatch.setattr(process, "SHARED_MEMORY", memory)
+    assert process.find_temporary_folder() == memory
     assert (os.environ["TMPDIR"], tempfile.gettempdir()) == (memory, memory)
     assert (
         capsys.readouterr().err == f"there is no writable /tmp: temporary files are in {memory}\n"
@@ -267,7 +268,7 @@ def test_without_tmp_temporary_files_are_in_shared_memory_and_a_line_says_so(
 def test_without_any_folder_for_temporary_files_the_start_ends_with_one_line_and_code_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(main, "find_temporary_folder", lambda: process.find_temporary_folder("/no"))
+    monkeypatch.setattr(process, "SHARED_MEMORY", "/no")
     with pytest.raises(SystemExit) as exit_:
         main.prepared_settings()
     line = capsys.readouterr().err

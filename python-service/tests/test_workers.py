@@ -175,12 +175,12 @@ def test_serial_alone_starts_no_pools(all_of_them: dict[str, LiveService]) -> No
     assert everyone_below(service.process.pid) == children(service.process.pid)
 
 
-def busy(services: Mapping[str, LiveService], seconds: float = 5.0) -> dict[str, int]:
-    """Clock ticks of those that use more than 0.5 % of a core while nobody asks."""
+def busy(services: Mapping[str, LiveService]) -> dict[str, int]:
+    """Clock ticks of those that use more than 0.5 % of a core while nobody asks, for 5 s."""
     before = {name: service.used_ticks() for name, service in services.items()}
-    time.sleep(seconds)
+    time.sleep(5)
     used = {name: it.used_ticks() - before[name] for name, it in services.items()}
-    most = 0.005 * seconds * os.sysconf("SC_CLK_TCK")
+    most = 0.005 * 5 * os.sysconf("SC_CLK_TCK")
     return {name: ticks for name, ticks in used.items() if ticks > most}
 
 
