@@ -25,14 +25,11 @@ def openapi() -> Reply:
 
 def document(raw_path: str) -> Callable[[], Reply] | None:
     """What answers /docs and what is below it; None where there is nothing."""
-    if raw_path == "/docs":
-        return _to_the_folder
+    if raw_path == "/docs":  # to the folder
+        headers = {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}
+        return lambda: Reply(308, headers, b"")
     path = _files().get(raw_path)
     return None if path is None else partial(_file, path)
-
-
-def _to_the_folder() -> Reply:
-    return Reply(308, {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}, b"")
 
 
 def _file(path: Path) -> Reply:

@@ -53,7 +53,8 @@ class FourierTransform:
         began = perf_counter()
         solver.begin()
         found = [solver.step() for _ in size.checksums]
-        verified = _agree(found, size.checksums)
+        pairs = zip(found, size.checksums, strict=True)
+        verified = all(abs(it - known) <= EPSILON * abs(known) for it, known in pairs)
         seconds = perf_counter() - began
         value, reference = _parts(found), _parts(size.checksums)
         return Outcome(verified, value, reference, size.iterations, seconds)
@@ -101,10 +102,6 @@ def _decay(points: int) -> NDArray[np.float64]:
     """exp(-4 alpha pi**2 k**2) of an axis's wavenumbers, which run to half the points and back."""
     wavenumbers = (np.arange(points) + points // 2) % points - points // 2
     return np.exp(-4 * ALPHA * pi**2 * wavenumbers.astype(np.float64) ** 2)
-
-
-def _agree(found: list[complex], expected: tuple[complex, ...]) -> bool:
-    return all(abs(f - e) <= EPSILON * abs(e) for f, e in zip(found, expected, strict=True))
 
 
 def _parts(values: Any) -> list[list[float]]:
