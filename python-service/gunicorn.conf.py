@@ -11,7 +11,7 @@ from restbench_service.process import die_with_parent
 
 _settings = prepared_settings()
 
-_MODULE = f"restbench_service.frameworks.{_settings.framework.replace('-', '_')}"
+_MODULE = f"restbench_service.frameworks.{_settings.framework.removesuffix('-gunicorn')}"
 wsgi_app = f"{_MODULE}:application()"
 _address = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
 bind = _settings.host if _settings.socket_path else f"{_address}:{_settings.port}"
@@ -82,4 +82,4 @@ def on_exit(_server: Any) -> None:
 
 
 def _serving(worker: Any) -> Any:
-    return import_module(_MODULE).serving_of(worker.wsgi)
+    return worker.wsgi.extensions[import_module(_MODULE).SERVING]

@@ -8,11 +8,10 @@ from .codec.logs import LogsJson
 from .codec.matrix import MatrixJson
 from .codec.messages import OPERATIONS, MessagesJson
 from .codec.npb import NpbJson
-from .settings import DatabaseSettings
+from .settings import DatabaseSettings, Settings
 from .workloads.logs.workload import LogsWorkload
 from .workloads.matrix.workload import MatrixWorkload
-from .workloads.npb.kernels import KERNELS
-from .workloads.npb.workload import NpbWorkload
+from .workloads.npb.workload import KERNELS, NpbWorkload
 from .workloads.workload import Workload
 
 UNDIVIDED = ("serial", "process-per-request", "executor-per-request", "worker-pool")
@@ -47,24 +46,18 @@ class CodedWorkload(NamedTuple):
         return self.strategies is None or strategy in self.strategies
 
 
-def coded_workloads(
-    most_product_elements: int,
-    cached_bytes: int,
-    max_delay_ms: int = 0,
-    database: DatabaseSettings | None = None,
-) -> dict[str, CodedWorkload]:
-    """By the workload's name. `cached_bytes` are for the inputs that each process keeps; without a
-    database there are no messages.
-    """
+def coded_workloads(settings: Settings) -> dict[str, CodedWorkload]:
+    """By the workload's name; without a database there are no messages."""
+    max_delay_ms, cached_bytes = settings.max_delay_millis, settings.cached_bytes_a_process
     offered = [
-        _computing(MatrixWorkload(), MatrixJson(most_product_elements, max_delay_ms)),
+        _computing(MatrixWorkload(), MatrixJson(settings.most_product_elements, max_delay_ms)),
         _computing(LogsWorkload(), LogsJson(max_delay_ms)),
         *(
             _computing(NpbWorkload(name, cached_bytes), NpbJson(name, max_delay_ms))
             for name in KERNELS
         ),
     ]
-    if database is not None:
+    if (database := settings.database) is not None:
         offered.append(_messages(database, max_delay_ms))
     return {each.workload.name: each for each in offered}
 

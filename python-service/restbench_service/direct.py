@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     from .execution.strategies import TECHNIQUES  # noqa: PLC0415
-    from .workloads.npb.kernels import KERNELS  # noqa: PLC0415
+    from .workloads.npb.workload import KERNELS  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(prog="python -m restbench_service.direct")
     parser.add_argument("kernel", choices=KERNELS)
@@ -56,7 +56,7 @@ def _answers(options: argparse.Namespace, settings: Settings) -> Iterator[bytes]
 
     workload, codec = NpbWorkload(options.kernel, UNLIMITED_BYTES), NpbJson(options.kernel)
     request = {"requestId": 1, "class": options.class_name, "generate": not options.cached_input}
-    strategy = TECHNIQUES[options.strategy](Start(settings.processes, None, (PRELOADED,)))
+    strategy = TECHNIQUES[options.strategy].start(Start(settings.processes, None, (PRELOADED,)))
     try:
         strategy.await_ready()  # what it decides with is learnt before what is timed
         for _ in range(options.repetitions):

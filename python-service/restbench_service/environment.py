@@ -31,7 +31,7 @@ class Environment:
             return default
         if re.fullmatch("[0-9]{1,12}", text) and low <= int(text) <= high:
             return int(text)
-        raise InvalidSettingError(f"{name}={text!r}: must be an integer from {low} to {high}")
+        raise _wrong(name, text, f"must be an integer from {low} to {high}")
 
     def host(self, name: str, default: str) -> str:
         """An IP address, a host name, or unix: and the path of a socket."""
@@ -39,14 +39,10 @@ class Environment:
         if text.startswith(f"{UNIX}/"):
             if len(os.fsencode(text.removeprefix(UNIX))) <= LONGEST_SOCKET_PATH:
                 return text
-            raise InvalidSettingError(
-                f"{name}={text!r}: the path of a socket has at most {LONGEST_SOCKET_PATH} bytes"
-            )
+            raise _wrong(name, text, f"a socket's path has at most {LONGEST_SOCKET_PATH} bytes")
         if _is_address(text) or (HOST_NAME.fullmatch(text) and not text[-1].isdigit()):
             return text
-        raise InvalidSettingError(
-            f"{name}={text!r}: must be an IP address, a host name or unix:/PATH"
-        )
+        raise _wrong(name, text, "must be an IP address, a host name or unix:/PATH")
 
     def database(self, name: str) -> str | None:
         """postgresql://USER@HOST:PORT/DATABASE, which is not repeated where it is wrong."""
@@ -70,14 +66,14 @@ class Environment:
         path = self._variables.get(name)
         if path is None or (os.access(path, os.R_OK) and not Path(path).is_dir()):
             return path
-        raise InvalidSettingError(f"{name}={path!r}: must be a file that can be read")
+        raise _wrong(name, path, "must be a file that can be read")
 
     def existing(self, name: str) -> str | None:
         """The path of what there is, readable or not; None when unset."""
         path = self._variables.get(name)
         if path is None or os.access(path, os.F_OK):
             return path
-        raise InvalidSettingError(f"{name}={path!r}: must be a path that exists")
+        raise _wrong(name, path, "must be a path that exists")
 
     def names(self, name: str) -> tuple[str, ...] | None:
         """A list with commas, each name once; None when unset."""
@@ -87,16 +83,18 @@ class Environment:
         names = tuple(text.split(","))
         if all(names) and len(set(names)) == len(names):
             return names
-        raise InvalidSettingError(
-            f"{name}={text!r}: must be a list of names with commas, each once"
-        )
+        raise _wrong(name, text, "must be a list of names with commas, each once")
 
     def choice(self, name: str, default: str, allowed: Iterable[str]) -> str:
         """One of the words."""
         text = self._variables.get(name, default)
         if text in allowed:
             return text
-        raise InvalidSettingError(f"{name}={text!r}: must be one of {', '.join(allowed)}")
+        raise _wrong(name, text, f"must be one of {', '.join(allowed)}")
+
+
+def _wrong(name: str, value: str, rule: str) -> InvalidSettingError:
+    return InvalidSettingError(f"{name}={value!r}: {rule}")
 
 
 def _is_address(text: str) -> bool:

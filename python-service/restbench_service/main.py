@@ -8,12 +8,7 @@ from pathlib import Path
 from .environment import InvalidSettingError
 from .frameworks import FRAMEWORKS
 from .metrics_folder import name_folder
-from .process import (
-    allow_descriptors,
-    ensure_environment,
-    find_temporary_folder,
-    free_socket,
-)
+from .process import allow_descriptors, ensure_environment, find_temporary_folder, free_socket
 from .settings import Settings
 
 FOLDER = Path(__file__).parents[1]
@@ -39,22 +34,9 @@ def prepared_settings() -> Settings:
         settings = Settings.from_environment(os.environ)
         _check_framework(settings)
         _check_strategies(settings.strategies)
+        _check_machine(settings)
     except InvalidSettingError as error:
         print(error, file=sys.stderr)
-        sys.exit(2)
-    if not allow_descriptors(settings.descriptors):
-        print(
-            f"{settings.descriptors} open files are needed for RESTBENCH_MAX_CONNECTIONS="
-            f"{settings.max_connections}, the limit (ulimit -Hn) is lower",
-            file=sys.stderr,
-        )
-        sys.exit(2)
-    if find_temporary_folder() is None:
-        print(
-            "no folder for temporary files can be written: give the service one "
-            "(docker run --tmpfs /tmp), or name one in TMPDIR",
-            file=sys.stderr,
-        )
         sys.exit(2)
     name_folder(settings.workers)
     ensure_environment(settings.blas_threads)
@@ -99,4 +81,18 @@ def _check_strategies(names: tuple[str, ...] | None) -> None:
     if unknown:
         raise InvalidSettingError(
             f"RESTBENCH_STRATEGIES: {unknown[0]!r} must be one of {', '.join(TECHNIQUES)}"
+        )
+
+
+def _check_machine(settings: Settings) -> None:
+    """Raises InvalidSettingError."""
+    if not allow_descriptors(settings.descriptors):
+        raise InvalidSettingError(
+            f"{settings.descriptors} open files are needed for RESTBENCH_MAX_CONNECTIONS="
+            f"{settings.max_connections}, the limit (ulimit -Hn) is lower"
+        )
+    if find_temporary_folder() is None:
+        raise InvalidSettingError(
+            "no folder for temporary files can be written: give the service one "
+            "(docker run --tmpfs /tmp), or name one in TMPDIR"
         )

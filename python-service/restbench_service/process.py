@@ -37,6 +37,11 @@ SOCKET_MODE = 0o666
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
 
+def allowed_cores() -> list[int]:
+    """Numbers of the cores that taskset, a cpuset or a container left the calling thread."""
+    return sorted(os.sched_getaffinity(0))
+
+
 def set_name(name: str) -> None:
     """What /proc/<pid>/comm and ps show; at most 15 characters."""
     ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
@@ -126,19 +131,19 @@ def allow_descriptors(count: int) -> bool:
     return True
 
 
-def find_temporary_folder(memory: str = SHARED_MEMORY) -> str | None:
+def find_temporary_folder() -> str | None:
     """Have a folder for temporary files: the pools' sockets, and the file by which gunicorn sees
     that a worker is alive. In a container whose file system is read-only and that has no /tmp it is
-    `memory`, for this process and what it starts. None where that cannot be written either.
+    SHARED_MEMORY, for this process and what it starts. None where that cannot be written either.
     """
     try:
         return tempfile.gettempdir()
     except FileNotFoundError:
-        if not os.access(memory, os.W_OK | os.X_OK):
+        if not os.access(SHARED_MEMORY, os.W_OK | os.X_OK):
             return None
-    print(f"there is no writable /tmp: temporary files are in {memory}", file=sys.stderr)
-    os.environ["TMPDIR"] = tempfile.tempdir = memory
-    return memory
+    print(f"there is no writable /tmp: temporary files are in {SHARED_MEMORY}", file=sys.stderr)
+    os.environ["TMPDIR"] = tempfile.tempdir = SHARED_MEMORY
+    return SHARED_MEMORY
 
 
 def environment_of(variables: Mapping[str, str], blas_threads: int) -> dict[str, str]:

@@ -18,12 +18,7 @@ class Serving:
     def __init__(self, settings: Settings, server: Server) -> None:
         """`server` is what serves the core."""
         logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-        offered = coded_workloads(
-            settings.most_product_elements,
-            settings.cached_bytes_a_process,
-            settings.max_delay_millis,
-            settings.database,
-        )
+        offered = coded_workloads(settings)
         self._workloads = [each.workload for each in offered.values()]
         for workload in self._workloads:
             workload.open()

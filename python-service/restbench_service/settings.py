@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from .affinity import allowed_cores
 from .environment import UNIX, Environment, InvalidSettingError
+from .process import allowed_cores
 
 MEBIBYTE = 1024 * 1024
 
@@ -151,7 +151,7 @@ class Settings:
         defaults = {name: getattr(cls, name) for name in ALLOWED}
         defaults.update(processes=len(allowed_cores()))
         values: dict[str, Any] = {
-            name: environment.integer(_variable(name), defaults[name], *bounds)
+            name: environment.integer(f"RESTBENCH_{name.upper()}", defaults[name], *bounds)
             for name, bounds in ALLOWED.items()
         }
         settings = cls(
@@ -164,17 +164,13 @@ class Settings:
             database_free_path=environment.existing("RESTBENCH_DATABASE_FREE_PATH"),
             **values,
         )
-        settings.check_budget()
-        return settings
-
-    def check_budget(self) -> None:
-        """Raises InvalidSettingError if the largest body could never be held."""
-        least_bytes = self.max_body_bytes + self.input_cache_bytes
-        if self.memory_budget_bytes < least_bytes:
+        least_bytes = settings.max_body_bytes + settings.input_cache_bytes
+        if settings.memory_budget_bytes < least_bytes:
             raise InvalidSettingError(
-                f"RESTBENCH_MEMORY_BUDGET_BYTES={self.memory_budget_bytes}: must be at least "
+                f"RESTBENCH_MEMORY_BUDGET_BYTES={settings.memory_budget_bytes}: must be at least "
                 f"RESTBENCH_MAX_BODY_BYTES and RESTBENCH_INPUT_CACHE_BYTES, {least_bytes} together"
             )
+        return settings
 
     @property
     def database(self) -> DatabaseSettings | None:
@@ -234,7 +230,3 @@ class Settings:
         """Files and sockets that a worker may have open at once."""
         pools = 16 * self.processes + 24 * (self.running or 1)  # pipes, sentinels, shared arrays
         return self.connections + self.database_connections + pools + 256
-
-
-def _variable(field: str) -> str:
-    return f"RESTBENCH_{field.upper()}"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from live_database import LiveDatabase, started_database
 from live_service import PRELOADED, LiveService, running
+from message_calls import Caller, calling_at
 
 from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
@@ -45,11 +46,25 @@ def strategies() -> Iterator[dict[str, Strategy]]:
         strategy.close()
 
 
+@pytest.fixture
+def prefix(name: str) -> str:
+    """Of the names of the processes that belong to PER_ELEMENT and PER_REQUEST, such as PE-."""
+    first, _, last = name.split("-")
+    return f"{first[0]}{last[0]}-".upper()
+
+
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveDatabase]:
     """One server for the session."""
     with started_database(tmp_path_factory.mktemp("database")) as live:
         yield live
+
+
+@pytest.fixture(scope="module")
+def caller(database: LiveDatabase) -> Iterator[Caller]:
+    """Of the workload messages in this process."""
+    with calling_at(database) as caller:
+        yield caller
 
 
 @pytest.fixture

@@ -132,9 +132,7 @@ class Ending:
     def forward_answers(self) -> None:
         with suppress(OSError):
             while data := self._server.recv(65536):
-                is_held = (
-                    self._is_held
-                )  # before it is passed on: the next statement may come at once
+                is_held = self._is_held  # not later: the next statement may come at once
                 if not is_held or self._is_answered:
                     self._client.sendall(data)
                 if is_held:

@@ -56,6 +56,29 @@ class LiveDatabase:
             ((value,),) = connection.execute(text.encode(), values).fetchall()
             return value
 
+    def waiting(self, event: str = "%") -> int:
+        """Backends of the service that wait for a lock, of one kind or of any."""
+        text = (
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'restbench-python' "
+            "AND state = 'active' AND wait_event_type = 'Lock' AND wait_event LIKE %s"
+        )
+        return int(self.value(text, event))
+
+    @contextmanager
+    def locked_head(self, queue: str, *, delete: bool) -> Iterator[Any]:
+        """Another session has the first message's row, or has deleted it and not committed."""
+        number = self.value("SELECT id FROM messages.queue WHERE name = %s", queue)
+        rows = (
+            "messages.message WHERE queue_id = %s "
+            "AND id = (SELECT min(id) FROM messages.message WHERE queue_id = %s)"
+        )
+        text = f"DELETE FROM {rows}" if delete else f"SELECT 1 FROM {rows} FOR UPDATE"  # noqa: S608 - of the test
+        with self.connect() as other:
+            other.execute("BEGIN")
+            other.execute(text.encode(), [number, number])
+            yield other
+            other.execute("COMMIT")
+
 
 @contextmanager
 def started_database(folder: Path) -> Iterator[LiveDatabase]:

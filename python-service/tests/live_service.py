@@ -1,6 +1,7 @@
 """The service in processes of its own on a free port, and how the tests talk to it."""
 
 import http.client
+import json
 import os
 import random
 import re
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 SERVICE = Path(__file__).parents[1]
 STRATEGIES = (
@@ -24,6 +26,8 @@ STRATEGIES = (
     "adaptive",
     "worker-pool",
 )
+PER_ELEMENT = ("process-per-element", "executor-per-element")
+PER_REQUEST = ("process-per-request", "executor-per-request")
 PRELOADED = ("restbench_service.coded_workloads",)
 KERNELS = ("loops", "native")
 JSON = {"Content-Type": "application/json"}
@@ -48,14 +52,18 @@ class LiveService:
     ) -> Answer:
         return request(self.port, method, path, body, headers)
 
+    def health(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.request("GET", "/health").body)
+        return found
+
     def worker_pid(self) -> int:
         """gunicorn's one worker, the master's only child."""
         (pid,) = children(self.process.pid)
         return pid
 
-    def web_ticks(self) -> int:
-        """CPU time of the process that was started and of those that serve, in clock ticks."""
-        return sum(map(cpu_ticks, [self.process.pid, *children(self.process.pid)]))
+    def used_ticks(self) -> int:
+        """CPU time of the service and its pools since they started, in clock ticks."""
+        return sum(map(cpu_ticks, [self.process.pid, *everyone_below(self.process.pid)]))
 
     def has_begun(self) -> bool:
         """It answers, or has ended instead."""

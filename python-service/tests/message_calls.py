@@ -11,7 +11,7 @@ from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.reply import Reply
 from restbench_service.core.service import Core, Exchange, Head, Server
 from restbench_service.execution.serial import Serial
-from restbench_service.settings import Settings
+from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.requests import TECHNIQUES
 from restbench_service.workloads.messages.workload import MessagesWorkload
 
@@ -31,15 +31,15 @@ class Told(NamedTuple):
 class Caller:
     """Calls the operations under `serial`."""
 
-    def __init__(self, core: Core) -> None:
-        self.core = core
+    def __init__(self, core: Core, database: Database) -> None:
+        self.core, self.database = core, database
 
     def ask(self, method: str, path: str, **members: Any) -> Told:
         return self.raw(method, path, json.dumps(members).encode() if method == "POST" else b"")
 
-    def raw(self, method: str, path: str, body: bytes, content_type: str | None = None) -> Told:
+    def raw(self, method: str, path: str, body: bytes) -> Told:
         raw_path, _, query = f"/messages/serial{path}".partition("?")
-        content_type = content_type or ("application/json" if method == "POST" else None)
+        content_type = "application/json" if method == "POST" else None
         opened = self.core.open(Head(method, raw_path, query, content_type, len(body)))
         if isinstance(opened, Exchange):
             reply = opened.take(body) if body else None
@@ -79,19 +79,15 @@ class Caller:
 
 
 @contextmanager
-def calling(settings: Settings) -> Iterator[Caller]:
+def calling_at(database: LiveDatabase, **others: Any) -> Iterator[Caller]:
     """A core whose workload is open."""
-    offered = coded_workloads(1000, 0, settings.max_delay_millis, settings.database)
+    settings = database.settings(**others)
+    offered = coded_workloads(settings)
     workload = offered["messages"].workload
     assert isinstance(workload, MessagesWorkload)
     workload.open()
     try:
-        yield Caller(Core(settings, offered, {"serial": Serial(None)}, Server("test", "none 1.0")))
+        core = Core(settings, offered, {"serial": Serial(None)}, Server("test", "none 1.0"))
+        yield Caller(core, workload._database)
     finally:
         workload.close()
-
-
-@contextmanager
-def calling_at(database: LiveDatabase, **others: Any) -> Iterator[Caller]:
-    with calling(database.settings(**others)) as caller:
-        yield caller

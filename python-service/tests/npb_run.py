@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 
 from restbench_service.execution.job import InOrderLoop
 from restbench_service.workloads.npb.kernel import Outcome
-from restbench_service.workloads.npb.kernels import KERNELS
+from restbench_service.workloads.npb.workload import KERNELS
 from restbench_service.workloads.workload import Body, ParallelLoop
 
 

@@ -55,9 +55,6 @@ class Observed(Workload[Any, Any]):
 
     name = "observed"
 
-    def kind(self, value: "Units") -> str:  # noqa: ARG002
-        return "observed"
-
     def operations(self, value: "Units") -> float:
         return float(value["units"])
 
@@ -79,9 +76,6 @@ class Observed(Workload[Any, Any]):
     def job(self, units: int, **options: Any) -> Job:
         """It is its own codec."""
         return Job(self, self, b"%d" % units, **options)
-
-    def job_of(self, body: bytes) -> Job:
-        return Job(self, self, body)
 
     def run(self, strategy: Strategy, units: int) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(strategy.execute(self.job(units)).result())
@@ -107,15 +101,6 @@ class Waiting(Observed):
 
 
 @dataclass(frozen=True)
-class Busy(Observed):
-    """A unit takes 2 ms of CPU time."""
-
-    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
-        loop.for_each(value["units"], 10, compute_for, 0.002)
-        return value
-
-
-@dataclass(frozen=True)
 class Verbose(Observed):
     """Fails with a text that fits no message."""
 
@@ -131,12 +116,6 @@ class Copied(Observed):
     def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
         loop.for_each(value["units"], 1, fail_with_a_long_text, np.zeros(3))
         return value
-
-
-def compute_for(start: int, stop: int, unit_seconds: float) -> None:
-    until = time.thread_time() + unit_seconds * (stop - start)
-    while time.thread_time() < until:
-        pass
 
 
 def wait_for(_start: int, _stop: int, path: str) -> None:

@@ -1,4 +1,4 @@
-"""A client that sends what it is told, byte by byte if need be, and tells how that ends."""
+"""A client that sends what it is told, and tells how that ends."""
 
 import http.client
 import socket
@@ -19,21 +19,6 @@ def post_head(length: int) -> bytes:
 def connected(port: int) -> Iterator[socket.socket]:
     with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_SECONDS) as client:
         yield client
-
-
-def trickle(client: socket.socket, data: bytes, pause_seconds: float) -> None:
-    """Send byte by byte until the server has answered or closed."""
-    client.settimeout(pause_seconds)
-    for number in range(len(data)):
-        try:
-            client.send(data[number : number + 1])
-            client.recv(1, socket.MSG_PEEK)
-        except TimeoutError:
-            continue
-        except ConnectionError:
-            pass
-        break
-    client.settimeout(DEADLINE_SECONDS)
 
 
 def answer_of(client: socket.socket) -> Answer:

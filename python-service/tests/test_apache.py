@@ -13,12 +13,9 @@ from pathlib import Path
 import pytest
 from live_service import JSON, SERVICE, Answer, LiveService, free_port, request, wait_until
 from raw_client import answer_of, connected
+from test_core import GOOD
 
 APACHE = shutil.which("apache2", path=f"{os.environ['PATH']}:/usr/sbin")
-BODY = (
-    b'{"requestId":1,"matrixOne":{"columnCount":1,"rows":[{"value":"2"}]},'
-    b'"matrixTwo":{"columnCount":1,"rows":[{"value":"3"}]}}'
-)
 pytestmark = pytest.mark.skipif(
     APACHE is None, reason="apache2 is not installed: apt-get install apache2-bin"
 )
@@ -75,11 +72,11 @@ def established(port: int) -> int:
 def test_answers_and_errors_pass_through_unchanged(
     service: LiveService, front: tuple[int, Path]
 ) -> None:
-    for path, body in [("/matrix/serial", BODY), ("/matrix/serial", b"{"), ("/matrix/no", BODY)]:
+    for path, body in [("/matrix/serial", GOOD), ("/matrix/serial", b"{"), ("/matrix/no", GOOD)]:
         direct = service.request("POST", path, body)
         passed = request(front[0], "POST", path, body)
         assert (passed.status, passed.body) == (direct.status, direct.body)
-    assert request(front[0], "POST", "/matrix/serial", BODY).headers["Server-Timing"]
+    assert request(front[0], "POST", "/matrix/serial", GOOD).headers["Server-Timing"]
     assert request(front[0], "GET", "/matrix/serial").headers["Allow"] == "POST"
 
 
@@ -87,7 +84,7 @@ def test_connections_are_kept_on_both_sides(service: LiveService, front: tuple[i
     connection = http.client.HTTPConnection("127.0.0.1", front[0], timeout=120)
     before = established(service.port)
     for _ in range(20):
-        connection.request("POST", "/matrix/serial", BODY, JSON)
+        connection.request("POST", "/matrix/serial", GOOD, JSON)
         response = connection.getresponse()
         assert json.loads(response.read()) == {"requestId": "1", "rows": [[6]]}
         assert response.headers["Connection"] != "close"
@@ -98,7 +95,7 @@ def test_connections_are_kept_on_both_sides(service: LiveService, front: tuple[i
 def test_sixty_users_are_served_at_once(front: tuple[int, Path]) -> None:
     with ThreadPoolExecutor(60) as users:
         found = list(
-            users.map(lambda _: request(front[0], "POST", "/matrix/serial", BODY), range(240))
+            users.map(lambda _: request(front[0], "POST", "/matrix/serial", GOOD), range(240))
         )
     assert {answer.status for answer in found} == {200}
 

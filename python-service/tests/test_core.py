@@ -47,20 +47,23 @@ class Scripted(Serial):
 
 def core_of(settings: Settings | None = None, **strategies: Serial) -> Core:
     settings = settings or Settings()
-    offered = coded_workloads(
-        settings.most_product_elements, settings.cached_bytes_a_process, settings.max_delay_millis
-    )
     table = strategies or {"serial": Serial(None)}
-    return Core(settings, offered, dict(table), Server("test", "none 1.0"))
+    return Core(settings, coded_workloads(settings), dict(table), Server("test", "none 1.0"))
+
+
+def opened(core: Core, declared: int = len(GOOD), path: str = "/matrix/serial") -> Exchange:
+    """A request of which the head is there."""
+    path, _, query = path.partition("?")
+    exchange = core.open(Head("POST", path, query, JSON, declared))
+    assert isinstance(exchange, Exchange)
+    return exchange
 
 
 def post(core: Core, path: str, body: bytes, pieces: int = 1, declared: int | None = None) -> Reply:
     path, _, query = path.partition("?")
     length = len(body) if declared is None else declared
-    opened = core.open(Head("POST", path, query, JSON, length))
-    if not isinstance(opened, Exchange):
-        return opened
-    return send(opened, body, pieces)
+    exchange = core.open(Head("POST", path, query, JSON, length))
+    return send(exchange, body, pieces) if isinstance(exchange, Exchange) else exchange
 
 
 def send(exchange: Exchange, body: bytes, pieces: int = 1) -> Reply:
@@ -117,21 +120,21 @@ def test_however_a_body_ends_it_is_answered_once_and_leaves_nothing(
     """Beyond the limit of a body, beyond the memory that another one leaves, cut off, or whole."""
     limits = Settings(max_body_bytes=900, memory_budget_bytes=1000, input_cache_bytes=0)
     core = core_of(limits)
-    other = core.open(Head("POST", "/matrix/serial", "", JSON, UNKNOWN))
-    assert isinstance(other, Exchange) and other.take(bytes(300)) is None
+    other = opened(core, UNKNOWN)
+    assert other.take(bytes(300)) is None
     pieces = [GOOD, *(b" " * size for size in sizes)]
     total, so_far = sum(map(len, pieces)), accumulate(map(len, pieces))
     beyond = next((size for size in so_far if size > 700), 0)
-    opened = core.open(Head("POST", "/matrix/serial", "", JSON, total if is_declared else UNKNOWN))
-    if isinstance(opened, Exchange):
-        refusals = (opened.take(piece) for piece in pieces)
-        refused = next((reply for reply in refusals if reply is not None), None)
-        opened = refused or (opened.answer() if is_whole else opened.cut_off())
-    opened.sent()
+    reply = core.open(Head("POST", "/matrix/serial", "", JSON, total if is_declared else UNKNOWN))
+    if isinstance(reply, Exchange):
+        refusals = (reply.take(piece) for piece in pieces)
+        refused = next((refusal for refusal in refusals if refusal is not None), None)
+        reply = refused or (reply.answer() if is_whole else reply.cut_off())
+    reply.sent()
     if beyond:
-        assert opened.status == (413 if beyond > 900 or (is_declared and total > 900) else 503)
+        assert reply.status == (413 if beyond > 900 or (is_declared and total > 900) else 503)
     else:  # what it is to compute with may not fit either
-        assert opened.status in ({200, 413, 503} if is_whole else {400})
+        assert reply.status in ({200, 413, 503} if is_whole else {400})
     assert sum(counted(core).values()) == 1
     assert (core.admission.in_flight, core.budget.held_bytes) == (0, 300)
     other.cut_off()
@@ -163,14 +166,9 @@ def test_the_examples_of_limits_are_answered_as_the_contract_says(situation: str
 @pytest.mark.parametrize("name", given("in-flight-limit-reached"))
 def test_a_request_above_the_limit_in_flight_is_refused_before_its_body_is_read(name: str) -> None:
     core = core_of(Settings(max_in_flight=1))
-    first = core.open(Head("POST", "/matrix/serial", "", JSON, len(GOOD)))
-    assert isinstance(first, Exchange)
-    sent = EXAMPLES[name]["request"]
-    reply = core.open(
-        Head(
-            "POST", sent["path"], "", sent["headers"]["Content-Type"], len(body_of(EXAMPLES[name]))
-        )
-    )
+    first, sent = opened(core), EXAMPLES[name]["request"]
+    content_type, declared = sent["headers"]["Content-Type"], len(body_of(EXAMPLES[name]))
+    reply = core.open(Head("POST", sent["path"], "", content_type, declared))
     assert isinstance(reply, Reply)
     check_error(EXAMPLES[name], "", reply.body.decode())
     assert (reply.headers.get("Retry-After") == "1") == (reply.status == 503)
@@ -181,16 +179,15 @@ def test_a_request_above_the_limit_in_flight_is_refused_before_its_body_is_read(
 @pytest.mark.parametrize("name", given("memory-held"))
 def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: str) -> None:
     example, strategy = EXAMPLES[name], Scripted()
-    workload = coded_workloads(1, 0)["npb-mg"].workload
+    coded = coded_workloads(Settings())["npb-mg"]
     body = body_of(example)
     path = example["request"]["path"].replace("{strategy}", "serial")
-    needed_bytes = workload.working_bytes(coded_workloads(1, 0)["npb-mg"].codec.decode(body, ""))
+    needed_bytes = coded.workload.working_bytes(coded.codec.decode(body, ""))
     settings = Settings(
         memory_budget_bytes=2 * needed_bytes - 1, input_cache_bytes=0, max_body_bytes=10_000
     )
     core = core_of(settings, first=strategy, serial=Serial(None))
-    held = core.open(Head("POST", "/npb-mg/first", "", JSON, len(body)))
-    assert isinstance(held, Exchange)
+    held = opened(core, len(body), "/npb-mg/first")
     held.take(body)
     answered = held.run()
     assert isinstance(answered, Future)
@@ -206,8 +203,7 @@ def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: s
 
 def test_of_several_faults_the_first_of_the_contract_s_order_is_named() -> None:
     core = core_of(Settings(max_body_bytes=200, max_in_flight=1))
-    first = core.open(Head("POST", "/matrix/serial", "", JSON, 200))
-    assert isinstance(first, Exchange)
+    first = opened(core, 200)
     refusals = [
         (Head("PUT", "/matrix/none", "", None, 999), 404, "009"),
         (Head("PUT", "/matrix/serial", "", None, 999), 405, "009"),
@@ -219,8 +215,7 @@ def test_of_several_faults_the_first_of_the_contract_s_order_is_named() -> None:
         reply = core.open(head)
         assert isinstance(reply, Reply)
         assert error_of(reply)[:2] == (status, code)
-    unknown = core.open(Head("POST", "/matrix/serial", "", JSON, UNKNOWN))
-    assert isinstance(unknown, Exchange)
+    unknown = opened(core, UNKNOWN)
     assert unknown.take(bytes(200)) is None
     too_large = unknown.take(b"x")
     assert too_large is not None and error_of(too_large)[:2] == (413, "007")
@@ -233,9 +228,7 @@ def test_of_several_faults_the_first_of_the_contract_s_order_is_named() -> None:
 
 def test_a_body_that_would_not_fit_into_the_memory_is_refused_as_it_comes() -> None:
     core = core_of(Settings(max_body_bytes=1000, memory_budget_bytes=1000, input_cache_bytes=0))
-    head = Head("POST", "/matrix/serial", "", JSON, 600)
-    one, two = core.open(head), core.open(head)
-    assert isinstance(one, Exchange) and isinstance(two, Exchange)
+    one, two = opened(core, 600), opened(core, 600)
     assert one.take(bytes(600)) is None
     assert two.take(bytes(400)) is None
     refused = two.take(b"x")
@@ -256,8 +249,7 @@ def test_a_place_is_free_when_the_answer_is_there_and_its_memory_when_it_is_sent
 
 
 def test_a_strategy_that_works_on_the_caller_has_the_reply_at_once(core: Core) -> None:
-    exchange = core.open(Head("POST", "/matrix/serial", "", JSON, len(GOOD)))
-    assert isinstance(exchange, Exchange)
+    exchange = opened(core)
     exchange.take(GOOD)
     answered = exchange.run()
     assert isinstance(answered, Reply) and answered.body == PRODUCT
@@ -267,8 +259,7 @@ def test_a_strategy_that_works_on_the_caller_has_the_reply_at_once(core: Core) -
 def test_a_strategy_that_hands_over_holds_no_thread(core: Core) -> None:
     strategy = Scripted()
     core = core_of(serial=strategy)
-    exchange = core.open(Head("POST", "/matrix/serial", "", JSON, len(GOOD)))
-    assert isinstance(exchange, Exchange)
+    exchange = opened(core)
     exchange.take(GOOD)
     answered = exchange.run()
     assert isinstance(answered, Future)
@@ -293,8 +284,7 @@ def test_whatever_ends_a_request_it_is_answered_counted_and_lets_go(
 ) -> None:
     strategy = Scripted()
     core = core_of(serial=strategy)
-    exchange = core.open(Head("POST", "/matrix/serial", "", JSON, UNKNOWN))
-    assert isinstance(exchange, Exchange)
+    exchange = opened(core, UNKNOWN)
     exchange.take(GOOD + b" " * padding)
     answered = exchange.run()
     assert isinstance(answered, Future)
@@ -317,13 +307,14 @@ def test_a_strategy_that_cannot_even_start_is_a_fault() -> None:
     assert_nothing_is_left(core)
 
 
+def fail(*_: object) -> None:
+    raise ZeroDivisionError(VALUE)
+
+
 @pytest.mark.parametrize("name", given("compute-fault"))
 def test_a_fault_of_the_service_is_answered_and_logged_with_the_id(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
-        raise ZeroDivisionError(VALUE)
-
     monkeypatch.setattr(MatrixWorkload, "compute", fail)
     reply = post(core_of(), "/matrix/serial", body_of(EXAMPLES[name]))
     assert reply.status == EXAMPLES[name]["status"]
@@ -335,9 +326,6 @@ def test_a_fault_of_the_service_is_answered_and_logged_with_the_id(
 def test_a_request_s_id_cannot_forge_a_line_of_the_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
-        raise ZeroDivisionError
-
     monkeypatch.setattr(MatrixWorkload, "compute", fail)
     name = json.dumps("\n2026 ERROR forged \x1b[31m\u2028é").encode()
     post(core_of(), "/matrix/serial", GOOD.replace(b'"requestId":1', b'"requestId":' + name))
@@ -368,9 +356,9 @@ def test_every_situation_of_the_examples_is_tested_above() -> None:
 def test_the_media_type_is_compared_without_case_and_parameters(
     core: Core, content_type: str
 ) -> None:
-    opened = core.open(Head("POST", "/matrix/serial", "", content_type, 0))
-    assert isinstance(opened, Exchange)
-    opened.cut_off()
+    exchange = core.open(Head("POST", "/matrix/serial", "", content_type, 0))
+    assert isinstance(exchange, Exchange)
+    exchange.cut_off()
 
 
 PAGES = ["/health", "/strategies", "/metrics", "/openapi.json", "/docs/", "/docs/swagger-ui.css"]

@@ -13,7 +13,7 @@ from contract_example import EXAMPLES, body_of, check_error, given
 from live_metrics import in_flight, metric
 from live_service import LiveService, everyone_below, side_by_side, state_of, wait_until
 from raw_client import answer_of, connected, post_head
-from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, core_of, post
+from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, core_of, opened, post
 from test_frameworks import LONG, SEES_CONNECTIONS
 
 from restbench_service.codec.delay import asked_ms
@@ -87,8 +87,7 @@ def test_a_delay_is_one_number_of_ascii_digits_up_to_the_limit(
 
 
 def waiting_exchange(core: Core, declared: int = len(GOOD)) -> Exchange:
-    exchange = core.open(Head("POST", "/matrix/serial", f"delay={LONG_MS}", JSON, declared))
-    assert isinstance(exchange, Exchange)
+    exchange = opened(core, declared, f"/matrix/serial?delay={LONG_MS}")
     exchange.take(GOOD)
     assert exchange.delayed() is not None
     return exchange
@@ -135,8 +134,7 @@ def test_who_waits_counts_as_in_flight_holds_its_body_and_is_given_to_no_strateg
 )
 def test_what_a_body_has_wrong_is_said_after_the_wait(body: bytes, code: str) -> None:
     core = core_of(Settings(max_delay_millis=LONG_MS))
-    exchange = core.open(Head("POST", "/matrix/serial", f"delay={LONG_MS}", JSON, len(body)))
-    assert isinstance(exchange, Exchange)
+    exchange = opened(core, len(body), f"/matrix/serial?delay={LONG_MS}")
     exchange.take(body)
     delay = exchange.delayed()
     assert delay is not None and delay.left_s > 0

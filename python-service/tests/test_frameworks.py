@@ -1,6 +1,5 @@
 """What is a framework's own: where a request runs, and what the server around it leaves to it."""
 
-import json
 import select
 import socket
 from collections.abc import Iterator
@@ -15,7 +14,6 @@ from live_service import (
     LiveService,
     begin,
     children,
-    cpu_ticks,
     everyone_below,
     free_port,
     side_by_side,
@@ -63,13 +61,8 @@ def each(request: pytest.FixtureRequest, all_of_them: dict[str, LiveService]) ->
     return all_of_them[request.param]
 
 
-def health_of(service: LiveService) -> dict[str, object]:
-    found: dict[str, object] = json.loads(service.request("GET", "/health").body)
-    return found
-
-
 def test_health_names_the_framework_and_its_server(each: LiveService) -> None:
-    health = health_of(each)
+    health = each.health()
     name = str(health["framework"])
     handoff = "thread" if name in IN_A_LOOP else None
     assert name in FRAMEWORKS
@@ -101,12 +94,6 @@ QUEUED = 10
 WELL_INTO_COMPUTING_TICKS = 20  # of CPU time, 0.2 s: far more than taking in a body costs
 
 
-def used_ticks(service: LiveService) -> int:
-    """CPU time of the service and its pools since they started."""
-    pids = [service.process.pid, *everyone_below(service.process.pid)]
-    return sum(cpu_ticks(pid) for pid in pids)
-
-
 def queued(service: LiveService, strategy: str) -> socket.socket:
     client = socket.create_connection(("127.0.0.1", service.port))
     head = post_head(len(SMALL[0])).replace(b"serial", strategy.encode())
@@ -129,8 +116,8 @@ def test_the_requests_of_clients_that_left_the_queue_are_not_computed(
     first = users.submit(post, service, strategy, LONGER[0])
     wait_until(lambda: in_flight(service) == 1)
     # In flight is also who still sends a body: a short request could overtake the long one.
-    begun_ticks = used_ticks(service)
-    wait_until(lambda: used_ticks(service) - begun_ticks > WELL_INTO_COMPUTING_TICKS)
+    begun_ticks = service.used_ticks()
+    wait_until(lambda: service.used_ticks() - begun_ticks > WELL_INTO_COMPUTING_TICKS)
     clients = [queued(service, strategy) for _ in range(QUEUED)]
     wait_until(lambda: in_flight(service) == 1 + QUEUED)
     assert not first.done()
@@ -165,9 +152,9 @@ def test_a_port_that_another_service_has_ends_the_start(tmp_path: Path) -> None:
 def is_computed_first(service: LiveService) -> bool:
     """Whether a long request is over once one that was sent later has its answer."""
     with connected(service.port) as client:
-        begun_ticks = service.web_ticks()
+        begun_ticks = service.used_ticks()
         client.sendall(post_head(len(LONG[0])) + LONG[0])
-        wait_until(lambda: service.web_ticks() - begun_ticks > 30)
+        wait_until(lambda: service.used_ticks() - begun_ticks > 30)
         assert service.request("GET", "/health").status == 200
         is_computed = client in select.select([client], [], [], 0)[0]
         assert answer_of(client).body == LONG[1]
@@ -186,7 +173,7 @@ def test_what_runs_in_the_event_loop_makes_all_else_wait(tmp_path: Path) -> None
     settings = {"HANDOFF": "loop", "STRATEGIES": "serial"}
     wanted = {tmp_path / name: {"FRAMEWORK": name, **settings} for name in ("aiohttp", "rsgi")}
     with side_by_side(wanted) as services:
-        assert [health_of(it)["handoff"] for it in services] == ["loop"] * 2
+        assert [it.health()["handoff"] for it in services] == ["loop"] * 2
         assert [is_computed_first(it) for it in services] == [True] * 2
 
 
@@ -214,14 +201,19 @@ def test_malformed_chunks_are_a_client_s_error(service: LiveService, body: bytes
         assert answer_of(client).status == 400
 
 
+@pytest.mark.parametrize("framework", ["flask", "flask-granian"])
+@pytest.mark.parametrize("has_its_answer", [False, True])
 def test_a_connection_is_good_for_the_next_request_after_a_refused_body(
-    service: LiveService,
+    all_of_them: dict[str, LiveService], framework: str, has_its_answer: bool
 ) -> None:
+    """Be the body sent with the head, or by a client that has waited for its answer before."""
     body = b"x" * 1_000_000
-    with connected(service.port) as client:
-        client.sendall(post_head(len(body)).replace(b"/serial", b"/none") + body)
+    head = post_head(len(body)).replace(b"/serial", b"/none")
+    with connected(all_of_them[framework].port) as client:
+        client.sendall(head if has_its_answer else head + body)
         assert answer_of(client).status == 404
-        client.sendall(post_head(len(SMALL[0])) + SMALL[0])
+        following = post_head(len(SMALL[0])) + SMALL[0]
+        client.sendall(body + following if has_its_answer else following)
         assert answer_of(client).body == SMALL[1]
 
 

@@ -3,12 +3,10 @@ import time
 
 import pytest
 from live_service import wait_until
-from observed import Observed, Waiting
-from test_core import GOOD, JSON, assert_nothing_is_left, core_of
+from observed import Observed
+from test_core import GOOD, assert_nothing_is_left, core_of, opened
 
-from restbench_service.core.service import Exchange, Head
 from restbench_service.execution.clock import StageClock
-from restbench_service.execution.faults import AbandonedError
 from restbench_service.execution.gate import Gate
 
 
@@ -37,31 +35,6 @@ def test_a_gate_is_free_again_after_an_error() -> None:
     assert gate._free == 1
 
 
-def test_a_job_that_waits_for_other_things_takes_no_permit() -> None:
-    gate = Gate(1)
-    with gate.entered(Waiting().job(1)), gate.entered(Waiting().job(1)):
-        assert gate._free == 1
-
-
-def test_a_request_whose_client_went_while_it_waited_gives_its_turn_to_the_next() -> None:
-    gate, ended = Gate(1), list[bool]()
-
-    def enter_for_nobody() -> None:
-        job = Observed().job(1, is_wanted=lambda: False)
-        with pytest.raises(AbandonedError), gate.entered(job):
-            pytest.fail("it ran for nobody")
-        ended.append(True)
-
-    thread = threading.Thread(target=enter_for_nobody)
-    with gate.entered(Observed().job(1)):
-        thread.start()
-        wait_until(lambda: len(gate._waiting) == 1)
-    thread.join()
-    assert ended == [True]
-    with gate.entered(Observed().job(1)):
-        pass
-
-
 def test_a_thousand_turns_that_nobody_wants_are_passed_over_without_a_thread_each() -> None:
     gate, job = Gate(1), Observed().job(1)
     assert gate.enter(job, lambda: True)
@@ -69,6 +42,19 @@ def test_a_thousand_turns_that_nobody_wants_are_passed_over_without_a_thread_eac
         assert not gate.enter(job, lambda: False)
     gate.leave(job)
     assert gate._free == 1
+
+
+def test_a_job_that_cannot_begin_is_told_why_and_its_turn_is_the_next_one_s() -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    gate, job = Gate(1), Observed().job(1)
+    with gate.entered(job):
+        later = gate.enter_later(job, fail)
+        assert not later.done()
+    for answer in (later, gate.enter_later(job, fail)):
+        assert isinstance(answer.exception(0), RuntimeError)
+        assert gate._free == 1
 
 
 def test_a_request_that_need_not_wait_is_not_asked_for_its_client() -> None:
@@ -126,8 +112,7 @@ def test_server_timing_names_the_stages_in_order_with_three_decimals() -> None:
 
 def test_the_time_that_a_body_takes_to_come_is_no_part_of_server_timing() -> None:
     core, began = core_of(), time.perf_counter()
-    exchange = core.open(Head("POST", "/matrix/serial", "", JSON, len(GOOD)))
-    assert isinstance(exchange, Exchange)
+    exchange = opened(core)
     while time.perf_counter() - began < 0.01:
         pass
     exchange.take(GOOD)

@@ -75,6 +75,15 @@ def test_a_class_that_no_idle_service_could_hold_is_010_with_its_id(
 
 
 @every_strategy
+@pytest.mark.parametrize("stretch", [bytes, long])
+def test_a_body_that_is_cut_off_is_002_wherever_it_is_decoded(
+    strategies: Table, name: str, stretch: type
+) -> None:
+    with pytest.raises(InvalidRequestError, match="002"):
+        strategies[name].execute(npb(stretch(b'{"requestId":1,"class":"S"'))).result()
+
+
+@every_strategy
 def test_more_operations_than_the_kind_s_limit_are_011(strategies: Table, name: str) -> None:
     limits = WorkLimits(operations={"observed": 9})
     with pytest.raises(InvalidRequestError) as error:

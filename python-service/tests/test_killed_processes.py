@@ -1,15 +1,11 @@
 """Over HTTP: what dies takes with it what its pool had, and leaves nothing behind."""
 
 import json
-import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
-from live_metrics import begun
 from live_service import (
     STRATEGIES,
     Answer,
@@ -118,7 +114,7 @@ def test_the_service_comes_back_when_gunicorn_s_worker_is_killed(
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in everyone))
     wait_until(lambda: serves_again(service))
     wait_until(lambda: len(service.pool()) == 10)
-    assert json.loads(service.request("GET", "/health").body)["status"] == "ok"
+    assert service.health()["status"] == "ok"
     assert serves(service, "serial", 20)
 
 
@@ -127,25 +123,3 @@ def serves_again(service: LiveService) -> bool:
         return serves(service, "process-per-element")
     except OSError:
         return False
-
-
-def test_a_stop_of_the_whole_group_finishes_what_runs_and_leaves_nothing_behind(
-    tmp_path: Path, users: ThreadPoolExecutor
-) -> None:
-    with running(tmp_path / "log", PROCESSES="2", STOP_TIMEOUT_SECONDS="200") as service:
-        everyone = [service.process.pid, *everyone_below(service.process.pid)]
-        busy = computing([service.pool()["PE-1"], service.pool()["PR-1"]])
-        asked = (
-            "process-per-element",
-            *["process-per-request"] * 2,
-            "executor-per-request",
-            "adaptive",
-        )
-        answers = [users.submit(post, service, strategy, LONG[0]) for strategy in asked]
-        wait_until(lambda: begun(service) == len(answers))
-        wait_until(busy)
-        for pid in everyone:
-            os.kill(pid, signal.SIGTERM)
-        assert service.process.wait(200) == 0
-    assert [answer.result().body == LONG[1] for answer in answers] == [True] * len(answers)
-    wait_until(lambda: {state_of(pid) for pid in everyone} == {"X"})

@@ -1,20 +1,15 @@
 """The workload messages on a PostgreSQL: what each technique does, and who asks the database."""
 
-import json
 import re
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from itertools import chain
-from typing import Any
 
 import pytest
 from live_database import LiveDatabase
 from live_service import wait_until
 from message_calls import Caller, calling_at
 
-from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.requests import TECHNIQUES
 
 HOSTILE = "'; DROP TABLE message;--"
@@ -22,38 +17,6 @@ TIMING = re.compile(r".*, serialize;dur=\d+\.\d{3}, connection;dur=(\S+), databa
 WITH_ROWS = [name for name in TECHNIQUES if name not in ("pgmq", "memory")]
 every_technique = pytest.mark.parametrize("technique", TECHNIQUES)
 with_rows = pytest.mark.parametrize("technique", WITH_ROWS)
-
-
-@pytest.fixture(scope="module")
-def caller(database: LiveDatabase) -> Iterator[Caller]:
-    with calling_at(database) as caller:
-        yield caller
-
-
-@contextmanager
-def locked_head(database: LiveDatabase, queue: str, delete: bool) -> Iterator[Any]:
-    """Another session has the first message's row, or has deleted it and not committed."""
-    number = database.value("SELECT id FROM messages.queue WHERE name = %s", queue)
-    where = (
-        "WHERE queue_id = %s AND id = (SELECT min(id) FROM messages.message WHERE queue_id = %s)"
-    )
-    text = "DELETE FROM messages.message " + where  # noqa: S608 - of the test
-    if not delete:
-        text = f"SELECT 1 FROM messages.message {where} FOR UPDATE"  # noqa: S608 - of the test
-    with database.connect() as other:
-        other.execute("BEGIN")
-        other.execute(text.encode(), [number, number])
-        yield other
-        other.execute("COMMIT")
-
-
-def waiting_for(database: LiveDatabase, event: str) -> bool:
-    """Whether a backend of the service waits for this lock."""
-    text = (
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'restbench-python' "
-        "AND wait_event_type = 'Lock' AND wait_event = %s"
-    )
-    return bool(database.value(text, event))
 
 
 # --- all techniques ---------------------------------------------------------------------------
@@ -177,12 +140,12 @@ def test_a_message_that_another_session_holds_is_waited_for_or_passed_over(
     queue = caller.queue(technique)
     first, second = (caller.send(queue).members["id"] for _ in range(2))
     retries = caller.metric("restbench_database_retries_total")
-    with locked_head(database, queue, is_deleted):
+    with database.locked_head(queue, delete=is_deleted):
         popping = users.submit(caller.pop, queue)
         if technique in ("skip-locked", "statements", "function"):
             assert popping.result(60).members["id"] == second
         else:
-            wait_until(lambda: waiting_for(database, "transactionid"))
+            wait_until(lambda: database.waiting("transactionid") > 0)
             assert not popping.done()
     told = popping.result(60)
     is_lost = is_deleted and technique == "repeatable-read"
@@ -208,7 +171,7 @@ def test_advisory_waits_for_who_has_the_queue_s_lock(
             users.submit(caller.pop, queue),
             users.submit(caller.ask, "DELETE", f"/queues/{queue}/messages/{message}"),
         ]
-        wait_until(lambda: waiting_for(database, "advisory"))
+        wait_until(lambda: database.waiting("advisory") > 0)
         assert not any(each.done() for each in removals)
     popped, deleted = (each.result(60).members for each in removals)
     assert (popped["id"] == message) != deleted["deleted"]
@@ -251,10 +214,9 @@ def test_a_statement_is_prepared_once_whatever_the_size_of_its_numbers(
         for sender in (1, 2**15, 2**31, 2**63 - 1):
             for receiver in (1, 2**40):
                 assert caller.send(queue, sender=sender, receiver=receiver).status == 200
-        workload: Any = caller.core._workloads["messages"].workload
-        connection = workload._database.take()
+        connection = caller.database.take()
         rows = connection.execute("SELECT statement FROM pg_prepared_statements").fetchall()
-        workload._database.give_back(connection)
+        caller.database.give_back(connection)
     assert sum("INSERT INTO messages.message" in text for (text,) in rows) == 1
 
 
@@ -263,8 +225,10 @@ def test_connections_that_the_server_has_ended_are_not_given_to_a_request(
 ) -> None:
     with calling_at(database, database_connections=5) as caller:
         queue = caller.queue()
-        workload: Any = caller.core._workloads["messages"].workload
-        pids = [each.info.backend_pid for each in all_connections(workload._database)]
+        taken = [caller.database.take() for _ in range(5)]
+        pids = [each.info.backend_pid for each in taken]
+        for each in taken:
+            caller.database.give_back(each)
         with database.connect() as other:
             for pid in pids:
                 other.execute("SELECT pg_terminate_backend(%s)", [pid])
@@ -279,23 +243,15 @@ def test_connections_that_the_server_has_ended_are_not_given_to_a_request(
         assert caller.page("/health")["database"] == {"up": True}
 
 
-def all_connections(database: Database) -> list[Any]:
-    taken = [database.take() for _ in range(5)]
-    for each in taken:
-        database.give_back(each)
-    return taken
-
-
 def test_a_request_waits_a_second_for_a_connection_and_is_then_not_done(
     database: LiveDatabase,
 ) -> None:
     with calling_at(database, database_connections=1) as caller:
         queue = caller.queue()
-        workload: Any = caller.core._workloads["messages"].workload
-        connection = workload._database.take()
+        connection = caller.database.take()
         told = caller.send(queue)
         assert (told.status, told.code) == (503, "014")
-        workload._database.give_back(connection)
+        caller.database.give_back(connection)
         assert caller.send(queue).status == 200
         assert caller.count(queue) == 1
 
@@ -305,9 +261,9 @@ def test_a_statement_that_the_server_ends_is_not_done(
 ) -> None:
     queue = caller.queue("blocking")
     caller.send(queue)
-    with locked_head(database, queue, delete=False) as other:
+    with database.locked_head(queue, delete=False) as other:
         popping = users.submit(caller.pop, queue)
-        wait_until(lambda: waiting_for(database, "transactionid"))
+        wait_until(lambda: database.waiting("transactionid") > 0)
         text = (
             "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'transactionid'"
         )
@@ -334,23 +290,14 @@ def test_the_log_has_neither_bodies_nor_what_the_server_said(
 def test_health_is_answered_while_the_database_is_silent(database: LiveDatabase) -> None:
     with calling_at(database, database_connections=1) as caller:
         caller.queue()
-        workload: Any = caller.core._workloads["messages"].workload
-        workload._database._answered_at = 0.0
-        connection = workload._database.take()
+        caller.database._answered_at = 0.0
+        connection = caller.database.take()
         asked = [caller.page("/health")["database"] for _ in range(2)]
         assert asked == [{"up": False}, {"up": False}]
-        workload._database.give_back(connection)
+        caller.database.give_back(connection)
         wait_until(lambda: caller.page("/health")["database"] == {"up": True})
 
 
 def test_a_body_of_a_delete_is_ignored(caller: Caller) -> None:
     told = caller.raw("DELETE", f"/queues/{caller.queue()}", b"[")
     assert (told.status, told.members["deleted"]) == (200, True)
-
-
-def test_members_of_answers_are_in_the_contract_s_order(caller: Caller) -> None:
-    queue = caller.queue()
-    caller.send(queue, receiver=5)
-    told = caller.pop(queue, receiver=5)
-    assert list(told.members) == ["requestId", "id", "sender", "receiver", "body", "sentAt"]
-    assert json.dumps(told.members["receiver"]) == "5"

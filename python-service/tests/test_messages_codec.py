@@ -62,8 +62,7 @@ def test_parameters_are_named_in_the_driver_s_form_and_casts_are_left() -> None:
 
 
 def test_a_path_is_split_as_it_is_sent() -> None:
-    database = unused_address().of_a_worker()
-    table = coded_workloads(1, 0, 0, database)
+    table = coded_workloads(unused_address().settings(max_delay_millis=0))
     routes = Routes(table, {name: Serial(None) for name in ("serial", "adaptive")})
     found = {
         path: list(routes.at(f"/messages/serial{path}"))

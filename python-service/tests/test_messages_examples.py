@@ -1,6 +1,5 @@
 """The contract's examples of messages in the situations that its own runner cannot make."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,8 +35,7 @@ def test_without_a_database_that_answers_a_service_starts_and_does_nothing(tmp_p
         running(tmp_path / "log", STRATEGIES=",".join(BOTH), **nowhere) as service,
         ThreadPoolExecutor(len(DOWN)) as users,
     ):
-        health = json.loads(service.request("GET", "/health").body)
-        assert health["database"] == {"up": False}
+        assert service.health()["database"] == {"up": False}
         seen = as_the_runner_sees(service, BOTH)
         outcomes = list(users.map(lambda it: tried(seen, *it), DOWN.items()))
     assert len(outcomes) > 10

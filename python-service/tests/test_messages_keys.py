@@ -1,22 +1,16 @@
 """What a key of a message promises: one effect and one answer, however often it is asked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from live_database import LiveDatabase, fresh_name
-from message_calls import ON_DATABASE, Caller, Told, calling_at
+from message_calls import ON_DATABASE, Caller, Told
 
 from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.receipts import purge
 
 on_database = pytest.mark.parametrize("technique", ON_DATABASE)
-
-
-@pytest.fixture(scope="module")
-def caller(database: LiveDatabase) -> Iterator[Caller]:
-    with calling_at(database) as caller:
-        yield caller
 
 
 def replayed(told: Told) -> bool:

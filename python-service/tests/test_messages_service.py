@@ -47,14 +47,6 @@ def test_strategies_say_which_workloads_each_takes(served: LiveService) -> None:
     assert call(served, "GET", "/queues", "adaptive").status == 404
 
 
-def backends(database: LiveDatabase, state: str) -> int:
-    text = (
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'restbench-python' "
-        "AND wait_event_type = 'Lock' AND state = %s"
-    )
-    return int(database.value(text, state))
-
-
 @pytest.mark.parametrize(
     ("strategy", "most"),
     [("process-per-request", 2), ("executor-per-request", 2), ("worker-pool", 3), ("serial", 6)],
@@ -80,7 +72,7 @@ def test_as_many_requests_are_at_the_database_as_the_strategy_has_places(
             users.submit(call, served, "POST", f"{path}/pop", strategy, requestId=1, client=1)
             for _ in range(6)
         ]
-        wait_until(lambda: backends(database, "active") == most)
+        wait_until(lambda: database.waiting() == most)
         other.execute("COMMIT")
     answers = [each.result(60) for each in pops]
     assert [each.status for each in answers] == [200] * 6
@@ -100,22 +92,11 @@ def test_retries_are_counted_in_whatever_process_they_happen(
         members_of(call(served, "POST", "/queues", requestId=1, queue=queue, **technique))
         for _ in range(2):
             members_of(call(served, "POST", f"{path}/messages", requestId=1, sender=1, body="x"))
-        with database.connect() as other:
-            number = "(SELECT id FROM messages.queue WHERE name = %s)"
-            other.execute("BEGIN")
-            other.execute(
-                b"DELETE FROM messages.message WHERE queue_id = "
-                + number.encode()
-                + b" AND id = (SELECT min(id) FROM messages.message WHERE queue_id = "
-                + number.encode()
-                + b")",
-                [queue, queue],
-            )
+        with database.locked_head(queue, delete=True):
             popping = users.submit(
                 call, served, "POST", f"{path}/pop", strategy, requestId=1, client=1
             )
-            wait_until(lambda: backends(database, "active") == 1)
-            other.execute("COMMIT")
+            wait_until(lambda: database.waiting() == 1)
         assert members_of(popping.result(60))["id"] is not None
         assert retries(served) == before + 1
 
@@ -146,7 +127,7 @@ def test_a_process_of_a_pool_has_no_queue_of_the_web_process(
 
 
 def test_without_an_address_there_are_no_messages(service: LiveService) -> None:
-    assert "database" not in json.loads(service.request("GET", "/health").body)
+    assert "database" not in service.health()
     refused = call(service, "GET", "/queues")
     assert (refused.status, json.loads(refused.body)["errorCode"]) == (404, "009")
 
@@ -166,4 +147,4 @@ def test_it_finds_a_database_again_whose_backends_have_all_ended(
     for ask in calls.values():
         wait_until(lambda: ask().status == 200)  # noqa: B023 - called in this round
     assert {ask().status for ask in calls.values() for _ in range(10)} == {200}
-    assert json.loads(served.request("GET", "/health").body)["database"] == {"up": True}
+    assert served.health()["database"] == {"up": True}

@@ -17,11 +17,10 @@ from restbench_service.workloads.npb.conjugate_gradient.matrix import build_matr
 from restbench_service.workloads.npb.conjugate_gradient.solver import Solver
 from restbench_service.workloads.npb.integer_sort.ranking import Ranking
 from restbench_service.workloads.npb.kernel import Value
-from restbench_service.workloads.npb.kernels import KERNELS
 from restbench_service.workloads.npb.multigrid.charges import find_charges
 from restbench_service.workloads.npb.multigrid.classes import SMOOTHER_B
 from restbench_service.workloads.npb.multigrid.solver import Solver as MultigridSolver
-from restbench_service.workloads.npb.workload import NpbWorkload
+from restbench_service.workloads.npb.workload import KERNELS, NpbWorkload
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
 FLOATING = ("CG", "MG", "FT")

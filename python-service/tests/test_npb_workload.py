@@ -12,8 +12,7 @@ from live_service import SERVICE, STRATEGIES, LiveService
 
 from restbench_service.execution.job import InOrderLoop
 from restbench_service.workloads.npb.input_cache import OF_THIS_PROCESS, InputCache
-from restbench_service.workloads.npb.kernels import KERNELS
-from restbench_service.workloads.npb.workload import NpbRequest, NpbWorkload
+from restbench_service.workloads.npb.workload import KERNELS, NpbRequest, NpbWorkload
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
@@ -90,19 +89,6 @@ def test_eight_requests_of_mixed_kernels_and_strategies_at_once_are_all_verified
 
     with ThreadPoolExecutor(8) as users:
         assert list(users.map(ask, range(24))) == [(str(number), True) for number in range(24)]
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_body_of_any_length_is_read_under_every_strategy(
-    service: LiveService, strategy: str
-) -> None:
-    request = {"requestId": 1, "class": "S", "ignored": [1] * 50_000}
-    body = json.dumps(request).encode()
-    answers = [
-        service.request("POST", f"/npb-is/{strategy}", sent).body for sent in (body, body[:-1])
-    ]
-    assert json.loads(answers[0])["verified"] is True
-    assert json.loads(answers[1])["errorCode"] == "002"
 
 
 def direct(*arguments: str) -> "subprocess.CompletedProcess[str]":

@@ -8,15 +8,13 @@ from urllib.parse import urljoin
 
 import yaml
 from jsonschema import Draft202012Validator
+from live_metrics import metric
 from live_service import JSON, LiveService
+from test_core import GOOD
 
-from restbench_service.affinity import allowed_cores
+from restbench_service.process import allowed_cores
 
 OPENAPI = yaml.safe_load((Path(__file__).parents[2] / "contract" / "openapi.yaml").read_text())
-BODY = (
-    b'{"requestId":1,"matrixOne":{"columnCount":1,"rows":[{"value":"2"}]},'
-    b'"matrixTwo":{"columnCount":1,"rows":[{"value":"3"}]}}'
-)
 
 
 def valid(name: str, text: bytes) -> dict[str, object]:
@@ -41,21 +39,15 @@ def test_health_says_what_the_service_runs_on(service: LiveService) -> None:
 
 
 def test_metrics_count_what_adaptive_decides(service: LiveService) -> None:
-    before = decisions(service)
+    before = metric(service, "restbench_decisions_total")
     for _ in range(3):
-        assert service.request("POST", "/matrix/adaptive", BODY).status == 200
-    after = decisions(service)
+        assert service.request("POST", "/matrix/adaptive", GOOD).status == 200
+    after = metric(service, "restbench_decisions_total")
     assert set(after) == {
         f'decision="{decision}",strategy="adaptive"'
         for decision in ("caller", "process", "low-priority")
     }
     assert sum(after.values()) == sum(before.values()) + 3
-
-
-def decisions(service: LiveService) -> dict[str, float]:
-    text = service.request("GET", "/metrics").body.decode()
-    found = re.findall(r"^restbench_decisions_total{(.*)} (\S+)$", text, re.MULTILINE)
-    return {labels: float(value) for labels, value in found}
 
 
 def test_every_process_has_the_environment_of_what_computes(service: LiveService) -> None:
@@ -84,15 +76,13 @@ def test_strategies_lists_name_key_and_workloads(service: LiveService) -> None:
 
 
 def count(service: LiveService, status: int) -> float:
-    text = service.request("GET", "/metrics").body.decode()
     labels = f'status="{status}",strategy="process-per-request",workload="matrix"'
-    found = re.search(rf"^restbench_requests_total{{{labels}}} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else 0.0
+    return metric(service, "restbench_requests_total").get(labels, 0.0)
 
 
 def test_metrics_count_requests_by_status(service: LiveService) -> None:
     path = "/matrix/process-per-request"
-    cases = [(200, BODY, JSON), (400, b"{", JSON), (422, b"{}", JSON), (415, BODY, {})]
+    cases = [(200, GOOD, JSON), (400, b"{", JSON), (422, b"{}", JSON), (415, GOOD, {})]
     for status, body, headers in cases:
         before = count(service, status)
         for _ in range(3):

@@ -16,6 +16,7 @@ from restbench_service.codec.request_object import INT64_MAX, INT64_MIN
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.execution.job import Job
 from restbench_service.execution.strategy import Strategy
+from restbench_service.settings import Settings
 from restbench_service.workloads.matrix.multiplication import (
     FLOAT64_EXACT_BELOW,
     multiply_by_loops,
@@ -25,7 +26,7 @@ from restbench_service.workloads.matrix.request import MatrixRequest
 from restbench_service.workloads.workload import InvalidRequestError
 
 Rows = list[list[int]]
-MATRIX = coded_workloads(most_product_elements=1000, cached_bytes=0)["matrix"]
+MATRIX = coded_workloads(Settings())["matrix"]
 MAGNITUDES = (50, 2**26, 2**31, 2**52, INT64_MAX)
 """Elements up to these lead through each arithmetic of the native kernel, and beyond 64 bits."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from live_service import SERVICE, LiveService, free_port, wait_until
+from test_core import GOOD, PRODUCT
 
 #: Runs a program in a mount namespace of its own, which ends with it.
 READ_ONLY = """
@@ -15,10 +16,6 @@ mount --make-rprivate / && mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o r
 mount -o remount,ro,bind / && ! touch /tmp/x /var/tmp/x "$PWD/x" 2>/dev/null && exec "$@"
 """
 NAMESPACE = ["unshare", "--mount", "sh", "-c", READ_ONLY, "sh"]
-BODY = (
-    b'{"requestId":1,"matrixOne":{"columnCount":2,"rows":[{"value":"1,2"}]},'
-    b'"matrixTwo":{"columnCount":1,"rows":[{"value":"3"},{"value":"4"}]}}'
-)
 
 
 def test_it_starts_computes_in_its_pools_and_says_where_temporary_files_are(tmp_path: Path) -> None:
@@ -38,8 +35,7 @@ def test_it_starts_computes_in_its_pools_and_says_where_temporary_files_are(tmp_
     try:
         wait_until(service.has_begun)
         for strategy in ("serial", "process-per-element", "process-per-request"):
-            answer = service.request("POST", f"/matrix/{strategy}", BODY)
-            assert answer.body == b'{"requestId":"1","rows":[[11]]}'
+            assert service.request("POST", f"/matrix/{strategy}", GOOD).body == PRODUCT
     finally:
         process.terminate()
     assert process.wait() == 0, log.read_text()

@@ -9,9 +9,8 @@ import pytest
 from live_service import SERVICE
 
 from restbench_service import main, process
-from restbench_service.affinity import allowed_cores
 from restbench_service.environment import InvalidSettingError
-from restbench_service.process import environment_of
+from restbench_service.process import allowed_cores, environment_of
 from restbench_service.settings import Settings
 
 
@@ -71,7 +70,10 @@ def test_a_budget_that_the_largest_body_does_not_fit_is_refused() -> None:
         )
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "localhost", "bench-1.example.org", "::1", "unix:/a"])  # noqa: S104
+@pytest.mark.parametrize(
+    "host",
+    ["0.0.0.0", "localhost", "bench-1.example.org", "::1", f"unix:/{'x' * 106}"],  # noqa: S104
+)
 def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
     assert Settings.from_environment({"RESTBENCH_HOST": host}).host == host
 
@@ -106,6 +108,8 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_HOST", "", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "a b", "an IP address, a host name or unix:/PATH"),
+        ("RESTBENCH_HOST", "unix:", "an IP address, a host name or unix:/PATH"),
+        ("RESTBENCH_HOST", f"unix:/{'x' * 107}", "at most 107 bytes"),
         ("RESTBENCH_HANDOFF", "queue", "must be one of thread, loop"),
         ("RESTBENCH_STRATEGIES", "", "a list of names with commas, each once"),
         ("RESTBENCH_STRATEGIES", "serial,", "a list of names with commas, each once"),
@@ -252,7 +256,8 @@ def test_without_tmp_temporary_files_are_in_shared_memory_and_a_line_says_so(
 ) -> None:
     monkeypatch.setenv("TMPDIR", "is restored after the test")
     memory = str(no_tmp)
-    assert process.find_temporary_folder(memory) == memory
+    monkeypatch.setattr(process, "SHARED_MEMORY", memory)
+    assert process.find_temporary_folder() == memory
     assert (os.environ["TMPDIR"], tempfile.gettempdir()) == (memory, memory)
     assert (
         capsys.readouterr().err == f"there is no writable /tmp: temporary files are in {memory}\n"
@@ -263,7 +268,7 @@ def test_without_tmp_temporary_files_are_in_shared_memory_and_a_line_says_so(
 def test_without_any_folder_for_temporary_files_the_start_ends_with_one_line_and_code_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(main, "find_temporary_folder", lambda: process.find_temporary_folder("/no"))
+    monkeypatch.setattr(process, "SHARED_MEMORY", "/no")
     with pytest.raises(SystemExit) as exit_:
         main.prepared_settings()
     line = capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_service import pool, read_proc
+from live_service import PER_ELEMENT, pool, read_proc
 from observed import Observed, Units
 
 from restbench_service.execution import shared_loop
@@ -17,9 +17,7 @@ from restbench_service.execution.strategy import Strategy
 from restbench_service.workloads.workload import ParallelLoop
 
 Table = dict[str, Strategy]
-per_element = pytest.mark.parametrize(
-    ("name", "prefix"), [("process-per-element", "PE-"), ("executor-per-element", "EE-")]
-)
+per_element = pytest.mark.parametrize("name", PER_ELEMENT)
 LOOPS = 5
 RESIDENT = re.compile(r"/memfd:restbench.*\nSize:.*\n(?:.*\n)*?Rss: +(\d+)")
 
@@ -65,10 +63,7 @@ def test_a_process_is_shown_an_array_once_for_all_loops(
 
 
 @per_element
-def test_more_loops_than_are_kept_in_mind_are_right(
-    strategies: Table, name: str, prefix: str
-) -> None:
-    assert prefix
+def test_more_loops_than_are_kept_in_mind_are_right(strategies: Table, name: str) -> None:
     many = shared_loop.MOST_LOOPS + 10
     assert ManyLoops(loops=many).run(strategies[name], 3)["numbers"] == [many] * 3
 
@@ -77,19 +72,12 @@ def test_more_loops_than_are_kept_in_mind_are_right(
 def test_the_memory_is_given_back_with_the_request_though_processes_still_map_it(
     strategies: Table, name: str, prefix: str
 ) -> None:
-    assert prefix
     seen = ManyLoops(loops=1).run(strategies[name], 2000)["resident"]
     used, left = ([kib for of, kib in each.items() if prefix in of] for each in (seen, resident()))
     assert used and min(used) > 0
     assert left and max(left) == 0
-    assert not [path for path in Path("/proc/self/fd").iterdir() if "memfd:restbench" in _to(path)]
-
-
-def _to(path: Path) -> str:
-    try:
-        return str(path.readlink())
-    except FileNotFoundError:
-        return ""
+    files = [str(path.resolve()) for path in Path("/proc/self/fd").iterdir()]
+    assert not any("memfd:restbench" in file for file in files)
 
 
 def resident() -> dict[str, int]:
@@ -118,9 +106,8 @@ def test_no_room_for_an_array_is_an_error_and_not_the_end_of_a_process(
 
 @per_element
 def test_an_array_is_in_memory_before_it_is_used(
-    strategies: Table, monkeypatch: pytest.MonkeyPatch, name: str, prefix: str
+    strategies: Table, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    assert prefix
     reserved, fallocate = list[int](), os.posix_fallocate
 
     def counted(descriptor: int, offset: int, size_bytes: int) -> None:
@@ -134,8 +121,7 @@ def test_an_array_is_in_memory_before_it_is_used(
 
 @per_element
 def test_a_loop_of_more_tasks_than_are_given_at_once_does_each_unit_once(
-    strategies: Table, monkeypatch: pytest.MonkeyPatch, name: str, prefix: str
+    strategies: Table, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    assert prefix
     monkeypatch.setattr(shared_loop, "MOST_TASKS_AT_ONCE", 7)
     assert ManyLoops().run(strategies[name], 100)["numbers"] == [LOOPS] * 100

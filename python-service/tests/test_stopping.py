@@ -3,33 +3,16 @@
 import os
 import signal
 import socket
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from live_metrics import begun
-from live_service import (
-    Answer,
-    LiveService,
-    answers,
-    begin,
-    children,
-    everyone_below,
-    running,
-    state_of,
-    wait_until,
-)
+from live_service import answers, begin, children, everyone_below, running, state_of, wait_until
 from raw_client import answer_of, connected, everything
 from test_killed_processes import LONG, SMALL, computing, post
 
-
-def requests_running(service: LiveService, users: ThreadPoolExecutor) -> list[Future[Answer]]:
-    """Three of them, in the two processes of a pool."""
-    busy = computing(list(service.pool("PR").values()))
-    found = [users.submit(post, service, "process-per-request", LONG[0]) for _ in range(3)]
-    wait_until(lambda: begun(service) == len(found))
-    wait_until(busy)
-    return found
+ASKED = ("process-per-element", *["process-per-request"] * 2, "executor-per-request", "adaptive")
 
 
 def is_refused(port: int) -> bool:
@@ -40,9 +23,13 @@ def is_refused(port: int) -> bool:
         return True
 
 
-@pytest.mark.parametrize("to_the_group", [False, True], ids=["to the master", "to the group"])
-def test_control_c_finishes_what_runs_as_term_does_and_another_does_no_harm(
-    tmp_path: Path, users: ThreadPoolExecutor, to_the_group: bool
+@pytest.mark.parametrize(
+    ("stop", "to_the_group"),
+    [(signal.SIGINT, False), (signal.SIGINT, True), (signal.SIGTERM, True)],
+    ids=["Ctrl-C to the master", "Ctrl-C to the group", "TERM to the group"],
+)
+def test_what_runs_is_finished_and_another_signal_does_no_harm(
+    tmp_path: Path, users: ThreadPoolExecutor, stop: signal.Signals, to_the_group: bool
 ) -> None:
     """Connections that are idle are closed, and none is taken any more."""
     with (
@@ -52,16 +39,19 @@ def test_control_c_finishes_what_runs_as_term_does_and_another_does_no_harm(
         idle.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
         assert answer_of(idle).status == 200
         pids = [service.process.pid, *everyone_below(service.process.pid)]
-        found = requests_running(service, users)
+        busy = computing([service.pool()["PE-1"], service.pool()["PR-1"]])
+        found = [users.submit(post, service, strategy, LONG[0]) for strategy in ASKED]
+        wait_until(lambda: begun(service) == len(found))
+        wait_until(busy)
         for pid in pids if to_the_group else pids[:1]:
-            os.kill(pid, signal.SIGINT)
+            os.kill(pid, stop)
         wait_until(lambda: is_refused(service.port))
         for again in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
             os.kill(service.process.pid, again)
         assert everything(idle) == b""
-        assert [future.result().body for future in found] == [LONG[1]] * 3
+        assert [future.result().body == LONG[1] for future in found] == [True] * len(found)
         assert service.process.wait(60) == 0
-    wait_until(lambda: {state_of(pid) for pid in pids} <= {"X", "Z"})
+    wait_until(lambda: {state_of(pid) for pid in pids} == {"X"})
 
 
 def test_a_worker_that_does_nothing_is_replaced_and_all_end_when_gunicorn_s_master_is_killed(

@@ -11,7 +11,7 @@ from time import perf_counter_ns, sleep
 from typing import Any
 
 import pytest
-from live_service import PRELOADED, STRATEGIES, pool, wait_until
+from live_service import PER_ELEMENT, PER_REQUEST, PRELOADED, STRATEGIES, pool, wait_until
 from observed import (
     CORES,
     END_NS,
@@ -35,12 +35,8 @@ from restbench_service.execution.strategy import Strategy
 Table = dict[str, Strategy]
 MASK = sum(1 << core for core in os.sched_getaffinity(0))
 every_strategy = pytest.mark.parametrize("name", STRATEGIES)
-per_element = pytest.mark.parametrize(
-    ("name", "prefix"), [("process-per-element", "PE-"), ("executor-per-element", "EE-")]
-)
-per_request = pytest.mark.parametrize(
-    ("name", "prefix"), [("process-per-request", "PR-"), ("executor-per-request", "ER-")]
-)
+per_element = pytest.mark.parametrize("name", PER_ELEMENT)
+per_request = pytest.mark.parametrize("name", PER_REQUEST)
 
 
 def run(
@@ -104,9 +100,8 @@ def test_a_technique_per_element_handles_the_request_in_the_service_s_own_proces
 
 @per_element
 def test_a_technique_per_element_runs_each_unit_as_a_task_of_its_own(
-    strategies: Table, name: str, prefix: str
+    strategies: Table, name: str
 ) -> None:
-    assert pool(prefix)
     records = run(strategies[name], 250)["records"]
     assert [record[UNITS] for record in records] == [1] * 250
 
@@ -123,9 +118,8 @@ def test_a_technique_per_element_runs_units_on_all_its_processes_at_once(
 
 @per_element
 def test_a_technique_per_element_runs_one_request_s_elements_at_a_time(
-    strategies: Table, name: str, prefix: str
+    strategies: Table, name: str
 ) -> None:
-    assert pool(prefix)
     assert peak(spans(run_together(strategies[name], 3, 10, 0.002))) == 1
     assert strategies[name].permits == 1
 
@@ -154,9 +148,8 @@ def test_a_technique_per_request_runs_as_many_requests_as_it_has_processes(
 
 @per_request
 def test_a_technique_per_request_parks_no_thread(
-    strategies: Table, signal: Path, name: str, prefix: str
+    strategies: Table, signal: Path, name: str
 ) -> None:
-    assert pool(prefix)
     held = Held(until=str(signal))
     futures = [strategies[name].execute(held.job(1)) for _ in range(5)]  # all from this thread
     assert not any(future.done() for future in futures)
@@ -227,6 +220,7 @@ def test_a_request_whose_client_left_while_it_waited_is_not_run(
     signal.touch()
     assert isinstance(gone.result(60), AbandonedError)
     assert all(future.result(60) for future in first)
+    assert run(strategies[name], 1)["records"], "its turn is the next one's"
 
 
 def test_the_setting_of_running_requests_holds(tmp_path: Path) -> None:
@@ -259,9 +253,8 @@ def test_a_long_error_of_a_unit_arrives_cut(strategies: Table, name: str) -> Non
 
 @per_element
 def test_a_technique_per_element_refuses_an_array_that_its_processes_would_only_copy(
-    strategies: Table, name: str, prefix: str
+    strategies: Table, name: str
 ) -> None:
-    assert pool(prefix)
     with pytest.raises(TypeError, match=r"loop\.array"):
         strategies[name].execute(Copied().job(3)).result()
 

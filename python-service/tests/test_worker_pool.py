@@ -18,6 +18,8 @@ from pathlib import Path
 import live_service
 import pytest
 from live_service import (
+    PER_ELEMENT,
+    PER_REQUEST,
     PRELOADED,
     SERVICE,
     everyone_below,
@@ -31,6 +33,7 @@ from observed import Held, Observed
 
 from restbench_service.execution import worker_pool
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
+from restbench_service.execution.job import Job
 from restbench_service.execution.standard_pools import (
     ExecutorPool,
     MultiprocessingPool,
@@ -41,17 +44,7 @@ from restbench_service.execution.strategy import Strategy
 
 KILLS, USERS = 20, 10
 LATEST_SECONDS, WHOLE_SECONDS = 2.0, 5.0
-on_pools = pytest.mark.parametrize(
-    ("name", "prefix"),
-    [
-        ("process-per-element", "PE-"),
-        ("process-per-request", "PR-"),
-        ("executor-per-element", "EE-"),
-        ("executor-per-request", "ER-"),
-    ],
-)
-
-
+on_pools = pytest.mark.parametrize("name", [*PER_ELEMENT, *PER_REQUEST])
 OTHERS = set[int]()
 """Processes of the strategies that other tests have started here, of the same names."""
 
@@ -59,7 +52,7 @@ OTHERS = set[int]()
 @pytest.fixture
 def strategy(name: str) -> Iterator[Strategy]:
     OTHERS.update(pool_processes())
-    started = TECHNIQUES[name](Start(2, None, PRELOADED))
+    started = TECHNIQUES[name].start(Start(2, None, PRELOADED))
     started.await_ready()
     yield started
     started.close()
@@ -84,10 +77,9 @@ def serves(strategy: Strategy) -> bool:
 
 @on_pools
 def test_twenty_kills_under_ten_users_are_each_over_within_two_seconds(
-    strategy: Strategy, name: str, prefix: str
+    strategy: Strategy, prefix: str
 ) -> None:
     """Each request is answered rightly or with 099, none later than that after a kill."""
-    assert strategy.name == name
     outcomes, killed_at, over = Counter[str](), list[float](), threading.Event()
     late = list[float]()
 
@@ -126,7 +118,7 @@ def test_twenty_kills_under_ten_users_are_each_over_within_two_seconds(
 
 @on_pools
 def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind(
-    strategy: Strategy, name: str, prefix: str
+    strategy: Strategy, prefix: str
 ) -> None:
     assert serves(strategy)
     gc.collect()
@@ -135,7 +127,7 @@ def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind
         pids = list(pool(prefix).values())
         kill(random.choice(pids))
         wait_until(partial(is_anew, prefix, pids))
-        assert serves(strategy), name
+        assert serves(strategy)
     wait_until(lambda: left_behind() <= before)
 
 
@@ -146,7 +138,7 @@ def left_behind() -> tuple[int, int]:
 
 @on_pools
 def test_all_requests_that_a_pool_has_fail_with_the_process_that_died(
-    strategy: Strategy, name: str, prefix: str, signal: Path, users: ThreadPoolExecutor
+    strategy: Strategy, prefix: str, signal: Path, users: ThreadPoolExecutor
 ) -> None:
     held = Held(until=str(signal))
     answers = [users.submit(held.run, strategy, 2) for _ in range(2)]
@@ -154,7 +146,7 @@ def test_all_requests_that_a_pool_has_fail_with_the_process_that_died(
     time.sleep(0.2)
     kill(pool(prefix)[f"{prefix}1"])
     try:
-        assert isinstance(answers[0].exception(10), WorkerDiedError), name
+        assert isinstance(answers[0].exception(10), WorkerDiedError)
     finally:
         signal.touch()
     assert serves(strategy)
@@ -163,7 +155,6 @@ def test_all_requests_that_a_pool_has_fail_with_the_process_that_died(
 @on_pools
 def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
     strategy: Strategy,
-    name: str,
     prefix: str,
     users: ThreadPoolExecutor,
     monkeypatch: pytest.MonkeyPatch,
@@ -174,7 +165,7 @@ def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
     for _ in range(3):
         body = b" " * 30_000_000 + b"4"
         answers = [
-            users.submit(lambda job: strategy.execute(job).exception(30), bulky.job_of(body))
+            users.submit(lambda job: strategy.execute(job).exception(30), Job(bulky, bulky, body))
             for _ in range(3)
         ]
         time.sleep(0.02)
@@ -183,7 +174,7 @@ def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
         for answer in answers:
             assert answer.result(60) is None or isinstance(answer.result(), WorkerDiedError)
         wait_until(partial(is_anew, prefix, pids))
-        assert serves(strategy), name
+        assert serves(strategy)
 
 
 def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
@@ -275,13 +266,13 @@ def test_an_executor_takes_many_loops_of_many_tasks_at_once() -> None:
 
 @on_pools
 def test_a_request_that_is_there_when_the_strategy_is_closed_fails_at_once(
-    strategy: Strategy, name: str, prefix: str, signal: Path, users: ThreadPoolExecutor
+    strategy: Strategy, prefix: str, signal: Path, users: ThreadPoolExecutor
 ) -> None:
     pids = list(pool(prefix).values())
     answer = users.submit(Held(until=str(signal)).run, strategy, 2)
     time.sleep(0.2)
     strategy.close()
-    assert answer.exception(10) is not None, name
+    assert answer.exception(10) is not None
     assert isinstance(answer.exception(), WorkerDiedError | PoolFailedError)
     assert isinstance(users.submit(serves, strategy).exception(10), PoolFailedError)
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in pids))
@@ -323,12 +314,12 @@ def test_no_process_outlives_a_service_that_is_killed(tmp_path: Path) -> None:
 
 @on_pools
 def test_a_signal_to_stop_is_not_for_the_processes_nor_for_what_forks_them(
-    strategy: Strategy, name: str, prefix: str
+    strategy: Strategy, prefix: str
 ) -> None:
     before = pool(prefix)
     for pid in pool_processes():
         for each in (signals.SIGTERM, signals.SIGINT):
             os.kill(pid, each)
-    assert serves(strategy), name
+    assert serves(strategy)
     assert pool(prefix) == before
     assert all(name_of(pid) for pid in before.values())

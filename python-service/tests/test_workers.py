@@ -52,14 +52,9 @@ def all_of_them(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
     assert not list(folder.glob("restbench-metrics-*"))
 
 
-def pids_of(service: LiveService) -> list[int]:
-    found: list[int] = json.loads(service.request("GET", "/health").body)["pids"]
-    return found
-
-
 def is_whole(service: LiveService) -> bool:
     """Every worker is up: its files are there."""
-    pids = pids_of(service) if answers(service.port) else []
+    pids = service.health()["pids"] if answers(service.port) else []
     return len(pids) == WORKERS and all(own_count(service, pid) is not None for pid in pids)
 
 
@@ -79,7 +74,7 @@ def own_count(service: LiveService, pid: int) -> float | None:
 def post_to_several(service: LiveService) -> int:
     """Requests until more than one worker has answered some; how many there were."""
     posted = 0
-    while sum(bool(own_count(service, pid)) for pid in pids_of(service)) < 2:
+    while sum(bool(own_count(service, pid)) for pid in service.health()["pids"]) < 2:
         assert post(service, "serial", SMALL[0]).body == SMALL[1]
         posted += 1
         assert posted < 1000
@@ -94,7 +89,7 @@ def end(pid: int) -> None:
 
 def computing_worker(service: LiveService, client: socket.socket) -> int:
     """The one that has got the client's long request: its CPU time is well above what it was."""
-    begun = {pid: cpu_ticks(pid) for pid in pids_of(service)}
+    begun = {pid: cpu_ticks(pid) for pid in service.health()["pids"]}
     client.sendall(post_head(len(LONG[0])) + LONG[0])
 
     def computing() -> list[int]:
@@ -110,7 +105,7 @@ def test_with_a_killed_worker_go_its_own_requests_and_no_count_of_what_was_answe
 ) -> None:
     service = all_of_them[framework]
     wait_until(lambda: is_whole(service))
-    pids = pids_of(service)
+    pids = service.health()["pids"]
     assert pids == children(service.process.pid)
     posted = post_to_several(service)
     assert [answered(service) for _ in range(5)] == [{"200": posted}] * 5
@@ -119,7 +114,7 @@ def test_with_a_killed_worker_go_its_own_requests_and_no_count_of_what_was_answe
         assert in_flight(service) == 1
         end(killed)
         assert everything(client) == b""
-    wait_until(lambda: is_whole(service) and killed not in pids_of(service))
+    wait_until(lambda: is_whole(service) and killed not in service.health()["pids"])
     wait_until(lambda: in_flight(service) == 0)
     assert [answered(service) for _ in range(5)] == [{"200": posted}] * 5
     with connected(service.port) as client:
@@ -180,12 +175,12 @@ def test_serial_alone_starts_no_pools(all_of_them: dict[str, LiveService]) -> No
     assert everyone_below(service.process.pid) == children(service.process.pid)
 
 
-def busy(services: Mapping[str, LiveService], seconds: float = 5.0) -> dict[str, int]:
-    """Clock ticks of those that use more than 0.5 % of a core while nobody asks."""
-    before = {name: service.web_ticks() for name, service in services.items()}
-    time.sleep(seconds)
-    used = {name: it.web_ticks() - before[name] for name, it in services.items()}
-    most = 0.005 * seconds * os.sysconf("SC_CLK_TCK")
+def busy(services: Mapping[str, LiveService]) -> dict[str, int]:
+    """Clock ticks of those that use more than 0.5 % of a core while nobody asks, for 5 s."""
+    before = {name: service.used_ticks() for name, service in services.items()}
+    time.sleep(5)
+    used = {name: it.used_ticks() - before[name] for name, it in services.items()}
+    most = 0.005 * 5 * os.sysconf("SC_CLK_TCK")
     return {name: ticks for name, ticks in used.items() if ticks > most}
 
 
@@ -198,7 +193,7 @@ def test_idle_workers_use_no_time_all_of_a_service_together(
     wanted = {tmp_path / number: {**settings, "WORKERS": number} for number in numbers}
     with side_by_side(wanted) as services:
         of_numbers = dict(zip(numbers, services, strict=True))
-        wait_until(lambda: all(len(pids_of(it)) == int(n) for n, it in of_numbers.items()))
+        wait_until(lambda: all(len(it.health()["pids"]) == int(n) for n, it in of_numbers.items()))
         up = of_numbers | {name: all_of_them[name] for name in ("flask", "fastapi-gunicorn")}
         wait_until(lambda: not busy(up))
 

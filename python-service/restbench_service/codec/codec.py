@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Protocol, TypeVar
 
+from .request_object import readable_id
+
 Input_co = TypeVar("Input_co", covariant=True)
 Output_contra = TypeVar("Output_contra", contravariant=True)
 
@@ -24,3 +26,4 @@ class Codec(Protocol[Input_co, Output_contra]):
 
     def identify(self, body: bytes) -> str | int | None:
         """The id for the answer and the log when a stage failed by a fault of the service."""
+        return readable_id(body)

@@ -6,7 +6,6 @@ escape among it, is read slowly, in the contract's order.
 
 import re
 from dataclasses import dataclass
-from threading import Lock
 
 import msgspec
 import orjson
@@ -15,16 +14,8 @@ from ..workloads.logs.rules import RULE_SETS
 from ..workloads.logs.workload import LogsRequest, LogsResult
 from ..workloads.workload import InvalidRequestError
 from . import delay
-from .request_object import (
-    INT64_MAX,
-    INT64_MIN,
-    MAX_ID_CHARACTERS,
-    MISSING,
-    id_of,
-    read_members,
-    readable_id,
-    required_id,
-)
+from .codec import Codec
+from .request_object import MISSING, SLOWLY, Members, is_right_id, read_request, text_of
 from .strict_json import STRING
 
 MOST_CHARACTERS = 4096
@@ -33,8 +24,6 @@ _MEMBER_STRINGS = 4
 """The names of three members, and the rule set."""
 _NEXT_LINE = re.compile(rb"[\s,]*+(?:(%b)|[^\s\]])" % STRING)
 """Of an array whose elements so far were strings: a string, or what begins as something else."""
-_SLOWLY = Lock()
-"""One at a time is read slowly: the interpreter lock lets no more pass, and memory is bounded."""
 
 
 class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -43,8 +32,7 @@ class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     lines: list[str]
 
 
-class _Members(msgspec.Struct, gc=False):
-    requestId: msgspec.Raw = MISSING  # noqa: N815
+class _Members(Members, gc=False):
     ruleSet: msgspec.Raw = MISSING  # noqa: N815
     lines: msgspec.Raw = MISSING
 
@@ -54,7 +42,7 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 
 
 @dataclass(frozen=True)
-class LogsJson:
+class LogsJson(Codec[LogsRequest, LogsResult]):
     """POST /logs/{strategy}?delay=..."""
 
     max_delay_ms: int = 0
@@ -64,7 +52,7 @@ class LogsJson:
         wrong_delay = delay.fault(query, self.max_delay_ms)
         request = None if wrong_delay else _read_usual(body)
         if request is None:
-            with _SLOWLY:
+            with SLOWLY:
                 request = _read_slowly(body, wrong_delay)
         return request
 
@@ -79,10 +67,6 @@ class LogsJson:
         fired = b",".join(orjson.dumps(lines)[1:-1] for lines in output.fired_rules())
         return b'%b,"fired":[%b]}' % (orjson.dumps(members)[:-1], fired)
 
-    def identify(self, body: bytes) -> str | int | None:
-        """See Codec."""
-        return readable_id(body)
-
 
 def _read_usual(body: bytes) -> LogsRequest | None:
     """None where it is not beyond doubt that the body is right."""
@@ -96,33 +80,23 @@ def _read_usual(body: bytes) -> LogsRequest | None:
     strings = _MEMBER_STRINGS + isinstance(request_id, str) + len(lines)
     if body.count(b'"') != 2 * strings:  # msgspec keeps a duplicate's last value in silence
         return None
-    if not _is_right_id(request_id) or request.ruleSet not in RULE_SETS or not lines:
+    if not is_right_id(request_id) or request.ruleSet not in RULE_SETS or not lines:
         return None
     return (
         None if max(map(len, lines)) > MOST_CHARACTERS else _of(request_id, request.ruleSet, lines)
     )
 
 
-def _is_right_id(request_id: str | int) -> bool:
-    if isinstance(request_id, str):
-        return 1 <= len(request_id) <= MAX_ID_CHARACTERS
-    return INT64_MIN <= request_id <= INT64_MAX
-
-
 def _read_slowly(body: bytes, wrong_delay: str | None = None) -> LogsRequest:
-    members = read_members(body, _MEMBERS)
-    if wrong_delay:
-        raise InvalidRequestError("003", wrong_delay, id_of(members.requestId))
-    request_id = required_id(members.requestId)
+    members, request_id = read_request(body, _MEMBERS, wrong_delay)
     try:
-        rule_set = _rule_set(bytes(members.ruleSet))
-        return _of(request_id, rule_set, _lines(bytes(members.lines)))
+        return _of(request_id, _rule_set(members.ruleSet), _lines(bytes(members.lines)))
     except InvalidRequestError as error:
         raise InvalidRequestError(error.code, error.message, request_id) from None
 
 
-def _rule_set(member: bytes) -> str:
-    name = str(msgspec.json.decode(member)) if member.startswith(b'"') else ""
+def _rule_set(member: msgspec.Raw) -> str:
+    name = text_of(member)
     if name not in RULE_SETS:
         raise InvalidRequestError("003", f"ruleSet: must be one of {', '.join(RULE_SETS)}")
     return name

@@ -7,7 +7,6 @@ MOST_BYTES_PER_BODY_BYTE times its size at most meanwhile.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
@@ -18,7 +17,8 @@ import orjson
 from ..workloads.matrix.request import Matrix, MatrixProduct, MatrixRequest
 from ..workloads.workload import InvalidRequestError
 from . import delay, digits, slow_reader
-from .request_object import INT64_MAX, INT64_MIN, MAX_ID_CHARACTERS, readable_id
+from .codec import Codec
+from .request_object import SLOWLY, is_right_id
 
 MOST_BYTES_PER_BODY_BYTE = 16
 """In addition to the body, until it is read. Measured: 4 for the usual strings of numbers, 12 for
@@ -29,8 +29,6 @@ KERNEL_RULE = "kernel: must be given at most once, as loops or native"
 _MEMBER_NAMES = 7
 """requestId, two matrices, columnCount and rows of each."""
 _QUOTE = ord('"')
-_SLOWLY = Lock()
-"""One at a time is read slowly: the interpreter lock lets no more pass, and memory is bounded."""
 
 
 class _Row(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -61,7 +59,7 @@ _DECODER = msgspec.json.Decoder(_Request)
 
 
 @dataclass(frozen=True)
-class MatrixJson:
+class MatrixJson(Codec[MatrixRequest, MatrixProduct]):
     """POST /matrix/{strategy}?kernel=...&delay=...
 
     A product of more than `most_elements` is refused before it is computed.
@@ -76,7 +74,7 @@ class MatrixJson:
         wrong = KERNEL_RULE if kernel is None else delay.fault(query, self.max_delay_ms)
         operands = _read_usual(body, kernel) if kernel and not wrong else None
         if operands is None:
-            with _SLOWLY:
+            with SLOWLY:
                 request_id, left, right = slow_reader.read(body, wrong)
                 operands = MatrixRequest(request_id, kernel or DEFAULT_KERNEL, left, right)
         elements = operands.left.shape[0] * operands.right.shape[1]
@@ -89,10 +87,6 @@ class MatrixJson:
         """{"requestId":"...","rows":[[...],...]} without white space."""
         answer = {"requestId": str(output.request_id), "rows": output.rows}
         return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
-
-    def identify(self, body: bytes) -> str | int | None:
-        """See Codec."""
-        return readable_id(body)
 
 
 @lru_cache(maxsize=64)
@@ -111,7 +105,7 @@ def _read_usual(body: bytes, kernel: str) -> MatrixRequest | None:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     one, two = _rows_of(request.matrixOne), _rows_of(request.matrixTwo)
-    if one is None or two is None or not _is_right_id(request.requestId):
+    if one is None or two is None or not is_right_id(request.requestId):
         return None
     strings = _MEMBER_NAMES + isinstance(request.requestId, str) + one.strings + two.strings
     quotes = np.count_nonzero(np.frombuffer(body, np.uint8) == _QUOTE)
@@ -121,12 +115,6 @@ def _read_usual(body: bytes, kernel: str) -> MatrixRequest | None:
     if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
         return None
     return MatrixRequest(request.requestId, kernel, left[0], right[0], left[1], right[1])
-
-
-def _is_right_id(request_id: str | int) -> bool:
-    if isinstance(request_id, str):
-        return 1 <= len(request_id) <= MAX_ID_CHARACTERS
-    return INT64_MIN <= request_id <= INT64_MAX
 
 
 def _rows_of(matrix: _Matrix) -> _Rows | None:

@@ -31,11 +31,13 @@ from .codec import Answer
 from .request_object import (
     INT64_MAX,
     MISSING,
+    Members,
     id_of,
     int64,
     read_members,
     readable_id,
     required_id,
+    text_of,
 )
 
 OPERATIONS: Mapping[str, tuple[str, str]] = {
@@ -62,8 +64,7 @@ _KEY = re.compile(r"[!-~]{1,64}")
 _NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 
 
-class _Members(msgspec.Struct, gc=False):
-    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
+class _Members(Members, gc=False):
     queue: msgspec.Raw = MISSING
     technique: msgspec.Raw = MISSING
     sender: msgspec.Raw = MISSING
@@ -125,7 +126,7 @@ class MessagesJson:
     def _posted(self, members: _Members, queue: str, common: dict[str, Any]) -> Request:
         match self.operation:
             case "create":
-                name = _queue("queue", _text(members.queue))
+                name = _queue("queue", text_of(members.queue))
                 return CreateQueue(name, _technique(members.technique), **common)
             case "pop":
                 client, receiver = _member("client", members.client), _receiver(members)
@@ -207,21 +208,15 @@ def _receiver(members: _Members) -> int:
     return _member("receiver", members.receiver) if value not in (b"", b"null") else NOBODY
 
 
-def _text(value: msgspec.Raw) -> str:
-    """Empty where it is no string: no text that is asked for may be."""
-    text = bytes(value)
-    return str(msgspec.json.decode(text)) if text.startswith(b'"') else ""
-
-
 def _technique(value: msgspec.Raw) -> str:
-    name = _text(value) if bytes(value) else TECHNIQUES[0]
+    name = text_of(value) if bytes(value) else TECHNIQUES[0]
     if name not in TECHNIQUES:
         raise _invalid("technique", f"must be one of {', '.join(TECHNIQUES)}")
     return name
 
 
 def _body(value: msgspec.Raw) -> str:
-    text = _text(value)
+    text = text_of(value)
     if not text or "\0" in text:
         raise _invalid("body", BODY_RULE)
     return text
@@ -230,7 +225,7 @@ def _body(value: msgspec.Raw) -> str:
 def _key(value: msgspec.Raw) -> str | None:
     if not bytes(value):
         return None
-    key = _text(value)
+    key = text_of(value)
     if not _KEY.fullmatch(key):
         raise _invalid("key", KEY_RULE)
     return key

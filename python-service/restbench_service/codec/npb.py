@@ -5,15 +5,14 @@ from dataclasses import dataclass
 import msgspec
 import orjson
 
-from ..workloads.npb.kernels import KERNELS
-from ..workloads.npb.workload import NpbRequest, NpbResult
+from ..workloads.npb.workload import KERNELS, NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
 from . import delay
-from .request_object import MISSING, id_of, read_members, readable_id, required_id
+from .codec import Codec
+from .request_object import MISSING, Members, read_request, text_of
 
 
-class _Members(msgspec.Struct, gc=False):
-    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
+class _Members(Members, gc=False):
     class_: msgspec.Raw = msgspec.field(default=MISSING, name="class")
     generate: msgspec.Raw = msgspec.Raw(b"true")
 
@@ -22,7 +21,7 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 
 
 @dataclass(frozen=True)
-class NpbJson:
+class NpbJson(Codec[NpbRequest, NpbResult]):
     """POST /npb-…/{strategy}?delay=...: the kernels have no parameters of their own."""
 
     kernel_name: str
@@ -30,13 +29,10 @@ class NpbJson:
 
     def decode(self, body: bytes, query: str) -> NpbRequest:
         """In the contract's order: 002, then 003 member by member."""
-        members = read_members(body, _MEMBERS)
-        if wrong := delay.fault(query, self.max_delay_ms):
-            raise InvalidRequestError("003", wrong, id_of(members.requestId))
-        request_id = required_id(members.requestId)
+        wrong_delay = delay.fault(query, self.max_delay_ms)
+        members, request_id = read_request(body, _MEMBERS, wrong_delay)
         class_names = KERNELS[self.kernel_name].classes
-        name, generate = bytes(members.class_), bytes(members.generate)
-        class_name = str(msgspec.json.decode(name)) if name.startswith(b'"') else ""
+        class_name, generate = text_of(members.class_), bytes(members.generate)
         if class_name not in class_names:
             rule = f"must be one of {', '.join(class_names)}"
             raise InvalidRequestError("003", f"class: {rule}", request_id)
@@ -60,7 +56,3 @@ class NpbJson:
             "mops": output.operations / 1e6 / outcome.kernel_seconds,
         }
         return orjson.dumps(members)
-
-    def identify(self, body: bytes) -> str | int | None:
-        """See Codec."""
-        return readable_id(body)

@@ -1,6 +1,7 @@
 """What every codec reads of a body: one well-formed JSON object and the request's id in it."""
 
 import re
+from threading import Lock
 from typing import TypeVar
 
 import msgspec
@@ -13,18 +14,36 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 MISSING = msgspec.Raw(b"")
 """A member that is not there: no JSON value is empty."""
 
-Members = TypeVar("Members")
+SLOWLY = Lock()
+"""For bodies that are read slowly: the interpreter lock lets no more than one pass, and memory is
+bounded."""
+
 _INTEGER = re.compile(rb" *(-?)([0-9]+) *")
 
 
-class _IdOnly(msgspec.Struct, gc=False):
+class Members(msgspec.Struct, gc=False):
+    """What the object of every request has, unread; each codec adds its own."""
+
     requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
 
 
-_ID_ONLY = msgspec.json.Decoder(_IdOnly)
+Named = TypeVar("Named", bound=Members)
+_ID_ONLY = msgspec.json.Decoder(Members)
 
 
-def read_members(body: bytes, decoder: "msgspec.json.Decoder[Members]") -> Members:
+def read_request(
+    body: bytes, decoder: "msgspec.json.Decoder[Named]", wrong_query: str | None
+) -> tuple[Named, str | int]:
+    """The members that the decoder names, and the id. Raises InvalidRequestError in the contract's
+    order: 002, then 003 with the message for a wrong query, then 003 of the id.
+    """
+    members = read_members(body, decoder)
+    if wrong_query:
+        raise InvalidRequestError("003", wrong_query, id_of(members.requestId))
+    return members, required_id(members.requestId)
+
+
+def read_members(body: bytes, decoder: "msgspec.json.Decoder[Named]") -> Named:
     """The members that the decoder names, unread. Raises InvalidRequestError 002."""
     try:
         check(body)
@@ -58,7 +77,20 @@ def id_of(value: msgspec.Raw) -> str | int | None:
     if not text.startswith(b'"'):
         return int64(text)
     name: str = msgspec.json.decode(text)
-    return name if 1 <= len(name) <= MAX_ID_CHARACTERS else None
+    return name if is_right_id(name) else None
+
+
+def is_right_id(request_id: str | int) -> bool:
+    """Whether a string or an integer may be one."""
+    if isinstance(request_id, str):
+        return 1 <= len(request_id) <= MAX_ID_CHARACTERS
+    return INT64_MIN <= request_id <= INT64_MAX
+
+
+def text_of(value: msgspec.Raw) -> str:
+    """Empty where it is no string: no text that is asked for may be."""
+    text = bytes(value)
+    return str(msgspec.json.decode(text)) if text.startswith(b'"') else ""
 
 
 def int64(text: bytes) -> int | None:

@@ -14,7 +14,7 @@ import numpy as np
 from ..workloads.matrix.request import Matrix
 from ..workloads.workload import InvalidRequestError
 from . import digits
-from .request_object import MISSING, id_of, int64, read_members, required_id
+from .request_object import MISSING, Members, int64, read_request
 from .strict_json import MAX_DEPTH, STRING
 
 INNER_SIZES_DIFFER = "Invalid number of columns and rows for multiplication"
@@ -22,9 +22,8 @@ _SHOWN_DIGITS = 24
 _WHITE = b" \t\r\n"
 
 
-class _Members(msgspec.Struct, gc=False):
-    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
-    matrixOne: msgspec.Raw = MISSING  # noqa: N815
+class _Members(Members, gc=False):
+    matrixOne: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
     matrixTwo: msgspec.Raw = MISSING  # noqa: N815
 
 
@@ -67,10 +66,7 @@ def read(body: bytes, wrong_query: str | None = None) -> tuple[str | int, Matrix
 
     `wrong_query` is the message for a parameter that is wrong: 003, of a well-formed body.
     """
-    members = read_members(body, _MEMBERS)
-    if wrong_query:
-        raise InvalidRequestError("003", wrong_query, id_of(members.requestId))
-    request_id = required_id(members.requestId)
+    members, request_id = read_request(body, _MEMBERS, wrong_query)
     try:
         one = _structure("matrixOne", members.matrixOne)
         two = _structure("matrixTwo", members.matrixTwo)

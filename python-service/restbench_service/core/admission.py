@@ -9,9 +9,6 @@ from threading import Lock
 from .errors import Refused
 from .metrics import unseen
 
-IN_FLIGHT = "the service is at its limit of requests in flight"
-MEMORY_HELD = "the requests in flight hold the memory that this one needs"
-
 
 class Admission:
     """Counts the requests in flight."""
@@ -28,7 +25,7 @@ class Admission:
         """Count one more. Raises Refused 008 at the limit."""
         with self._guard:
             if self.in_flight >= self._limit:
-                raise Refused("008", IN_FLIGHT)
+                raise Refused("008", "the service is at its limit of requests in flight")
             self.in_flight += 1
             self.changed(self.in_flight)
 
@@ -60,7 +57,7 @@ class MemoryBudget:
             others_bytes = self.held_bytes - before_bytes
             total_bytes = others_bytes + after_bytes
             if after_bytes > before_bytes and others_bytes and total_bytes > self.limit_bytes:
-                raise Refused("008", MEMORY_HELD)
+                raise Refused("008", "the requests in flight hold the memory that this one needs")
             self.held_bytes = total_bytes
             self.changed(total_bytes)
 

@@ -25,14 +25,11 @@ def openapi() -> Reply:
 
 def document(raw_path: str) -> Callable[[], Reply] | None:
     """What answers /docs and what is below it; None where there is nothing."""
-    if raw_path == "/docs":
-        return _to_the_folder
+    if raw_path == "/docs":  # to the folder
+        headers = {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}
+        return lambda: Reply(308, headers, b"")
     path = _files().get(raw_path)
     return None if path is None else partial(_file, path)
-
-
-def _to_the_folder() -> Reply:
-    return Reply(308, {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}, b"")
 
 
 def _file(path: Path) -> Reply:
@@ -46,10 +43,7 @@ def _file(path: Path) -> Reply:
 def _files() -> dict[str, Path]:
     """By the path that is asked for: nothing else can be read, however a path is written."""
     found = find_spec("flask_swagger_ui")  # only its files: the package would import Flask
-    theirs = (
-        [Path(folder) / "dist" for folder in found.submodule_search_locations or ()]
-        if found
-        else []
-    )
+    folders = found.submodule_search_locations if found else None
+    theirs = [Path(folder) / "dist" for folder in folders or ()]
     paths = [path for folder in (*theirs, OURS) for path in folder.iterdir() if path.is_file()]
     return {"/docs/": OURS / "index.html", **{f"/docs/{path.name}": path for path in paths}}

@@ -35,8 +35,7 @@ class Refused(Exception):
     def __init__(self, code: str, message: str, status: int | None = None) -> None:
         """The status is the code's own unless it has several."""
         super().__init__(code, message)
-        self.code, self.message = code, message
-        self.status = STATUS_OF_CODE[code] if status is None else status
+        self.code, self.message, self.status = code, message, status
 
 
 def error_body(code: str, message: str, request_id: str | int | None = None) -> bytes:

@@ -16,6 +16,9 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
+Counts = Callable[[], Mapping[tuple[str, ...], int]]
+"""Numbers that only grow, by the values of their labels."""
+
 
 def unseen(_: float) -> None:
     """For a gauge that is asked: what changes need not be reported."""
@@ -26,6 +29,8 @@ class Metrics(ABC):
 
     The pools' processes are seen in /proc, not here.
     """
+
+    _registry: CollectorRegistry
 
     def __init__(self, registry: CollectorRegistry | None) -> None:
         """Where the count of requests is shown; others are added by show()."""
@@ -43,12 +48,10 @@ class Metrics(ABC):
         """A gauge. Returns what is to be called with each new value."""
 
     @abstractmethod
-    def show_decisions(self, strategy: str, counts: Callable[[], Mapping[str, int]]) -> None:
-        """What a strategy has decided how often."""
-
-    @abstractmethod
-    def show_count(self, name: str, text: str, count: Callable[[], int]) -> None:
-        """A counter, which is kept elsewhere."""
+    def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
+        """A counter that is kept elsewhere, with the names of its labels; each of its values is
+        there from the start.
+        """
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """One request was answered."""
@@ -58,9 +61,9 @@ class Metrics(ABC):
             counter = self._counters[labels] = self._requests.labels(*labels)
         counter.inc()
 
-    @abstractmethod
     def text(self) -> bytes:
         """All metrics in Prometheus text format."""
+        return generate_latest(self._registry)
 
 
 class OwnMetrics(Metrics):
@@ -73,52 +76,26 @@ class OwnMetrics(Metrics):
         PlatformCollector(registry=self._registry)
         GCCollector(registry=self._registry)
         super().__init__(self._registry)
-        self._decisions = _Decisions()
-        self._registry.register(self._decisions)
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
         """See Metrics; the value is asked at each scrape."""
         Gauge(name, text, registry=self._registry).set_function(value)
         return unseen
 
-    def show_decisions(self, strategy: str, counts: Callable[[], Mapping[str, int]]) -> None:
+    def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
         """See Metrics; they are asked at each scrape."""
-        self._decisions.strategies[strategy] = counts
-
-    def show_count(self, name: str, text: str, count: Callable[[], int]) -> None:
-        """See Metrics; it is asked at each scrape."""
-        self._registry.register(_Kept(name, text, count))
-
-    def text(self) -> bytes:
-        """See Metrics."""
-        return generate_latest(self._registry)
-
-
-class _Decisions(Collector):
-    """Counts that are kept elsewhere, by strategy and decision."""
-
-    def __init__(self) -> None:
-        self.strategies: dict[str, Callable[[], Mapping[str, int]]] = {}
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        """As prometheus_client asks for them."""
-        family = CounterMetricFamily(
-            "restbench_decisions",
-            "Requests by where a strategy that chooses has handled them.",
-            labels=["strategy", "decision"],
-        )
-        for strategy, counts in self.strategies.items():
-            for decision, count in counts().items():
-                family.add_metric([strategy, decision], count)
-        yield family
+        self._registry.register(_Kept(name, text, labels, counts))
 
 
 class _Kept(Collector):
     """One counter that is kept elsewhere."""
 
-    def __init__(self, name: str, text: str, count: Callable[[], int]) -> None:
-        self._name, self._text, self._count = name, text, count
+    def __init__(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
+        self._name, self._text, self._labels, self._counts = name, text, labels, counts
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         """As prometheus_client asks for it."""
-        yield CounterMetricFamily(self._name, self._text, value=self._count())
+        family = CounterMetricFamily(self._name, self._text, labels=self._labels)
+        for values, count in self._counts().items():
+            family.add_metric(values, count)
+        yield family

@@ -30,17 +30,13 @@ _RETRY_LATER = {**_OF_JSON, "Retry-After": "1"}
 """With every 503: requests take from milliseconds to seconds."""
 
 
-def _nothing() -> None:
-    pass
-
-
 class Reply(NamedTuple):
     """The framework calls `sent` once it has handed the body to the connection, or given up."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
-    sent: Callable[[], None] = _nothing
+    sent: Callable[[], None] = lambda: None
 
 
 def page(body: bytes, content_type: str = JSON, headers: Mapping[str, str] = CLOSED) -> Reply:
@@ -56,21 +52,22 @@ def answer(body: bytes, server_timing: str, sent: Callable[[], None]) -> Reply:
     return Reply(200, headers, body, sent)
 
 
-def error(code: str, message: str, request_id: str | int | None = None) -> Reply:
-    """An error whose code has one status."""
-    status = STATUS_OF_CODE[code]
+def error(
+    code: str, message: str, request_id: str | int | None = None, status: int | None = None
+) -> Reply:
+    """The status is the code's own unless it has several."""
+    status = status or STATUS_OF_CODE[code]
     headers = _RETRY_LATER if status == 503 else _OF_JSON
     return Reply(status, headers, error_body(code, message, request_id))
 
 
-def refusal(error: Refused) -> Reply:
+def refusal(refused: Refused) -> Reply:
     """The same for a reason outside the JSON."""
-    headers = _RETRY_LATER if error.status == 503 else _OF_JSON
-    return Reply(error.status, headers, error_body(error.code, error.message))
+    return error(refused.code, refused.message, status=refused.status)
 
 
 def wrong_method(*allowed: str) -> Reply:
     """Error 009 with status 405; `allowed` are the path's methods."""
     methods = f"method {allowed[0]}" if len(allowed) == 1 else f"methods {' and '.join(allowed)}"
-    reply = refusal(Refused("009", f"this path has the {methods} only", 405))
+    reply = error("009", f"this path has the {methods} only", status=405)
     return reply._replace(headers={**reply.headers, "Allow": ", ".join(allowed)})

@@ -1,6 +1,6 @@
 """Which operation of which workload under which strategy a path asks for."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from ..codec.codec import Codec
@@ -13,6 +13,8 @@ class Route(NamedTuple):
     """What a request is done with; the codec knows what stands in the path."""
 
     workload: Workload[Any, Any]
+    name: str
+    """Of the strategy."""
     strategy: Strategy
     codec: Codec[Any, Any]
 
@@ -46,27 +48,27 @@ class Routes:
     def _add(
         self, under: str, coded: CodedWorkload, operation: Operation, name: str, strategy: Strategy
     ) -> None:
+        def route(values: tuple[str, ...]) -> Route:
+            return Route(coded.workload, name, strategy, operation.codec(name, values))
+
         if "{" in operation.path:
-            places = tuple(operation.path.split("/")[1:])
-            template = _Template(places, coded.workload, operation, name, strategy)
+            template = _Template(operation.method, operation.path.split("/")[1:], route)
             self._templates.setdefault(under, []).append(template)
         else:
-            route = Route(coded.workload, strategy, operation.codec(name, ()))
-            self._whole.setdefault(f"/{under}{operation.path}", {})[operation.method] = route
+            self._whole.setdefault(f"/{under}{operation.path}", {})[operation.method] = route(())
 
     def _matched(self, raw_path: str) -> Mapping[str, Route]:
         _, *parts = raw_path.split("/")
         templates = self._templates.get("/".join(parts[:2]), ())
         found = ((each, each.values(parts[2:])) for each in templates)
-        return {each.operation.method: each.route(values) for each, values in found if values}
+        return {each.method: each.route(values) for each, values in found if values}
 
 
 class _Template(NamedTuple):
-    places: tuple[str, ...]
-    workload: Workload[Any, Any]
-    operation: Operation
-    name: str
-    strategy: Strategy
+    method: str
+    places: list[str]
+    route: Callable[[tuple[str, ...]], Route]
+    """Of one request, by what stands in the places with a name."""
 
     def values(self, parts: list[str]) -> tuple[str, ...]:
         """What stands in the places with a name; nothing where the path is another."""
@@ -79,7 +81,3 @@ class _Template(NamedTuple):
             elif place != part:
                 return ()
         return tuple(values)
-
-    def route(self, values: tuple[str, ...]) -> Route:
-        """Of one request."""
-        return Route(self.workload, self.strategy, self.operation.codec(self.name, values))

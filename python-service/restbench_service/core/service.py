@@ -24,13 +24,13 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from .. import VERSION
-from ..affinity import allowed_cores
 from ..codec.delay import asked_ms
 from ..coded_workloads import CodedWorkload
 from ..execution.faults import AbandonedError, PoolFailedError
 from ..execution.job import Job, WorkLimits
+from ..execution.strategies import TECHNIQUES
 from ..execution.strategy import Strategy
-from ..process import worker_pids
+from ..process import allowed_cores, worker_pids
 from ..settings import Settings
 from ..workloads.native_library import native_library
 from ..workloads.workload import InvalidRequestError
@@ -39,7 +39,7 @@ from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import document, openapi
 from .errors import FAULT, Refused, log_fault
-from .metrics import Metrics, OwnMetrics
+from .metrics import Counts, Metrics, OwnMetrics
 from .reply import JSON, Reply
 from .routes import Route, Routes
 from .shared_metrics import SharedMetrics
@@ -116,11 +116,20 @@ class Core:
             "Bodies, answers and what computing needs, of RESTBENCH_MEMORY_BUDGET_BYTES.",
             lambda: self.budget.held_bytes,
         )
-        for name, strategy in strategies.items():
-            self.metrics.show_decisions(name, strategy.decisions)
+        deciding = {name: it for name, it in strategies.items() if it.decisions()}
+        self.metrics.show_counts(
+            "restbench_decisions",
+            "Requests by where a strategy that chooses has handled them.",
+            ("strategy", "decision"),
+            lambda: {
+                (name, decision): count
+                for name, strategy in deciding.items()
+                for decision, count in strategy.decisions().items()
+            },
+        )
         for coded in workloads.values():
-            for name, count in coded.workload.counts().items():
-                self.metrics.show_count(f"restbench_{name}", *count)
+            for name, (text, count) in coded.workload.counts().items():
+                self.metrics.show_counts(f"restbench_{name}", text, (), _alone(count))
         self._routes = Routes(workloads, strategies)
         self._pages: dict[str, Callable[[], Reply]] = {
             "/health": self._health,
@@ -147,7 +156,7 @@ class Core:
         make = self._pages.get(head.raw_path) or document(head.raw_path)
         if make is None:
             text = "no such path or strategy; GET /strategies lists the strategies"
-            return reply.refusal(Refused("009", text, 404))
+            return reply.error("009", text, status=404)
         if head.method not in ("GET", "HEAD"):  # what HEAD is answered the contract leaves open
             return reply.wrong_method("GET")
         return make()
@@ -169,15 +178,15 @@ class Core:
         """In the table's order."""
         rows = [
             {
-                "name": s.name,
-                "key": s.key,
-                "description": s.description,
-                "permits": s.permits,
+                "name": name,
+                "key": TECHNIQUES[name].key,
+                "description": TECHNIQUES[name].description,
+                "permits": strategy.permits,
                 "workloads": [
                     path for path, each in self._workloads.items() if each.is_offered_under(name)
                 ],
             }
-            for name, s in self._strategies.items()
+            for name, strategy in self._strategies.items()
         ]
         return reply.page(json.dumps({"service": "python", "strategies": rows}).encode())
 
@@ -339,8 +348,13 @@ class Exchange:
             self._is_admitted = False
             self._core.admission.leave()
         route = self._route
-        self._core.metrics.count(route.workload.name, route.strategy.name, ended.status)
+        self._core.metrics.count(route.workload.name, route.name, ended.status)
         return ended
+
+
+def _alone(count: Callable[[], int]) -> Counts:
+    """Of a counter without labels."""
+    return lambda: {(): count()}
 
 
 def _is_json(content_type: str | None) -> bool:

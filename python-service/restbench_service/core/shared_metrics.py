@@ -5,7 +5,7 @@ all of them read. What one has counted stays counted when it has ended; what it 
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,14 +18,13 @@ from prometheus_client import (
     Metric,
     PlatformCollector,
     ProcessCollector,
-    generate_latest,
 )
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
 from ..metrics_folder import VARIABLE
 from ..process import is_worker, worker_pids
-from .metrics import Metrics
+from .metrics import Counts, Metrics
 
 _SUMMED = (
     "process_virtual_memory_bytes",
@@ -47,12 +46,6 @@ class SharedMetrics(Metrics):
         PlatformCollector(registry=self._registry)
         MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call]
         self._registry.register(_Workers())
-        self._decided = Counter(
-            "restbench_decisions",
-            "Requests by where a strategy that chooses has handled them.",
-            ["strategy", "decision"],
-            registry=None,
-        )
         self._guard = Lock()
         self._kept: list[_Kept] = []
 
@@ -62,15 +55,11 @@ class SharedMetrics(Metrics):
         gauge.set(value())
         return gauge.set
 
-    def show_decisions(self, strategy: str, counts: Callable[[], Mapping[str, int]]) -> None:
+    def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
         """See Metrics; they are written when a request is answered."""
-        for name in counts():
-            counter = self._decided.labels(strategy, name)
-            self._kept.append(_Kept(counter, partial(_one_of, counts, name)))
-
-    def show_count(self, name: str, text: str, count: Callable[[], int]) -> None:
-        """See Metrics; it is written when a request is answered."""
-        self._kept.append(_Kept(Counter(name, text, registry=None), count))
+        counter = Counter(name, text, labels, registry=None)
+        if values := counts().keys():
+            self._kept.append(_Kept(counter, values, counts))
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """See Metrics."""
@@ -82,7 +71,7 @@ class SharedMetrics(Metrics):
     def text(self) -> bytes:
         """See Metrics."""
         self._forget_the_dead()
-        return generate_latest(self._registry)
+        return super().text()
 
     def _forget_the_dead(self) -> None:
         """What they had in flight."""
@@ -93,21 +82,20 @@ class SharedMetrics(Metrics):
                     mark_process_dead(pid, str(self._folder))  # type: ignore[no-untyped-call]
 
 
-def _one_of(counts: Callable[[], Mapping[str, int]], name: str) -> int:
-    return counts()[name]
-
-
 class _Kept:
     """One counter that is kept elsewhere."""
 
-    def __init__(self, counter: Counter, count: Callable[[], int]) -> None:
-        self._counter, self._count, self._written = counter, count, 0
+    def __init__(
+        self, counter: Counter, values: Collection[tuple[str, ...]], counts: Counts
+    ) -> None:
+        self._counters = {each: counter.labels(*each) if each else counter for each in values}
+        self._counts, self._written = counts, dict.fromkeys(values, 0)
 
     def write(self) -> None:
-        count = self._count()
-        if count > self._written:
-            self._counter.inc(count - self._written)
-            self._written = count
+        for values, count in self._counts().items():
+            if count > self._written[values]:
+                self._counters[values].inc(count - self._written[values])
+                self._written[values] = count
 
 
 class _Workers(Collector):

@@ -43,12 +43,6 @@ idle one it is a tenth of that, so it is not measured at the start."""
 class Adaptive(Strategy):
     """Small requests on their own thread, others in processes, long ones at low priority."""
 
-    name = "adaptive"
-    key = "F1"
-    description = (
-        "Each request runs where its estimated cost and those in flight suggest: on its own thread "
-        "as serial, in a process as process-per-request or, if it is long, in one of low priority."
-    )
     permits = None
 
     def __init__(self, shared: WorkerPool, low_priority: WorkerPool, running: int | None) -> None:
@@ -56,8 +50,8 @@ class Adaptive(Strategy):
         self._pool = shared
         self._turns = Gate(running or 1)
         self._elsewhere: dict[Decision, PerRequest] = {
-            "process": PerRequest("", None, "", shared, running),
-            "low-priority": PerRequest("", None, "", low_priority, running),
+            "process": PerRequest(shared, running),
+            "low-priority": PerRequest(low_priority, running),
         }
         self._guard = Lock()
         self._decisions: dict[str, int] = dict.fromkeys(("caller", *self._elsewhere), 0)
@@ -89,7 +83,9 @@ class Adaptive(Strategy):
         except Exception as error:  # the request is wrong, or too large, or its client is gone
             with self._guard:
                 self._present -= 1
-            return completed(partial(_raise, error))
+            wrong: Future[bytes] = Future()
+            wrong.set_exception(error)
+            return wrong
         if place != "caller":
             answer = self._elsewhere[place].execute(job)
         answer.add_done_callback(ended)
@@ -140,11 +136,8 @@ class Adaptive(Strategy):
     def _size(self, job: Job) -> tuple[tuple[str, ...], float, float]:
         """What the estimate is learnt for, how much of it, and what one takes while unknown."""
         if len(job.body) > MOST_DECODED_HERE_BYTES:
-            return (
-                ("byte of", job.workload.name, job.query),
-                float(len(job.body)),
-                UNKNOWN_NS_PER_BYTE,
-            )
+            measure = ("byte of", job.workload.name, job.query)
+            return measure, float(len(job.body)), UNKNOWN_NS_PER_BYTE
         value = job.decode_ahead()
         operations = max(1.0, job.workload.operations(value))
         return ("operation of", job.workload.kind(value)), operations, UNKNOWN_NS_PER_OPERATION
@@ -181,7 +174,3 @@ class Adaptive(Strategy):
         began_ns = perf_counter_ns()
         self._pool.submit(int).result()
         return perf_counter_ns() - began_ns
-
-
-def _raise(error: Exception) -> bytes:
-    raise error

@@ -41,19 +41,27 @@ class Gate:
         self, job: Job, begin: Callable[[Job, "Future[bytes]"], None]
     ) -> "Future[bytes]":
         """The answer of a job that no thread waits for: `begin` is called with both once there is a
-        permit, now or by who gives it; AbandonedError where its client has not waited so long.
+        permit, now or by who gives it, and what it raises is the answer; AbandonedError where the
+        job's client has not waited so long.
         """
         answer: Future[bytes] = Future()
 
+        def has_begun() -> bool:
+            try:
+                begin(job, answer)
+            except Exception as error:  # it is wrong, or there is no process or thread for it
+                answer.set_exception(error)
+                return False
+            return True
+
         def turn() -> bool:
             if job.is_wanted():
-                begin(job, answer)
-                return True
+                return has_begun()
             answer.set_exception(AbandonedError())
             return False
 
-        if self.enter(job, turn):
-            begin(job, answer)
+        if self.enter(job, turn) and not has_begun():
+            self.leave(job)
         return answer
 
     def leave(self, job: Job) -> None:

@@ -1,6 +1,7 @@
 """Each unit of a loop is a task for a process, the rest is the request's own thread."""
 
 from concurrent.futures import Future
+from contextlib import closing
 
 from .gate import Gate
 from .job import Job
@@ -12,11 +13,8 @@ from .worker_pool import WorkerPool
 class PerElement(Strategy):
     """One task an element, operands and product in memory that all processes see."""
 
-    def __init__(
-        self, name: str, key: str | None, description: str, pool: WorkerPool, running: int | None
-    ) -> None:
+    def __init__(self, pool: WorkerPool, running: int | None) -> None:
         """The pool is closed with the strategy. By default one request runs, as the pool does."""
-        self.name, self.key, self.description = name, key, description
         self._pool, self._gate = pool, Gate(running or 1)
         self.permits = self._gate.permits
 
@@ -33,5 +31,5 @@ class PerElement(Strategy):
         self._pool.close()
 
     def _in_turn(self, job: Job) -> bytes:
-        with self._gate.entered(job), SharedLoop(self._pool) as loop:
+        with self._gate.entered(job), closing(SharedLoop(self._pool)) as loop:
             return job.run(loop)

@@ -1,9 +1,7 @@
 """A request is done from its bytes to its bytes in one process of a pool."""
 
-from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
 
 from .gate import Gate
 from .job import Done, Job, decode_task, run_task
@@ -18,11 +16,8 @@ times what a kernel's request needs, and read in less than a millisecond, in whi
 class PerRequest(Strategy):
     """As many requests at once as there are processes, each from its bytes to its bytes."""
 
-    def __init__(
-        self, name: str, key: str | None, description: str, pool: WorkerPool, running: int | None
-    ) -> None:
+    def __init__(self, pool: WorkerPool, running: int | None) -> None:
         """The pool is closed with the strategy."""
-        self.name, self.key, self.description = name, key, description
         self._pool, self._gate = pool, Gate(min(running or pool.size, pool.size))
         self.permits = self._gate.permits
 
@@ -39,25 +34,24 @@ class PerRequest(Strategy):
         self._pool.close()
 
     def _begin(self, job: Job, answer: "Future[bytes]") -> None:
-        if not job.has_to_reserve:
-            self._compute(job, answer)
-        elif len(job.body) <= MOST_DECODED_HERE_BYTES:
-            self._try(job, answer, job.decode_ahead)
-        else:
+        if job.has_to_reserve and len(job.body) > MOST_DECODED_HERE_BYTES:
             decoded = self._pool.submit(decode_task, job.task())
-            decoded.add_done_callback(
-                lambda done: self._try(job, answer, lambda: _accept(job, done.result()))
-            )
+            decoded.add_done_callback(partial(self._go_on, job, answer))
+            return
+        if job.has_to_reserve:
+            job.decode_ahead()
+        self._compute(job, answer)
 
-    def _try(self, job: Job, answer: "Future[bytes]", decode: Callable[[], None]) -> None:
-        """The rest of the request, unless there is none for it."""
+    def _go_on(self, job: Job, answer: "Future[bytes]", decoded: "Future[Done]") -> None:
+        """The rest of a request that was decoded elsewhere, unless there is none for it."""
         try:
-            decode()
+            done = decoded.result()
+            job.clock.add(done.elapsed_ns)
+            job.accept(done.value)
+            self._compute(job, answer)
         except Exception as error:  # carried to who waits for the answer
             self._gate.leave(job)
             answer.set_exception(error)
-        else:
-            self._compute(job, answer)
 
     def _compute(self, job: Job, answer: "Future[bytes]") -> None:
         done = self._pool.submit(run_task, job.task())
@@ -72,8 +66,3 @@ class PerRequest(Strategy):
         done = future.result()
         job.clock.add(done.elapsed_ns)
         answer.set_result(done.value)
-
-
-def _accept(job: Job, done: Any) -> None:
-    job.clock.add(done.elapsed_ns)
-    job.accept(done.value)

@@ -4,8 +4,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
 
-from ..affinity import allowed_cores
-from ..process import set_name
+from ..process import allowed_cores, set_name
 from .faults import PoolFailedError
 from .gate import Gate
 from .job import InOrderLoop, Job
@@ -18,18 +17,14 @@ THREADS_THAT_WAIT = 20
 class PoolThreads(Strategy):
     """concurrent.futures.ThreadPoolExecutor. Who hands a request over does not wait."""
 
-    name = "worker-pool"
-    key = None
-    description = (
-        "Each request is decoded, computed and encoded on one thread of a ThreadPoolExecutor."
-    )
-
     def __init__(self, threads: int | None, running: int | None) -> None:
         """`threads` for each kind of workload, None: see above; threads start when needed."""
         computing = threads or len(allowed_cores())
         self._numbers = count(1)
-        self._computing = self._executor(computing)
-        self._waiting = self._executor(threads or THREADS_THAT_WAIT)
+        self._computing, self._waiting = (
+            ThreadPoolExecutor(each, initializer=self._name_thread)
+            for each in (computing, threads or THREADS_THAT_WAIT)
+        )
         self._gate = Gate(min(running or computing, computing))
         self.permits = self._gate.permits
 
@@ -42,9 +37,6 @@ class PoolThreads(Strategy):
         for executor in (self._computing, self._waiting):
             executor.shutdown(wait=False, cancel_futures=True)
 
-    def _executor(self, threads: int) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(threads, initializer=self._name_thread)
-
     def _name_thread(self) -> None:
         """For /proc: the interpreter's own names do not reach it."""
         set_name(f"WP-{next(self._numbers)}")
@@ -54,15 +46,13 @@ class PoolThreads(Strategy):
         try:
             done = executor.submit(job.run, InOrderLoop())
         except RuntimeError:  # it is closed, or there is no thread to be had
-            self._gate.leave(job)
-            answer.set_exception(PoolFailedError(f"{self.name} has no thread"))
-        else:
-            done.add_done_callback(partial(self._end, job, answer))
+            raise PoolFailedError("there is no thread to be had") from None
+        done.add_done_callback(partial(self._end, job, answer))
 
     def _end(self, job: Job, answer: "Future[bytes]", done: "Future[bytes]") -> None:
         self._gate.leave(job)
         if done.cancelled():
-            answer.set_exception(PoolFailedError(f"{self.name} is closed"))
+            answer.set_exception(PoolFailedError("the threads are closed"))
         elif (error := done.exception()) is not None:
             answer.set_exception(error)
         else:

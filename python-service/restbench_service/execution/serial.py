@@ -10,12 +10,6 @@ from .strategy import Strategy, completed
 class Serial(Strategy):
     """Sequential, in the one process of the service."""
 
-    name = "serial"
-    key = "PS"
-    description = (
-        "The request's own thread does everything, one element after the other, in one process."
-    )
-
     def __init__(self, running: int | None) -> None:
         """`running` requests at once; by default one, since the GIL lets one compute at a time."""
         self._gate = Gate(running or 1)

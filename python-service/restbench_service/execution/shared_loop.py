@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import count
 from math import prod
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -52,7 +51,7 @@ class Handle(NamedTuple):
 
 
 class SharedLoop:
-    """The loop of one request, to be used in a with-block; arrays are gone after it."""
+    """The loop of one request, to be closed after it: then its arrays are gone."""
 
     def __init__(self, pool: WorkerPool) -> None:
         """Each unit is a task for it, whatever grain is asked for."""
@@ -62,16 +61,7 @@ class SharedLoop:
         self._block, self._end = next(_NUMBERS), 0
         self._arrays: list[tuple[NDArray[Any], Handle]] = []
 
-    def __enter__(self) -> Self:
-        """Nothing is in memory yet."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Give the memory back, though processes still have it mapped: they use it no more."""
         os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Thread
 from time import monotonic
+from typing import NamedTuple
 
 from .adaptive import NICENESS, Adaptive
 from .per_element import PerElement
@@ -42,63 +43,69 @@ class Start:
         return WorkerPool(kind, name, self.processes, self.modules, niceness)
 
 
-def _serial(start: Start) -> Strategy:
-    return Serial(start.running)
+class Technique(NamedTuple):
+    """A row of the table."""
+
+    key: str | None
+    """The study's name for it, None where it has none."""
+    description: str
+    """One sentence."""
+    start: Callable[[Start], Strategy]
+    """To be called after gunicorn's fork."""
 
 
-def _process_per_element(start: Start) -> Strategy:
-    text = (
-        "Each element of the result is a task for a multiprocessing.Pool with chunks of one "
-        "(kernel=native: a dot product), operands and product in shared memory."
-    )
-    pool = start.pool(MultiprocessingPool, "PE")
-    return PerElement("process-per-element", "PE", text, pool, start.running)
+_ELEMENTS = (
+    "Each element of the result is a task for a {} "
+    "(kernel=native: a dot product), operands and product in shared memory."
+)
+_REQUESTS = "Each request is decoded, computed and encoded {}."
 
-
-def _process_per_request(start: Start) -> Strategy:
-    text = "Each request is decoded, computed and encoded in one process of a multiprocessing.Pool."
-    return PerRequest("process-per-request", "PR", text, start.requests_pool, start.running)
-
-
-def _executor_per_element(start: Start) -> Strategy:
-    text = (
-        "Each element of the result is a task for a ProcessPoolExecutor "
-        "(kernel=native: a dot product), operands and product in shared memory."
-    )
-    pool = start.pool(ExecutorPool, "EE")
-    return PerElement("executor-per-element", None, text, pool, start.running)
-
-
-def _executor_per_request(start: Start) -> Strategy:
-    text = "Each request is decoded, computed and encoded in one process of a ProcessPoolExecutor."
-    pool = start.pool(ExecutorPool, "ER")
-    return PerRequest("executor-per-request", None, text, pool, start.running)
-
-
-def _adaptive(start: Start) -> Strategy:
-    low_priority = start.pool(MultiprocessingPool, "F1", NICENESS)
-    return Adaptive(start.requests_pool, low_priority, start.running)
-
-
-def _worker_pool(start: Start) -> Strategy:
-    return PoolThreads(start.threads, start.running)
-
-
-TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
-    "serial": _serial,
-    "process-per-element": _process_per_element,
-    "process-per-request": _process_per_request,
-    "executor-per-element": _executor_per_element,
-    "executor-per-request": _executor_per_request,
-    "adaptive": _adaptive,
-    "worker-pool": _worker_pool,
+TECHNIQUES = {
+    "serial": Technique(
+        "PS",
+        "The request's own thread does everything, one element after the other, in one process.",
+        lambda start: Serial(start.running),
+    ),
+    "process-per-element": Technique(
+        "PE",
+        _ELEMENTS.format("multiprocessing.Pool with chunks of one"),
+        lambda start: PerElement(start.pool(MultiprocessingPool, "PE"), start.running),
+    ),
+    "process-per-request": Technique(
+        "PR",
+        _REQUESTS.format("in one process of a multiprocessing.Pool"),
+        lambda start: PerRequest(start.requests_pool, start.running),
+    ),
+    "executor-per-element": Technique(
+        None,
+        _ELEMENTS.format("ProcessPoolExecutor"),
+        lambda start: PerElement(start.pool(ExecutorPool, "EE"), start.running),
+    ),
+    "executor-per-request": Technique(
+        None,
+        _REQUESTS.format("in one process of a ProcessPoolExecutor"),
+        lambda start: PerRequest(start.pool(ExecutorPool, "ER"), start.running),
+    ),
+    "adaptive": Technique(
+        "F1",
+        "Each request runs where its estimated cost and those in flight suggest: on its own thread "
+        "as serial, in a process as process-per-request or, if it is long, in one of low priority.",
+        lambda start: Adaptive(
+            start.requests_pool, start.pool(MultiprocessingPool, "F1", NICENESS), start.running
+        ),
+    ),
+    "worker-pool": Technique(
+        None,
+        _REQUESTS.format("on one thread of a ThreadPoolExecutor"),
+        lambda start: PoolThreads(start.threads, start.running),
+    ),
 }
-"""By name, in the order GET /strategies lists them. To be called after gunicorn's fork."""
+"""By the last part of the path, in the order GET /strategies lists them."""
 
 
 def start_strategies(start: Start, names: Container[str] = TECHNIQUES) -> dict[str, Strategy]:
     """The techniques of these names, their processes starting."""
-    return {name: technique(start) for name, technique in TECHNIQUES.items() if name in names}
+    return {name: each.start(start) for name, each in TECHNIQUES.items() if name in names}
 
 
 def close_strategies(strategies: Iterable[Strategy], seconds: float) -> None:

@@ -10,12 +10,6 @@ from .job import Job
 class Strategy(Protocol):
     """An execution technique: decides where the stages run and how loops are cut."""
 
-    name: str
-    """The last part of the path."""
-    key: str | None
-    """The study's name for it, None where it has none."""
-    description: str
-    """One sentence."""
     permits: int | None
     """How many requests run at once, the others waiting for their turn; None: any number."""
 

@@ -212,7 +212,8 @@ class WorkerPool:
             poll.register(descriptor, select.POLLIN)
         deadline = monotonic() + START_SECONDS
         while not self._is_closed:
-            events = [descriptor for descriptor, _ in poll.poll(self._timeout_ms())]
+            timeout_ms = None if self._is_ready else WARM_SECONDS * 1000
+            events = [descriptor for descriptor, _ in poll.poll(timeout_ms)]
             if watched.reports.fileno() in events:
                 process = _descriptor_of(int(watched.reports.recv(16)))
                 watched.processes.append(process)
@@ -233,9 +234,6 @@ class WorkerPool:
         """What woke this thread was for the pool before: its calls may fail late."""
         if select.select([self._wake], [], [], 0)[0]:
             os.eventfd_read(self._wake)
-
-    def _timeout_ms(self) -> float | None:
-        return None if self._is_ready else WARM_SECONDS * 1000
 
     def _set_ready(self, is_ready: bool) -> None:
         with self._changed:

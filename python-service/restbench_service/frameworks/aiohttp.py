@@ -6,23 +6,25 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import uvloop
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
 
-from ..core.service import UNKNOWN, Head
 from ..process import SOCKET_MODE
 from ..settings import Settings
-from .event_loop import Requests, leave, serving
+from .event_loop import Requests, head_of, leave, serving
 
 
 def create_app(requests: Requests) -> web.Application:
     """The application; the path is compared by the core, as it was sent."""
 
     async def handle(request: web.Request) -> web.Response:
-        reply = await requests.answer(_head(request), request.content.iter_any())
+        target = request.rel_url.raw_path, request.rel_url.raw_query_string
+        head = head_of(request.method, target, request.headers, partial(_waits, request))
+        reply = await requests.answer(head, request.content.iter_any())
         response = web.Response(body=reply.body, status=reply.status, headers=reply.headers)
         try:
             with suppress(ConnectionError):  # the client is gone
@@ -44,17 +46,8 @@ async def _drop_name(_: web.Request, response: web.StreamResponse) -> None:
     response.headers.pop("Server", None)
 
 
-def _head(request: web.Request) -> Head:
-    headers, target = request.headers, request.rel_url
-    is_chunked = "Transfer-Encoding" in headers
-    return Head(
-        request.method,
-        target.raw_path,
-        target.raw_query_string,
-        headers.get("Content-Type"),
-        UNKNOWN if is_chunked else int(headers.get("Content-Length", 0)),
-        lambda: request.transport is not None and not request.transport.is_closing(),
-    )
+def _waits(request: web.Request) -> bool:
+    return request.transport is not None and not request.transport.is_closing()
 
 
 async def _serve(settings: Settings) -> None:

@@ -14,13 +14,24 @@ from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from ..core.reply import Reply
-from ..core.service import Core, Exchange, Head, Server
+from ..core.service import UNKNOWN, Core, Exchange, Head, Server
 from ..serving import Serving
 from ..settings import Settings
 from . import server_of
 
 WATCHED_AFTER_S = 0.05
 """Until then a client counts as here: to watch it costs as much as many a request."""
+
+
+def head_of(
+    method: str, target: tuple[str, str], headers: Any, is_wanted: Callable[[], bool]
+) -> Head:
+    """`target` is path and query, as they were sent; `headers` have get() and `in`, for names in
+    small letters.
+    """
+    is_chunked = "transfer-encoding" in headers
+    length = UNKNOWN if is_chunked else int(headers.get("content-length", 0))
+    return Head(method, *target, headers.get("content-type"), length, is_wanted)
 
 
 class Client:

@@ -1,4 +1,5 @@
-"""FastAPI on uvicorn with uvloop and httptools: what most new services use.
+"""FastAPI on uvicorn with uvloop and httptools, what most new services use; or under gunicorn's own
+ASGI worker.
 
 Nothing of FastAPI's own validation or serialisation takes part: the stages of a workload take
 bytes, so a service with models costs more than this one.
@@ -16,56 +17,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from ..core.reply import Reply, error
-from ..core.service import UNKNOWN, Head
 from ..settings import Settings
-from .event_loop import Client, Requests, leave, serving
-
-
-class _Handler:
-    """Gives requests to the core, which is made in the serving process."""
-
-    def __init__(
-        self, settings: Settings, headers: Mapping[str, str], begin: Callable[[], object]
-    ) -> None:
-        """Nothing runs yet; every answer has the headers."""
-        self._settings, self._headers, self._begin = settings, headers, begin
-        self._requests: Requests | None = None
-
-    @asynccontextmanager
-    async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
-        """Before the first connection is taken the pools are ready."""
-        self._begin()
-        with serving(self._settings, ClientDisconnect) as self._requests:
-            yield
-
-    async def handle(self, request: Request) -> Response:
-        """From the head to the reply."""
-        assert self._requests is not None  # noqa: S101 - lifespan comes first
-        client = Client(request.receive)  # after the body nothing comes but that the client is gone
-        head = _head(request, client)
-        try:
-            reply = await self._requests.answer(head, request.stream(), client)
-        except asyncio.CancelledError:  # by the server, as the stop has lasted as long as it may
-            reply = error("008", "the service is stopping")
-        return _Response(reply, self._headers)
-
-    async def handle_any(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Whatever the router has no route for."""
-        response = await self.handle(Request(scope, receive))
-        await response(scope, receive, send)
-
-
-def _head(request: Request, client: Client) -> Head:
-    headers = request.headers
-    is_chunked = "transfer-encoding" in headers
-    return Head(
-        request.method,
-        request.scope["raw_path"].decode("latin-1"),
-        request.scope["query_string"].decode("latin-1"),
-        headers.get("content-type"),
-        UNKNOWN if is_chunked else int(headers.get("content-length", 0)),
-        client.waits,
-    )
+from . import NAMELESS
+from .event_loop import Client, Requests, head_of, leave, serving
 
 
 class _Response(Response):
@@ -87,21 +41,48 @@ class _Response(Response):
 def create_app(
     settings: Settings, headers: Mapping[str, str], begin: Callable[[], object] = lambda: None
 ) -> FastAPI:
-    """The ASGI application; the path is compared by the core, as it was sent.
+    """The ASGI application; the path is compared by the core, as it was sent. Every answer has the
+    headers.
 
     `begin` is called first in the process that serves, where its server has its signal handlers.
     """
-    handler = _Handler(settings, headers, begin)
+    requests: Requests
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        """Before the first connection is taken the pools are ready."""
+        nonlocal requests
+        begin()
+        with serving(settings, ClientDisconnect) as requests:
+            yield
+
+    async def handle(request: Request) -> Response:
+        client = Client(request.receive)  # after the body nothing comes but that the client is gone
+        path, query = request.scope["raw_path"], request.scope["query_string"]
+        target = path.decode("latin-1"), query.decode("latin-1")
+        head = head_of(request.method, target, request.headers, client.waits)
+        try:
+            reply = await requests.answer(head, request.stream(), client)
+        except asyncio.CancelledError:  # by the server, as the stop has lasted as long as it may
+            reply = error("008", "the service is stopping")
+        return _Response(reply, headers)
+
+    async def handle_any(scope: Scope, receive: Receive, send: Send) -> None:
+        """Whatever the router has no route for."""
+        response = await handle(Request(scope, receive))
+        await response(scope, receive, send)
+
     app = FastAPI(
-        lifespan=handler.lifespan,
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
+        lifespan=lifespan, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
     )
-    app.post("/{workload}/{strategy}")(handler.handle)
-    app.mount("/", handler.handle_any)
+    app.post("/{workload}/{strategy}")(handle)
+    app.mount("/", handle_any)
     return app
+
+
+def application() -> FastAPI:
+    """What gunicorn calls in its worker process; its lifespan starts and ends the core."""
+    return create_app(Settings.from_environment(os.environ), NAMELESS)
 
 
 def _hear_ctrl_c_as_term() -> None:

@@ -24,26 +24,27 @@ from . import server_of
 PIECE_BYTES = 1024 * 1024
 PIECE_BYTES_OF_UNKNOWN_LENGTH = 64 * 1024
 MOST_DROPPED_BYTES = 64 * 1024 * 1024
-"""Of a body that is refused, as much as by default may be sent; of a longer one nothing is read."""
+"""Of a body that is refused, as much as by default may be sent; of a longer one nothing is read,
+and the server closes the connection."""
 SENT_AT_ONCE_BYTES = 64 * 1024
 """The kernel takes an answer of so many bytes at once, unless its client has stopped reading."""
+SERVING = "restbench"
+"""The name of the Serving in the extensions of application(), for who ends it."""
 _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
-_SERVING = "restbench"
 
 
 def application() -> Flask:
     """What gunicorn calls in its worker process."""
-    settings = Settings.from_environment(os.environ)
-    serving = Serving(settings, Server(settings.framework, server_of(settings.framework)))
+    serving = begun()
     app = create_app(serving.core, {})
-    app.extensions[_SERVING] = serving
+    app.extensions[SERVING] = serving
     return app
 
 
-def serving_of(app: Flask) -> Serving:
-    """What application() has started."""
-    serving: Serving = app.extensions[_SERVING]
-    return serving
+def begun() -> Serving:
+    """What the application serves, to be made in the process that serves."""
+    settings = Settings.from_environment(os.environ)
+    return Serving(settings, Server(settings.framework, server_of(settings.framework)))
 
 
 def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
@@ -80,8 +81,7 @@ def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None
     head = _head(environ, connection)
     opened = core.open(head)
     if not isinstance(opened, Exchange):
-        _drop_body(environ, head.declared_bytes)
-        return opened
+        return _dropping(opened, environ, head.declared_bytes)
     try:
         refused = _read_body(environ, head.declared_bytes, opened)
     except BaseException:
@@ -104,11 +104,12 @@ def _bound_silence(connection: socket.socket, silence: bytes) -> None:
 
 
 def _head(environ: dict[str, Any], connection: socket.socket | None) -> Head:
+    length = UNKNOWN if "HTTP_TRANSFER_ENCODING" in environ else environ.get("CONTENT_LENGTH") or 0
     return Head(
         environ["REQUEST_METHOD"],
         *_target(environ),
         environ.get("CONTENT_TYPE"),
-        _declared_bytes(environ),
+        int(length),
         lambda: connection is None or _waits(connection),
     )
 
@@ -126,12 +127,6 @@ def _target(environ: dict[str, Any]) -> tuple[str, str]:
         return path, query
     parts = urlsplit(target)
     return parts.path, parts.query
-
-
-def _declared_bytes(environ: dict[str, Any]) -> int:
-    if "HTTP_TRANSFER_ENCODING" in environ:
-        return UNKNOWN
-    return int(environ.get("CONTENT_LENGTH") or 0)
 
 
 def _waits(connection: socket.socket) -> bool:
@@ -163,13 +158,19 @@ def _read_body(environ: dict[str, Any], declared: int, exchange: Exchange) -> Re
         received += len(piece)
         refused = exchange.take(piece)
         if refused is not None:
-            _drop_body(environ, declared)
-            return refused
+            return _dropping(refused, environ, declared)
     return exchange.cut_off() if received < declared else None
 
 
+def _dropping(refused: Reply, environ: dict[str, Any], declared: int) -> Reply:
+    """Once it has been sent, for a client may wait for it before it sends more, what is left of the
+    body is read: one that sends all the same reads its answer, not a reset, and the connection
+    serves on.
+    """
+    return refused._replace(sent=lambda: _drop_body(environ, declared))
+
+
 def _drop_body(environ: dict[str, Any], declared: int) -> None:
-    """Read what is left, as far as it is not too much: the client reads its answer, not a reset."""
     left = MOST_DROPPED_BYTES if declared <= MOST_DROPPED_BYTES else 0
     try:
         while left > 0 and (piece := environ["wsgi.input"].read(PIECE_BYTES_OF_UNKNOWN_LENGTH)):

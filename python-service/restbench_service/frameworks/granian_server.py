@@ -25,11 +25,12 @@ _ABOUT_TO_END = signal.SIGUSR1
 """To the workers, before Granian tells them: it has no hook that comes before the last answer."""
 
 
-def serve(application: str, interface: Interfaces, settings: Settings) -> None:
+def serve(application: str, interface: Interfaces) -> None:
     """Until TERM or Ctrl-C, then finish what is in flight.
 
     `application` is module:function; Granian calls the function in the worker.
     """
+    settings = Settings.from_environment(os.environ)
     path = settings.socket_path
     server = Granian(
         application,

@@ -8,10 +8,9 @@ from contextlib import ExitStack
 from granian.constants import Interfaces
 from granian.rsgi import HTTPProtocol, ProtocolClosed, ProtocolError, Scope
 
-from ..core.service import UNKNOWN, Head
 from ..settings import Settings
 from . import NAMELESS
-from .event_loop import Client, serving
+from .event_loop import Client, head_of, serving
 from .granian_server import begin_worker, on_ending, serve
 
 SHORT_BYTES = 256 * 1024
@@ -37,7 +36,8 @@ class Handler:
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         """From the head to the reply."""
         client = Client(protocol.client_disconnect)
-        head = _head(scope, client)
+        target = scope.path, scope.query_string
+        head = head_of(scope.method, target, scope.headers, client.waits)
         is_short = head.declared_bytes <= SHORT_BYTES  # as UNKNOWN is
         pieces = _whole(protocol) if is_short else protocol
         reply = await self._requests.answer(head, pieces, client)
@@ -46,19 +46,6 @@ class Handler:
             protocol.response_bytes(reply.status, headers, reply.body)
         finally:
             reply.sent()
-
-
-def _head(scope: Scope, client: Client) -> Head:
-    headers = scope.headers
-    is_chunked = "transfer-encoding" in headers
-    return Head(
-        scope.method,
-        scope.path,
-        scope.query_string,
-        headers.get("content-type"),
-        UNKNOWN if is_chunked else int(headers.get("content-length", 0)),
-        client.waits,
-    )
 
 
 async def _whole(protocol: HTTPProtocol) -> AsyncIterator[bytes]:
@@ -74,5 +61,4 @@ def application() -> Handler:
 
 def main() -> None:
     """Serve until TERM or Ctrl-C, then finish what is in flight."""
-    settings = Settings.from_environment(os.environ)
-    serve(f"{__name__}:application", Interfaces.RSGI, settings)
+    serve(f"{__name__}:application", Interfaces.RSGI)

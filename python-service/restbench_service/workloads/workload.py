@@ -65,8 +65,9 @@ class Workload(Protocol[Input_contra, Output_co]):
     def name(self) -> str:
         """The first part of the path."""
 
-    def kind(self, value: Input_contra) -> str:
+    def kind(self, value: Input_contra) -> str:  # noqa: ARG002
         """What the request is called among those whose operations take as long as its own."""
+        return self.name
 
     def operations(self, value: Input_contra) -> float:
         """How many steps compute takes: to be compared within a kind, in proportion to the time."""

@@ -98,7 +98,7 @@ def _processes() -> int:
 @cache
 def started(name: str) -> Strategy:
     """A strategy of the table, its processes ready; ended with this process."""
-    strategy = TECHNIQUES[name](Start(_processes(), None, (ComputeOnly.__module__,)))
+    strategy = TECHNIQUES[name].start(Start(_processes(), None, (ComputeOnly.__module__,)))
     atexit.register(strategy.close)
     strategy.await_ready()
     return strategy

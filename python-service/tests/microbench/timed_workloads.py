@@ -20,8 +20,7 @@ NOTHING = b""
 
 def matrix() -> CodedWorkload:
     """The matrix workload and its codec, as the service has them by default."""
-    settings = Settings()
-    return coded_workloads(settings.most_product_elements, cached_bytes=0)["matrix"]
+    return coded_workloads(Settings())["matrix"]
 
 
 @lru_cache(maxsize=1)
@@ -78,10 +77,6 @@ class NothingToDo(_Timed):
 
     rows: int
     name = "nothing"
-
-    def kind(self, value: int) -> str:  # noqa: ARG002
-        """Its own: a strategy that chooses learns that it takes no time."""
-        return "nothing"
 
     def operations(self, value: int) -> float:
         """Those of the product that it stands for."""

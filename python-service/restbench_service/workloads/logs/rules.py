@@ -127,9 +127,7 @@ def _amount(pick: Pick) -> Rule:
 
 
 def _words(pick: Pick) -> Rule:
-    return Rule(
-        rf"^[A-Za-z]+(?:[ .=:,'/(-]+[A-Za-z0-9]+){{{5 + pick(8)}}}[^A-Za-z0-9]*$",
-    )
+    return Rule(rf"^[A-Za-z]+(?:[ .=:,'/(-]+[A-Za-z0-9]+){{{5 + pick(8)}}}[^A-Za-z0-9]*$")
 
 
 _KINDS: tuple[Callable[[Pick], Rule], ...] = (

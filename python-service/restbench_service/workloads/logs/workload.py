@@ -67,10 +67,6 @@ class LogsWorkload(Workload[LogsRequest, LogsResult]):
 
     name = "logs"
 
-    def kind(self, value: LogsRequest) -> str:  # noqa: ARG002 - a character costs each rule alike
-        """See Workload."""
-        return "logs"
-
     def operations(self, value: LogsRequest) -> float:
         """Characters that rules look at, each for itself."""
         return float(value.characters * value.rules)

@@ -3,7 +3,6 @@
 A unit of the loop is one element of the product, in row-major order; its natural grain is a row.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ Operand = NDArray[Any]
 def multiply(operands: MatrixRequest, loop: ParallelLoop) -> Matrix:
     """left (rows x inner) times right (inner x columns); error 006 if an element does not fit."""
     left, right = operands.left, operands.right
-    body, dtype = BODIES[operands.kernel](operands)
+    body, dtype = _body_of(operands)
     product = loop.array((left.shape[0], right.shape[1]), np.int64)
     shared = [_for_tasks(operand, dtype, loop) for operand in (left, right)]
     loop.for_each(product.size, product.shape[1], body, *shared, product)
@@ -35,16 +34,15 @@ def _for_tasks(operand: Matrix, dtype: type, loop: ParallelLoop) -> Operand:
     return shared
 
 
-def _loops(_operands: MatrixRequest) -> tuple[Body, type]:
-    return multiply_by_loops, np.int64
-
-
-def _native(operands: MatrixRequest) -> tuple[Body, type]:
-    """The fastest arithmetic in which no partial sum, in whatever order, can be wrong.
+def _body_of(operands: MatrixRequest) -> tuple[Body, type]:
+    """The loop's body and the elements' type in it: as the kernel `loops` says, or of `native` the
+    fastest arithmetic in which no partial sum, in whatever order, can be wrong.
 
     What reading has shown usually decides; to look for the largest elements takes as long as a
     small multiplication.
     """
+    if operands.kernel == "loops":
+        return multiply_by_loops, np.int64
     bound = operands.sums_at_most
     if bound is None or bound >= FLOAT64_EXACT_BELOW:
         left, right = operands.left, operands.right
@@ -62,12 +60,6 @@ def _largest(matrix: Matrix) -> int:
 
 
 _DOES_NOT_FIT = "rows[{}][{}]: the product's element does not fit 64 bits"
-
-BODIES: dict[str, Callable[[MatrixRequest], tuple[Body, type]]] = {
-    "loops": _loops,
-    "native": _native,
-}
-"""How each kernel multiplies two operands: the loop's body and the elements' type in it."""
 
 
 def multiply_by_loops(start: int, stop: int, left: Matrix, right: Matrix, product: Matrix) -> None:

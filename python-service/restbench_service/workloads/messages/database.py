@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, perf_counter_ns
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import psycopg
 from psycopg.rows import TupleRow
@@ -223,8 +222,8 @@ def _is_there(connection: Connection) -> bool:
 
 
 class Session:
-    """What one request does on the database: in a with-block, on one connection at most, which is
-    taken when the first statement needs it.
+    """What one request does on the database, until it is closed: on one connection at most, which
+    is taken when the first statement needs it.
 
     A statement that is refused raises StatementError. Where the connection breaks, it is
     InvalidRequestError: 015 behind the statement that decides, which is the only one or the COMMIT
@@ -238,17 +237,8 @@ class Session:
         self._has_begun = False
         self.parts_ns = {"connection": 0, "database": 0}
 
-    def __enter__(self) -> Self:
-        """From here."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        """To here: the connection is for others."""
+    def close(self) -> None:
+        """The connection is for others."""
         if self._connection is not None:
             self._database.give_back(self._connection)
 

@@ -31,12 +31,10 @@ class FreeSpace:
         now = monotonic()
         if self._path is not None and now - self._looked_at >= PERIOD_SECONDS:
             self._looked_at = now
-            self._look(free_bytes(self._path))
+            free = free_bytes(self._path)
+            was, self._is_enough = self._is_enough, free >= self._least_bytes
+            if was != self._is_enough:
+                what = "messages are taken again" if self._is_enough else "no message is taken"
+                text = "the database's file system has %d bytes free, the minimum is %d: %s"
+                _LOG.error(text, free, self._least_bytes, what)
         return self._is_enough
-
-    def _look(self, free: int) -> None:
-        was, self._is_enough = self._is_enough, free >= self._least_bytes
-        if was != self._is_enough:
-            what = "messages are taken again" if self._is_enough else "no message is taken"
-            text = "the database's file system has %d bytes free, the minimum is %d: %s"
-            _LOG.error(text, free, self._least_bytes, what)

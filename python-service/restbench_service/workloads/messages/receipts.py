@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from ..workload import InvalidRequestError
@@ -59,7 +60,7 @@ def purge(database: Database, receipt_seconds: int) -> None:
     """Forget those that are older. They are found by a BRIN index, which needs bitmap scans."""
     begin = b"BEGIN", b"SET LOCAL enable_bitmapscan = on"
     try:
-        with Session(database) as session, session.transaction(*begin):
+        with closing(Session(database)) as session, session.transaction(*begin):
             session.do("purge-receipts", {"seconds": receipt_seconds})
     except StatementError as error:
         _LOG.error("receipts are not purged: %s", error.sqlstate)

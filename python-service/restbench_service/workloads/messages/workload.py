@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -102,10 +103,6 @@ class MessagesWorkload(Workload[Request, Outcome]):
             "database_retries": Count(text, lambda: self._retries.value if self._retries else 0)
         }
 
-    def kind(self, value: Request) -> str:  # noqa: ARG002 - none is compared with another
-        """See Workload."""
-        return self.name
-
     def operations(self, value: Request) -> float:  # noqa: ARG002
         """See Workload."""
         return 1.0
@@ -116,7 +113,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def compute(self, value: Request, loop: ParallelLoop) -> Outcome:  # noqa: ARG002 - one operation
         """See Workload. Raises InvalidRequestError 003, 010, 012, 013, 014, 015."""
-        with Session(self._database) as session:
+        with closing(Session(self._database)) as session:
             try:
                 act = partial(_ACTIONS[type(value)], self, session, value)
                 if isinstance(value, Keyed):

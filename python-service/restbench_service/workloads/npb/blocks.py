@@ -2,16 +2,16 @@
 
 ELEMENTS_A_BLOCK = 2**17
 """Numbers a block has at least: a quarter of a millisecond of work, twenty times what a task costs
-that is a message to another process."""
+that is a message to another process. One that starts late leaves some of its blocks to another."""
 MOST_BLOCKS = 64
 
 
-def block_count(elements: int, lines: int, elements_a_block: int = ELEMENTS_A_BLOCK) -> int:
+def block_count(elements: int, lines: int) -> int:
     """Into how many blocks to cut `lines` planes or rows that have so many elements altogether.
 
     A power of two, so that the usual numbers of processes get the same share.
     """
-    wanted = min(elements // elements_a_block, MOST_BLOCKS, lines)
+    wanted = min(elements // ELEMENTS_A_BLOCK, MOST_BLOCKS, lines)
     return 1 << max(wanted.bit_length() - 1, 0)
 
 

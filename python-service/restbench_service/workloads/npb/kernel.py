@@ -27,10 +27,6 @@ class Kernel(Protocol[Class, Input]):
     """One of the NAS kernels. It keeps nothing between two runs."""
 
     @property
-    def name(self) -> str:
-        """Two capital letters."""
-
-    @property
     def classes(self) -> Mapping[str, Class]:
         """Sizes and reference values by the class's name, small to large."""
 

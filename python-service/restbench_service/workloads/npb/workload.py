@@ -5,9 +5,20 @@ from time import perf_counter
 from typing import Any
 
 from ..workload import ParallelLoop, Workload
+from .conjugate_gradient.kernel import ConjugateGradient
+from .fourier_transform.kernel import FourierTransform
 from .input_cache import OF_THIS_PROCESS
+from .integer_sort.kernel import IntegerSort
 from .kernel import Kernel, Outcome
-from .kernels import KERNELS
+from .multigrid.kernel import Multigrid
+
+KERNELS: dict[str, Kernel[Any, Any]] = {
+    "IS": IntegerSort(),
+    "CG": ConjugateGradient(),
+    "MG": Multigrid(),
+    "FT": FourierTransform(),
+}
+"""They have no state."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +53,6 @@ class NpbWorkload(Workload[NpbRequest, NpbResult]):
     def name(self) -> str:
         """See Workload."""
         return f"npb-{self.kernel_name.lower()}"
-
-    def kind(self, value: NpbRequest) -> str:  # noqa: ARG002 - a kernel's operations are all alike
-        """See Workload."""
-        return self.name
 
     def operations(self, value: NpbRequest) -> float:
         """Of the region that NPB times."""

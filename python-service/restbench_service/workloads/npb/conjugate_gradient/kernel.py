@@ -17,13 +17,14 @@ PRODUCTS_AN_ITERATION = INNER_STEPS + 1
 class ConjugateGradient:
     """CG. Its input is the matrix."""
 
-    name = "CG"
     classes = CLASSES
 
     def memory_bytes(self, size: GradientClass) -> int:
         """The matrix in parts and put together, later its copy for the tasks; and vectors."""
         vectors = 8 * size.rows * (4 * (size.nonzeros + 1) + 8)
-        return 2 * self.input_bytes(size) + vectors + _temporary_bytes(size)
+        # While a block of rows is built: products, keys, their order and what is sorted by it.
+        temporary = 8 * 8 * min(PRODUCTS_AT_ONCE, most_entries(size))
+        return 2 * self.input_bytes(size) + vectors + temporary
 
     def input_bytes(self, size: GradientClass) -> int:
         """Values and columns."""
@@ -58,8 +59,3 @@ def _iteration(solver: Solver, size: GradientClass, x: Vector) -> tuple[Vector, 
     """The next x, of length 1, and the estimate zeta."""
     z, _ = solver.solve(x, size.inner_steps)
     return z / np.linalg.norm(z), float(size.shift + 1 / (x @ z))
-
-
-def _temporary_bytes(size: GradientClass) -> int:
-    """While a block of rows is built: products, keys, their order and what is sorted by it."""
-    return 8 * 8 * min(PRODUCTS_AT_ONCE, most_entries(size))

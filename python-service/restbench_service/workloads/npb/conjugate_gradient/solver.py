@@ -10,8 +10,6 @@ from ..blocks import block_count, lines_of
 from .matrix import SparseMatrix
 
 Vector = NDArray[np.float64]
-ENTRIES_A_BLOCK = 2**17
-"""A quarter of a millisecond: a process that starts late leaves some of its blocks to another."""
 ROWS_AT_ONCE = 1024
 """About 150 000 entries: what is gathered for them stays in a core's cache."""
 
@@ -24,7 +22,7 @@ class Solver:
         self._loop = loop
         self._matrix = [_for_tasks(part, loop) for part in matrix]
         self._rows = matrix.row_starts.size - 1
-        self._blocks = block_count(matrix.values.size, self._rows, ENTRIES_A_BLOCK)
+        self._blocks = block_count(matrix.values.size, self._rows)
         self._factor: Vector = loop.array((self._rows,), np.float64)
         self._product: Vector = loop.array((self._rows,), np.float64)
         self.products = 0

@@ -23,12 +23,12 @@ CHECKED_POINTS = 1024
 class FourierTransform:
     """FT. Its input is the initial field, which a run transforms and therefore copies."""
 
-    name = "FT"
     classes = CLASSES
 
     def memory_bytes(self, size: TransformClass) -> int:
-        """Waves and field; what a task copies is small in comparison."""
-        return 2 * 16 * size.points + _temporary_bytes(size)
+        """Waves and field; copies of a plane or of columns, with the FFT's own."""
+        copied = max(size.nx * size.ny, passes.ROWS_AT_ONCE * size.nx * size.nz)
+        return 16 * (2 * size.points + 8 * copied)
 
     def input_bytes(self, size: TransformClass) -> int:
         """One field."""
@@ -53,7 +53,8 @@ class FourierTransform:
         began = perf_counter()
         solver.begin()
         found = [solver.step() for _ in size.checksums]
-        verified = _agree(found, size.checksums)
+        pairs = zip(found, size.checksums, strict=True)
+        verified = all(abs(it - known) <= EPSILON * abs(known) for it, known in pairs)
         seconds = perf_counter() - began
         value, reference = _parts(found), _parts(size.checksums)
         return Outcome(verified, value, reference, size.iterations, seconds)
@@ -103,14 +104,5 @@ def _decay(points: int) -> NDArray[np.float64]:
     return np.exp(-4 * ALPHA * pi**2 * wavenumbers.astype(np.float64) ** 2)
 
 
-def _agree(found: list[complex], expected: tuple[complex, ...]) -> bool:
-    return all(abs(f - e) <= EPSILON * abs(e) for f, e in zip(found, expected, strict=True))
-
-
 def _parts(values: Any) -> list[list[float]]:
     return [[value.real, value.imag] for value in values]
-
-
-def _temporary_bytes(size: TransformClass) -> int:
-    """Copies of a plane or of columns, with the FFT's own."""
-    return 8 * 16 * max(size.nx * size.ny, passes.ROWS_AT_ONCE * size.nx * size.nz)

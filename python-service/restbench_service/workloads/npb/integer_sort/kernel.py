@@ -19,13 +19,15 @@ _KEYS_AT_ONCE = random_numbers.CHUNK // 4
 class IntegerSort:
     """IS. Its input is the keys, which a run changes and therefore copies."""
 
-    name = "IS"
     classes = CLASSES
 
     def memory_bytes(self, size: SortClass) -> int:
-        """Keys and their sorted copy; the histograms, their sum, a new one and a copy."""
+        """Keys and their sorted copy; the histograms, their sum, a new one and a copy; while the
+        keys are made, states, sums and copies of a part.
+        """
         histograms = histogram_count(size.keys) + 3
-        return 8 * (2 * size.keys + histograms * size.key_range) + _temporary_bytes(size)
+        made = 8 * min(size.keys, _KEYS_AT_ONCE)
+        return 8 * (2 * size.keys + histograms * size.key_range + made)
 
     def input_bytes(self, size: SortClass) -> int:
         """The keys."""
@@ -83,8 +85,3 @@ def _is_order(keys: Integers, up_to: Any) -> bool:
     return np.array_equal(
         np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right"), up_to
     )
-
-
-def _temporary_bytes(size: SortClass) -> int:
-    """While the keys are made: states, sums and copies of a part."""
-    return 8 * 8 * min(size.keys, _KEYS_AT_ONCE)

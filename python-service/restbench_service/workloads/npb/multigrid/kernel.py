@@ -17,7 +17,6 @@ _TASK_PLANES = 8
 class Multigrid:
     """MG. Its input is where the charges are."""
 
-    name = "MG"
     classes = CLASSES
 
     def memory_bytes(self, size: GridClass) -> int:
