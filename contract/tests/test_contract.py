@@ -273,17 +273,6 @@ def test_a_verified_value_is_the_reference_and_the_request_s(name: str) -> None:
     assert answer["value"] == answer["reference"]
 
 
-@pytest.mark.parametrize("name", successes("matrix"))
-def test_the_product_is_the_product_of_the_matrices(name: str) -> None:
-    example = EXAMPLES[name]
-    request = json.loads(body_of(example["request"]))
-    one, two = (elements(request[matrix]) for matrix in ("matrixOne", "matrixTwo"))
-    columns = list(zip(*two, strict=True))
-    product = [[sum(x * y for x, y in zip(row, c, strict=True)) for c in columns] for row in one]
-    answer = json.loads(example["responseText"])
-    assert answer == {"requestId": str(request["requestId"]), "rows": product}
-
-
 @pytest.mark.parametrize("name", successes("logs"))
 def test_counts_are_those_of_the_rules_that_fired(name: str) -> None:
     request = parsed(body_of(EXAMPLES[name]["request"]))
@@ -309,8 +298,3 @@ def test_the_answer_to_ten_drawn_lines_is_the_one_that_four_engines_agree_on(rul
     lines = "\n".join(parsed(body_of(example["request"]))["lines"])
     assert zlib.crc32(lines.encode()) == 3850165942
     assert zlib.crc32(example["responseText"].encode()) == TEN_LINES[rules]
-
-
-def elements(matrix: dict[str, Any]) -> list[list[int]]:
-    rows = [row["value"] for row in matrix["rows"]]
-    return [[int(x) for x in (row.split(",") if isinstance(row, str) else row)] for row in rows]
