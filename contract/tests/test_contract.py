@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from cases import body_of, filled
+from conftest import of_each
 from jsonschema import Draft202012Validator
 
 sys.set_int_max_str_digits(0)  # some examples have numbers of 5000 digits
@@ -82,7 +83,7 @@ OPTIONAL = {
 BODIES = {"body", "bodyText", "bodyBase64"}
 #: Codes of requests that are right by themselves.
 SOUND = {"ok-", "001", "004", "006", "010", "011", "012", "013", "014", "015"}
-every_example = pytest.mark.parametrize("name", sorted(EXAMPLES))
+every_example = of_each(sorted(EXAMPLES))
 
 
 @cache
@@ -230,18 +231,12 @@ def test_the_example_s_route_method_and_status_are_in_openapi(name: str) -> None
         assert status in OPENAPI["paths"][path][request["method"].lower()]["responses"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [n for n in sorted(EXAMPLES) if n[:3] in SOUND and EXAMPLES[n]["request"]["method"] == "POST"],
-)
+@of_each([n for n in EXAMPLES if n[:3] in SOUND and EXAMPLES[n]["request"]["method"] == "POST"])
 def test_a_request_that_only_its_sizes_can_spoil_is_valid_by_the_schema(name: str) -> None:
     request_of(name).validate(parsed(body_of(EXAMPLES[name]["request"])))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [n for n in sorted(EXAMPLES) if n[:3] in {"003", "005"} and not schema_cannot_see(EXAMPLES[n])],
-)
+@of_each([n for n in EXAMPLES if n[:3] in {"003", "005"} and not schema_cannot_see(EXAMPLES[n])])
 def test_a_request_with_a_wrong_member_or_value_is_invalid_by_the_schema(name: str) -> None:
     assert not request_of(name).is_valid(parsed(body_of(EXAMPLES[name]["request"])))
 
