@@ -17,13 +17,7 @@ from waiting import PATIENCE_S
 from restbench.analyse.measures import Measurement, Row
 from restbench.commands import measuring
 from restbench.experiment.cell import Shape
-from restbench.failures import (
-    CellsFailed,
-    EnvironmentProblem,
-    ExitCode,
-    Failure,
-    WrongAnswers,
-)
+from restbench.failures import CellsFailed, EnvironmentProblem, ExitCode, Failure, WrongAnswers
 
 
 @pytest.fixture
