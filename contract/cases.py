@@ -223,7 +223,7 @@ def _succeed(service: Service, request: Example) -> dict[str, Any]:
 def body_of(request: Example) -> bytes:
     """Its body as it is sent."""
     if "bodyBase64" in request:
-        return base64.b64decode(request["bodyBase64"])
+        return base64.b64decode(request["bodyBase64"], validate=True)
     if "bodyText" in request:
         return str(request["bodyText"]).encode()
     return json.dumps(request["body"]).encode() if "body" in request else b""

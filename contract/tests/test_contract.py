@@ -1,6 +1,5 @@
 """The schemas, the OpenAPI document and the examples say the same."""
 
-import base64
 import json
 import re
 import sys
@@ -13,7 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from cases import filled
+from cases import body_of, filled
+from conftest import of_each
 from jsonschema import Draft202012Validator
 
 sys.set_int_max_str_digits(0)  # some examples have numbers of 5000 digits
@@ -83,7 +83,7 @@ OPTIONAL = {
 BODIES = {"body", "bodyText", "bodyBase64"}
 #: Codes of requests that are right by themselves.
 SOUND = {"ok-", "001", "004", "006", "010", "011", "012", "013", "014", "015"}
-every_example = pytest.mark.parametrize("name", sorted(EXAMPLES))
+every_example = of_each(sorted(EXAMPLES))
 
 
 @cache
@@ -122,18 +122,6 @@ def result_of(name: str) -> str:
     return str(content["schema"]["$ref"]).rpartition("/")[2]
 
 
-def successes(of: str) -> list[str]:
-    return [name for name in sorted(EXAMPLES) if name[:2] == "ok" and workload(name) == of]
-
-
-def body_bytes(request: dict[str, Any]) -> bytes:
-    if "bodyBase64" in request:
-        return base64.b64decode(request["bodyBase64"], validate=True)
-    if "bodyText" in request:
-        return str(request["bodyText"]).encode()
-    return json.dumps(request["body"]).encode() if "body" in request else b""
-
-
 def parsed(body: bytes) -> Any:
     """The body with 1.0 and 1e0 kept apart from integers, which plain floats are not."""
     return json.loads(body, parse_float=Decimal)
@@ -144,7 +132,7 @@ def schema_cannot_see(example: dict[str, Any]) -> bool:
     message = example["response"]["errorMessage"]
     if example["request"]["path"].startswith("/messages/"):
         return is_outside_the_body(example)
-    beyond_64_bits = re.search(r'"value": ?"-?\d{19,}"', body_bytes(example["request"]).decode())
+    beyond_64_bits = re.search(r'"value": ?"-?\d{19,}"', body_of(example["request"]).decode())
     return message.startswith(("kernel:", "delay:")) or beyond_64_bits is not None
 
 
@@ -243,20 +231,14 @@ def test_the_example_s_route_method_and_status_are_in_openapi(name: str) -> None
         assert status in OPENAPI["paths"][path][request["method"].lower()]["responses"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [n for n in sorted(EXAMPLES) if n[:3] in SOUND and EXAMPLES[n]["request"]["method"] == "POST"],
-)
+@of_each([n for n in EXAMPLES if n[:3] in SOUND and EXAMPLES[n]["request"]["method"] == "POST"])
 def test_a_request_that_only_its_sizes_can_spoil_is_valid_by_the_schema(name: str) -> None:
-    request_of(name).validate(parsed(body_bytes(EXAMPLES[name]["request"])))
+    request_of(name).validate(parsed(body_of(EXAMPLES[name]["request"])))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [n for n in sorted(EXAMPLES) if n[:3] in {"003", "005"} and not schema_cannot_see(EXAMPLES[n])],
-)
+@of_each([n for n in EXAMPLES if n[:3] in {"003", "005"} and not schema_cannot_see(EXAMPLES[n])])
 def test_a_request_with_a_wrong_member_or_value_is_invalid_by_the_schema(name: str) -> None:
-    assert not request_of(name).is_valid(parsed(body_bytes(EXAMPLES[name]["request"])))
+    assert not request_of(name).is_valid(parsed(body_of(EXAMPLES[name]["request"])))
 
 
 REQUESTS = {"matrix": "MatrixRequest", "npb": "NpbRequest", "logs": "LogsRequest"}
@@ -271,42 +253,17 @@ def request_of(name: str) -> Draft202012Validator:
     return validator(REQUESTS[workload(name)])
 
 
-@pytest.mark.parametrize("name", successes("npb"))
+@pytest.mark.parametrize(
+    "name", [n for n in sorted(EXAMPLES) if n[:2] == "ok" and workload(n) == "npb"]
+)
 def test_a_verified_value_is_the_reference_and_the_request_s(name: str) -> None:
     example = EXAMPLES[name]
-    request, answer = json.loads(body_bytes(example["request"])), example["response"]
+    request, answer = json.loads(body_of(example["request"])), example["response"]
     assert answer["requestId"] == str(request["requestId"])
     assert answer["class"] == request["class"]
     assert f"/npb-{answer['kernel'].lower()}/" in example["request"]["path"]
     assert answer["verified"] is True
     assert answer["value"] == answer["reference"]
-
-
-@pytest.mark.parametrize("name", successes("matrix"))
-def test_the_product_is_the_product_of_the_matrices(name: str) -> None:
-    example = EXAMPLES[name]
-    request = json.loads(body_bytes(example["request"]))
-    one, two = (elements(request[matrix]) for matrix in ("matrixOne", "matrixTwo"))
-    columns = list(zip(*two, strict=True))
-    product = [[sum(x * y for x, y in zip(row, c, strict=True)) for c in columns] for row in one]
-    answer = json.loads(example["responseText"])
-    assert answer == {"requestId": str(request["requestId"]), "rows": product}
-
-
-@pytest.mark.parametrize("name", successes("logs"))
-def test_counts_are_those_of_the_rules_that_fired(name: str) -> None:
-    request = parsed(body_bytes(EXAMPLES[name]["request"]))
-    text = EXAMPLES[name]["responseText"]
-    answer = json.loads(text)
-    rules = int(request["ruleSet"].removeprefix("R"))
-    count = Counter(rule for line in answer["fired"] for rule in line)
-    assert list(answer) == DEFINITIONS["LogsResult"]["required"]
-    assert (answer["requestId"], answer["ruleSet"]) == (str(request["requestId"]), f"R{rules}")
-    assert answer["counts"] == [count[rule] for rule in range(rules)]
-    assert len(answer["fired"]) == len(request["lines"])
-    assert all(line == sorted(set(line)) for line in answer["fired"])
-    assert answer["alerts"] == sorted(set(answer["alerts"]) & set(range(len(request["lines"]))))
-    assert text == json.dumps(answer, separators=(",", ":"))
 
 
 TEN_LINES = {"r16": 2596257181, "r64": 3986211368, "r256": 2063606384, "r1024": 1848691888}
@@ -315,11 +272,6 @@ TEN_LINES = {"r16": 2596257181, "r64": 3986211368, "r256": 2063606384, "r1024": 
 @pytest.mark.parametrize("rules", TEN_LINES)
 def test_the_answer_to_ten_drawn_lines_is_the_one_that_four_engines_agree_on(rules: str) -> None:
     example = EXAMPLES[f"ok-logs-{rules}"]
-    lines = "\n".join(parsed(body_bytes(example["request"]))["lines"])
+    lines = "\n".join(parsed(body_of(example["request"]))["lines"])
     assert zlib.crc32(lines.encode()) == 3850165942
     assert zlib.crc32(example["responseText"].encode()) == TEN_LINES[rules]
-
-
-def elements(matrix: dict[str, Any]) -> list[list[int]]:
-    rows = [row["value"] for row in matrix["rows"]]
-    return [[int(x) for x in (row.split(",") if isinstance(row, str) else row)] for row in rows]

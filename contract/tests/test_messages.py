@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from cases import (
     EVERY_QUEUE,
     IN_OTHER_PROCESSES,
@@ -16,6 +15,7 @@ from cases import (
     left_behind,
     situation,
 )
+from conftest import of_each
 from service import Service
 
 CONTRACT = Path(__file__).parents[1]
@@ -30,7 +30,7 @@ SERVICE = Service(
     "127.0.0.1", 1, {"messages": ["serial", "worker-pool", *IN_OTHER_PROCESSES]}, 1000, 1.0, None
 )
 README = (CONTRACT / "README.md").read_text()
-every_example = pytest.mark.parametrize("name", sorted(EXAMPLES))
+every_example = of_each(sorted(EXAMPLES))
 
 
 def text_of(example: dict[str, Any]) -> str:

@@ -15,10 +15,7 @@ def told(heading: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `([\w.]+)` \| ([^|]*?) +\|", section, re.MULTILINE))
 
 
-@pytest.mark.parametrize(
-    ("plan", "heading"),
-    [("closed-load", "Properties"), ("trials", "Trials")],
-)
+@pytest.mark.parametrize(("plan", "heading"), [("closed-load", "Properties"), ("trials", "Trials")])
 def test_a_property_is_without_being_given_what_its_table_says(plan: str, heading: str) -> None:
     text = (PLANS / f"{plan}.jmx").read_text(encoding="utf-8")
     defaults = set(re.findall(r"__P\(([\w.]+),([^()]*)\)", text))

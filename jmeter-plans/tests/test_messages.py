@@ -153,10 +153,7 @@ def test_a_message_that_is_not_what_was_sent_is_a_wrong_answer(
     queues = Queues(spoil)
     with queues.service:
         done = loaded(load, payload(load), queues)
-    assert {(each.kind, each.outcome) for each in done.records} == {
-        (SEND, CORRECT),
-        (POP, WRONG),
-    }
+    assert {(each.kind, each.outcome) for each in done.records} == {(SEND, CORRECT), (POP, WRONG)}
     assert done.first_error == said
     assert all((each.token > 0) is has_token for each in done.records if each.kind == POP)
 

@@ -102,7 +102,7 @@ class Message:
 SEND_BYTES = 1 << 16
 """A piece of a body; between two the service may already have answered."""
 
-QUIET_S = 1.0
+QUIET_S = 0.2
 """After what is not HTTP: a service that says nothing for so long waits for the rest of it."""
 
 

@@ -5,10 +5,7 @@ import os
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "any machine",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
+    "any machine", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
 

@@ -13,7 +13,7 @@ from restbench.experiment.cell import Front, ServiceName
 from restbench.machine.ports import free as free_port
 from restbench_robustness.overload import large, scenarios, subject
 from restbench_robustness.overload.promises import Findings, broken
-from restbench_robustness.overload.scenarios import POOLS, Force
+from restbench_robustness.overload.scenarios import Force
 from restbench_robustness.overload.subject import Subject
 
 pytestmark = pytest.mark.live
@@ -84,24 +84,28 @@ def stop(strategy: str) -> Scenario:
     return lambda under: scenarios.stopped(under, strategy)
 
 
-BAD_CLIENTS: list[Scenario] = [
-    lambda under: large.weighed(under, "serial", large.BODIES[0]),
+LARGE: list[Scenario] = [lambda under: large.weighed(under, "serial", large.BODIES[0])]
+SLOW: list[Scenario] = [
     lambda under: scenarios.endured(under, "serial"),
     lambda under: scenarios.besieged(under, "serial", 600, 4.0),
 ]
-#: HAProxy keeps less of a request than nginx: that shows where clients are slow or send much.
+#: Each of the two libraries, per element and per request; the service's own tests have all four.
+KILLED = ("process-per-element", "executor-per-request")
+#: Slow clients of nginx are nginx's alone, whatever stands behind it. HAProxy keeps less of a
+#: request: there each service ends them too.
 SCENARIOS: dict[Front, dict[ServiceName, list[Scenario]]] = {
     "nginx": {
-        "java": [flood("thread-pool"), *BAD_CLIENTS, stop("pinned")],
+        "java": [flood("thread-pool"), *LARGE, stop("pinned")],
         "python": [
             flood("process-per-request"),
-            *BAD_CLIENTS,
-            *map(pool, POOLS),
+            *LARGE,
+            *SLOW,
+            *map(pool, KILLED),
             stop("process-per-element"),
         ],
     },
     "haproxy": {
-        "java": [*BAD_CLIENTS, stop("pinned")],
-        "python": [*BAD_CLIENTS, stop("process-per-element")],
+        "java": [*LARGE, *SLOW, stop("pinned")],
+        "python": [*LARGE, *SLOW, stop("process-per-element")],
     },
 }

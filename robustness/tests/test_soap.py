@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given, settings
 
-from restbench_robustness.oracle import Limits, Oracle, Request, Verdict
+from restbench_robustness.oracle import Verdict
 from restbench_robustness.soap import document, envelope, plain_messages, said, unlike_rest
 from restbench_robustness.wire import Answer, Message
 
@@ -76,11 +76,3 @@ def test_a_fault_has_code_and_message_of_rest(code: str, message: str) -> None:
 def test_anything_else_is_no_answer(body: bytes) -> None:
     with pytest.raises(ValueError, match="no "):
         said(Answer(200, {}, body))
-
-
-def test_the_oracle_judges_what_an_envelope_stands_for() -> None:
-    rest = document(envelope("ab", [(2, ["1,2"]), (1, ["3", "4"])])) or b""
-    oracle = Oracle(["serial"], Limits())
-    verdict = oracle.judge(Request("POST", "/matrix/serial", "application/json", rest, len(rest)))
-    assert verdict is not None
-    assert verdict.product == b'{"requestId":"ab","rows":[[11]]}'

@@ -56,13 +56,6 @@ def _calls(name: str, url: str, limits: Limits, calls: int = 3, threads: int = 3
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_products_come_over_http(name):
-    with serving(product) as url:
-        outcomes = _calls(name, url, Limits(), calls=50)
-    assert [each.result for each in outcomes] == [[[2 * n]] for n in range(50)]
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_two_batches_share_one_exchange(name):
     with serving(product) as url:
         exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")

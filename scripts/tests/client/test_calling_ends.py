@@ -16,14 +16,15 @@ from restbench_client.model import Answer, Cancelled, Done, Kind, Limits, Stage
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_inputs_throw_comes_after_all_that_were_pulled(name):
+@pytest.mark.parametrize("error", [LookupError, SystemExit])
+def test_what_the_inputs_throw_comes_after_all_that_were_pulled(name, error):
     def inputs() -> Iterator[int]:
         yield from range(7)
-        raise LookupError("no more of them")
+        raise error
 
     with started(name, inputs(), fake(name, ok)) as batch:
         assert len({batch.take().index for _ in range(7)}) == 7
-        with pytest.raises(LookupError):
+        with pytest.raises(error):
             batch.take()
         assert batch.take() is None
 
@@ -77,18 +78,6 @@ def test_a_closed_batch_names_the_thread_that_user_code_holds():
     with pytest.raises(RuntimeError, match="call-pool-1"):
         batch.close()
     go.set()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_end_of_the_process_among_the_inputs_is_thrown_too(name):
-    def inputs() -> Iterator[int]:
-        yield 0
-        raise SystemExit(3)
-
-    with started(name, inputs(), fake(name, ok)) as batch:
-        assert isinstance(batch.take(), Done)
-        with pytest.raises(SystemExit):
-            batch.take()
 
 
 def test_an_interrupt_cancels_the_call_that_is_made_and_not_the_batch():

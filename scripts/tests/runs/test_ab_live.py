@@ -118,12 +118,8 @@ def test_an_interrupted_comparison_leaves_neither_worktrees_nor_services(tmp_pat
     assert bench.still_running() == []
 
 
-def test_an_experiment_of_builds_is_not_run_otherwise(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    path = experiment_of(bench, 0.5)
-    done = restbench("run", path)
-    assert done.returncode == 2
-    assert "compares two builds: restbench ab COMMIT_A COMMIT_B" in done.stderr
+def test_a_cell_of_one_build_alone_is_refused_in_a_line(tmp_path: Path) -> None:
+    path = experiment_of(Bench(tmp_path), 0.5)
     half = restbench("ab", "HEAD", ".", "--experiment", path, "--cells", "build=A")
     assert half.returncode == 2
     assert "is in one build only" in half.stderr

@@ -1,5 +1,6 @@
 """Each exit code, from the command line to the shell. Beside these, whole runs end with 0, 4,
-5 and, when interrupted, with 130 (`test_run`), or with 3 (`test_storage`, `test_machine_lock`)."""
+5 and, when interrupted, with 130 (`test_run`), with 3 (`test_storage`, `test_machine_lock`) or with
+6 (`test_ab_live`)."""
 
 from __future__ import annotations
 
@@ -16,13 +17,7 @@ from waiting import PATIENCE_S
 from restbench.analyse.measures import Measurement, Row
 from restbench.commands import measuring
 from restbench.experiment.cell import Shape
-from restbench.failures import (
-    CellsFailed,
-    EnvironmentProblem,
-    ExitCode,
-    Failure,
-    WrongAnswers,
-)
+from restbench.failures import CellsFailed, EnvironmentProblem, ExitCode, Failure, WrongAnswers
 
 
 @pytest.fixture
@@ -50,19 +45,6 @@ def test_2_is_a_wrong_option() -> None:
     assert restbench("run", "--user", "10").returncode == ExitCode.BAD_CONFIGURATION
     assert restbench("run", "--profile").returncode == ExitCode.BAD_CONFIGURATION
     assert restbench("plan", "no-such").returncode == ExitCode.BAD_CONFIGURATION
-
-
-def test_6_is_a_second_run_that_is_really_worse(tmp_path: Path) -> None:
-    slow, fast = (tmp_path / name for name in ("slow", "fast"))
-    blocks = range(1, 6)
-    for path, elapsed_ms in ((fast, 50), (slow, 100)):
-        loads = [steady_load(10, elapsed_ms + block) for block in blocks]
-        made = zip(blocks, loads, strict=True)
-        build(path, [Made(cell("java serial low 10"), load, block=n) for n, load in made])
-    done = restbench("compare", str(fast), str(slow))
-    assert done.returncode == ExitCode.REGRESSION, done.stdout + done.stderr
-    assert done.stderr == "restbench: 1 cells are worse in slow: java-serial-unbound-low-10u\n"
-    assert restbench("compare", str(slow), str(fast)).returncode == ExitCode.ALL_MEASURED
 
 
 def no_dashboards(_run: object) -> None:

@@ -8,15 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 from ports import free_port
 from techniques_seen import seen_to_do
 
 from restbench.deploy import service
-from restbench.drive.payload import make_payload, path_of
-from restbench.experiment.cell import STRATEGIES, Kernel, ServiceName, Shape
+from restbench.experiment.cell import STRATEGIES, ServiceName
 from restbench.machine import placement, ports
 from restbench.store import store
 
@@ -43,26 +41,6 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         started = service.start(request.param, "none", cores, folder)
     with started:
         yield started
-
-
-def shapes() -> list[Shape]:
-    generator = np.random.default_rng(20190101)
-    sizes = generator.integers(1, 25, size=(6, 3)).tolist()
-    return [Shape(rows=1, inner=1, columns=1)] + [
-        Shape(rows=rows, inner=inner, columns=columns) for rows, inner, columns in sizes
-    ]
-
-
-@pytest.mark.parametrize("kernel", ["loops", "native"])
-def test_every_strategy_answers_random_matrices_with_numpy_s_product(
-    live: service.Service, kernel: Kernel
-) -> None:
-    for number, shape in enumerate(shapes()):
-        payload = make_payload(shape, number, -(2**20), 2**20)
-        for strategy in live.strategies():
-            answer = live.post(path_of("matrix", strategy, kernel), payload.body(number))
-            assert answer.status_code == 200, (strategy, answer.text)
-            assert answer.content == payload.answer(number), (strategy, shape)
 
 
 def test_every_strategy_does_what_its_name_says(live: service.Service) -> None:

@@ -213,14 +213,6 @@ def test_a_client_that_does_not_start_is_told_before_the_first_cell(tmp_path: Pa
     assert bench.left_running() == []
 
 
-def test_an_unverified_answer_to_a_client_is_a_wrong_one(tmp_path: Path) -> None:
-    bench = with_clients(tmp_path)
-    arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
-    done = bench.restbench(*arguments, "--cells", "complexity=CG-S", STUB_UNVERIFIED="zeep")
-    assert done.returncode == 5, done.stdout + done.stderr
-    assert "not verified" in done.stdout + done.stderr
-
-
 def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> None:
     """A service that dies, a class without memory, and what is not verified, in the service and in
     the program without HTTP."""
@@ -245,13 +237,6 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
     assert "stub: out of memory, giving up" in events["failed"]
     assert "java-pinned-unbound-CG-S-1u, block 1: failed" in page
     assert bench.left_running() == []
-
-
-def test_each_trial_has_a_service_process_of_its_own(ran: Ran) -> None:
-    """Another cell's calls would have warmed it: the stub is fresh until it is called."""
-    assert ran.told.count("in the service") >= 4
-    commands = list(ran.run.path.glob("services/*/service.log"))
-    assert commands, "each start is appended to the log of its service"
 
 
 def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(

@@ -151,10 +151,3 @@ def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(queue: Resumed) 
     assert {each.block for each in queue.run.trials.blocks() if each.finished} == {1, 2}
     (noted,) = queue.run.interruptions()
     assert (noted.how, noted.kept, noted.lost) == ("killed", 2, ("block 2",))
-
-
-def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:
-    bench = in_folder(tmp_path, OPEN_LOAD)
-    done = restbench("plan", *walks(bench)[1:])
-    assert "2 cells, 2 blocks" in done.stdout
-    assert "java-pinned-unbound-tiny-16u" in done.stdout

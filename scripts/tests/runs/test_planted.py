@@ -1,5 +1,5 @@
 """A run with a difference that is known, one without any, and a wrong answer: sentence, picture,
-claims, page, terminal and exit code say so."""
+claims, page and terminal say so."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from fixture_run import PROOFS
 from shown_run import findings, page_of, part_of, printed
 from trial_run import EXPERIMENT, build
 
-from restbench.analyse import measures
-from restbench.commands import measuring
-from restbench.failures import ExitCode, WrongAnswers
 from restbench.store.store import Run
 from restbench.store.writing import write_json
 
@@ -116,24 +113,3 @@ def test_page_and_terminal_tell_the_same(run: Run) -> None:
     for name in ("TWICE", "NEVER", "NONE", "SAME"):
         assert f" {name} at " in shown.replace("│", " ")
     assert "1 claim is not decided" in shown
-
-
-def end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the command ends once the run was measured and shown."""
-    order = measuring.order_for("smoke", "smoke", "", [])
-    monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
-    shown = measuring.Presented(measures.rows(run), None)
-    monkeypatch.setattr(measuring, "measured", lambda *_: shown)
-    measuring.run_experiment("smoke", "smoke")
-
-
-def test_the_exit_code_is_that_of_a_wrong_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(WrongAnswers, match="1 cells: java-pipeline-unbound-low-10u") as ended:
-        end(run, monkeypatch)
-    assert ended.value.exit_code == ExitCode.WRONG_ANSWERS
-
-
-def test_a_difference_and_none_are_no_reason_to_end_otherwise_than_well(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    end(build(tmp_path / "run", PER_S, claims=CLAIMS, experiment=SIZES), monkeypatch)
