@@ -12,11 +12,13 @@ SERVER_TIMING = "queue;dur=0.012, parse;dur=1.234, compute;dur=1.234, serialize;
 
 @dataclass(frozen=True)
 class Answer:
-    """What the stub sends back: the HTTP status, the body and the value of Server-Timing."""
+    """What the stub sends back: the HTTP status, the body, the value of Server-Timing, and whether
+    it says how long the body is."""
 
     status: int
     body: bytes
     server_timing: str | None = SERVER_TIMING
+    has_length: bool = True
 
 
 @dataclass
@@ -85,8 +87,8 @@ def _request_id(body: bytes) -> str:
 
 def _http(answer: Answer) -> bytes:
     timing = f"Server-Timing: {answer.server_timing}\r\n" if answer.server_timing else ""
+    length = f"Content-Length: {len(answer.body)}\r\n" if answer.has_length else ""
     head = (
-        f"HTTP/1.1 {answer.status} Stub\r\nContent-Type: application/json\r\n{timing}"
-        f"Content-Length: {len(answer.body)}\r\n\r\n"
+        f"HTTP/1.1 {answer.status} Stub\r\nContent-Type: application/json\r\n{timing}{length}\r\n"
     )
     return head.encode("ascii") + answer.body

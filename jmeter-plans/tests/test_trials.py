@@ -119,6 +119,18 @@ def test_a_refusal_is_an_error_and_has_no_stages_of_an_answer_before(shared: Loa
     assert stages == [pytest.approx((0.012, 1.234, 1.234, 0.345), rel=1e-5)] * 2
 
 
+def test_an_answer_without_a_length_has_its_status(shared: Load) -> None:
+    """So a server refuses by itself; it would look like one that ended the connection."""
+    with StubService(first(right, Answer(400, b"", has_length=False))) as service:
+        shared.cell(service)
+        done = shared.trial()
+    assert done.outcomes[:3] == [CORRECT, ERROR, CORRECT]
+    assert done.records[1].status == 400
+    assert done.first_error == (
+        "java.io.IOException: status 400, and the answer does not say its length"
+    )
+
+
 def test_bytes_of_any_encoding_are_sent_and_compared(shared: Load) -> None:
     (shared.folder / "umlauts").mkdir()
     (shared.folder / "umlauts" / "body-rest.json").write_bytes('"note":"Größe ≤ 3"}'.encode())

@@ -1,17 +1,20 @@
 """What is answered when the database's file system, or the process, has hardly any room left."""
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from live_database import LiveDatabase, fresh_name
 from message_calls import Caller, calling_at
 
+from restbench_service.settings import Settings
 from restbench_service.workloads.messages import free_space
 from restbench_service.workloads.messages.database import Session
 from restbench_service.workloads.messages.free_space import FreeSpace, free_bytes
 from restbench_service.workloads.messages.memory import MemoryMessages
-from restbench_service.workloads.messages.requests import TECHNIQUES
+from restbench_service.workloads.messages.requests import MEMORY, TECHNIQUES, DeleteQueue
+from restbench_service.workloads.messages.workload import MessagesWorkload
 from restbench_service.workloads.workload import InvalidRequestError
 
 MINIMUM = 1000
@@ -146,3 +149,34 @@ def test_who_asks_for_many_receivers_leaves_nothing_in_memory() -> None:
     assert ids == [1, 2]
     assert kept.delete(none, {"queue_id": 7, "id": kept.send_one(none, asked)})
     assert (kept._held_bytes, [*kept._queues.values()]) == (0, [{}])
+
+
+class Deleting:
+    """A session of a database with one queue, which is deleted while it is being looked up."""
+
+    def __init__(self, workload: MessagesWorkload) -> None:
+        self.workload, self.rows, self.is_first = workload, [(7, MEMORY)], True
+
+    def ask(self, _name: str, _values: Mapping[str, Any]) -> Any:
+        found = self.rows[:1]
+        if self.is_first:
+            self.is_first = False
+            session = cast(Session, self)
+            assert self.workload._delete_queue(session, DeleteQueue(queue="a"))
+        return SimpleNamespace(fetchone=lambda: found[0] if found else None)
+
+    def do(self, _name: str, _values: Mapping[str, Any]) -> Any:
+        self.rows.clear()
+        return SimpleNamespace(fetchall=lambda: [(True,)])
+
+
+def test_a_queue_in_memory_that_is_deleted_while_it_is_looked_up_is_gone() -> None:
+    settings = Settings(database_url="postgresql://nobody@127.0.0.1:1/none").database
+    assert settings is not None
+    workload = MessagesWorkload(settings)
+    session = cast(Session, Deleting(workload))
+    assert workload._find(session, "a").id == 7, "it was there"
+    assert not workload._queues
+    with pytest.raises(InvalidRequestError) as refused:
+        workload._find(session, "a")
+    assert refused.value.code == "012"

@@ -101,7 +101,9 @@ def _measurement(
     kinds = [each.kind for each in events]
     told = (flag for kind in kinds for flag in _FLAGS.get(kind, (kind,)) if flag in warnings.FLAGS)
     flags = tuple(dict.fromkeys(told))
-    reason = next((each.text for each in events if each.kind not in _NO_REASON), None)
+    # What made a block void says more than a request that failed before.
+    by_weight = sorted(events, key=lambda each: each.kind == "errors")
+    reason = next((each.text for each in by_weight if each.kind not in _NO_REASON), None)
     if not trials:
         return Measurement(block=block, flags=flags, reason=reason) if flags else None
     return of_trials(block, trials, cores, flags, reason)

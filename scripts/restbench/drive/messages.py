@@ -14,13 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 import numpy.typing as npt
 import psycopg
 
 from restbench.analyse.queue_checker import count_gap
-from restbench.drive.generator import CORRECT, WRONG, Sent, stages_ms
+from restbench.drive.generator import CORRECT, ERROR, WRONG, Sent, stages_ms
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
@@ -29,8 +28,6 @@ from restbench.failures import EnvironmentProblem
 PROPERTIES, FILLER = "messages.properties", "filler.txt"
 #: Kinds of records, as the load generator numbers them.
 SEND, POP, EMPTY = 0, 1, 2
-#: Statuses after which nobody knows whether it was done: no answer, and 503.
-UNKNOWN = (0, httpx.codes.SERVICE_UNAVAILABLE)
 #: Nothing that JSON or SQL escapes, and nothing that a database compresses away.
 LETTERS = string.ascii_letters + string.digits
 #: Bodies are cut from so many characters beyond their own.
@@ -200,7 +197,8 @@ def violations(records: Records, filled: int, left: int) -> dict[str, int]:
     kind, outcome, token = (records[name] for name in ("kind", "outcome", "token"))
     sends, pops = kind == SEND, kind == POP
     popped = token[pops & (outcome == CORRECT)]
-    unknown = np.isin(records["status"], UNKNOWN)
+    # Not done for certain is what 4xx says; an answer of 200 may have been cut off.
+    unknown = (outcome == ERROR) & (records["status"] // 100 != 4)
     sent = token[sends & ((outcome == CORRECT) | unknown)]
     known = (popped > 0) & (popped <= filled) | np.isin(popped, sent)
     done = [int((each & (outcome == CORRECT)).sum()) for each in (sends, pops)]

@@ -150,6 +150,8 @@ class LoadRun(BlockRun):
     load: Generator | Engines = field(kw_only=True)
     sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
     """How many requests each strategy of each service was sent, for the service's own count."""
+    failing: set[Cell] = field(default_factory=set)
+    """Those of which a request has failed in this block."""
 
     def requests(self, cell: Cell) -> Requests:
         """What a cell sends."""
@@ -187,6 +189,12 @@ class LoadRun(BlockRun):
     def count(self, cell: Cell, requests: int) -> None:
         """So many requests were sent to a cell's strategy."""
         self.sent[cell.service_group, cell.strategy] += requests
+
+    def failed(self, cell: Cell, error: str) -> None:
+        """Requests of a trial failed, the first of them with this error: noted once for a cell."""
+        if cell not in self.failing:
+            self.failing.add(cell)
+            self.note("errors", f"the first request that failed: {error}", cell)
 
     def renew_if_dead(self, cell: Cell) -> str | None:
         """None where a cell's service serves, or a fresh one does in its place; else why there is

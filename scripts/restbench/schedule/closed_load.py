@@ -142,6 +142,8 @@ class ClosedDriver:
         front_ms = process.cpu_ms(front)
         sent, found = loaded(here, planned, pace.drop_s, pace.keep_s)
         front_ms = process.cpu_ms(front) - front_ms
+        if found.errors:
+            here.failed(cell, sent.first_error)
         # A front goes on without an instance that has ended, and sends its requests nowhere.
         if not service.alive() and not (sent.records["outcome"] == WRONG).any():
             raise EnvironmentProblem(service.ending())

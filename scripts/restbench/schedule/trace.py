@@ -77,6 +77,8 @@ class TraceDriver:
         folder.mkdir(parents=True, exist_ok=True)
         here.before(cell)
         sent, found, faults = self._loaded(planned, asked, seconds, folder)
+        if found.errors:
+            here.failed(cell, sent.first_error)
         if not (sent.measured["outcome"] == CORRECT).any():
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trace")
         samples = _samples(folder)

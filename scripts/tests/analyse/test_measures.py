@@ -13,7 +13,7 @@ from fixture_run import START, Made, Sample, build, cell, error, row_of, steady_
 from restbench.analyse import estimates, measures
 from restbench.analyse.measurement import Measurement
 from restbench.experiment import columns
-from restbench.store.trials import Trial
+from restbench.store.trials import Event, Trial
 
 SERIAL = cell("java serial low 10")
 #: 9 users at 50 ms end 40 times each in 2 s, one at 100 ms ends 20 times: 380 in all.
@@ -68,6 +68,17 @@ def test_errors_are_counted_apart_and_never_as_throughput(tmp_path: Path) -> Non
     assert (record["throughput_per_s"], record["samples"], record["errors"]) == (190, 380, 3)
     assert record["mean_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380)
     assert record["flags"] == "errors"
+
+
+def test_what_made_a_block_void_is_its_reason_not_a_request_that_failed_before(
+    tmp_path: Path,
+) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, [*LOAD, wrong_answer(START + 10)])])
+    for kind, text in (("errors", "status 503"), ("wrong", "R1 2")):
+        run.trials.note(Event("2026-11-21T01:51:00", kind, text, 1, SERIAL.id))
+    (row,) = measures.rows(run)
+    assert [each.reason for each in row.measurements] == ["R1 2"]
+    assert row.blocks_with("errors") == row.blocks_with("wrong-answers") == 1
 
 
 @pytest.mark.parametrize("at_ms", [START + 10, START - 500])

@@ -36,6 +36,7 @@ class Block:
         self.file, self.block = file, number
         self.loads: list[Cell] = []
         self.lost: dict[Cell, str] = {}
+        self.failing: set[Cell] = set()
         self.wanted = SimpleNamespace(groups=groups, needed=frozenset())
         self.progress = SimpleNamespace(planned=0)
         cores = SimpleNamespace(service=(0, 1))
@@ -68,7 +69,12 @@ class Block:
 
     def lose(self, which: Cell, kind: str, why: str) -> None:
         self.lost[which] = why
-        self.file.note(Event("now", kind, why, self.block, which.id))
+        self.note(kind, why, which)
+
+    def note(self, kind: str, text: str, which: Cell) -> None:
+        self.file.note(Event("now", kind, text, self.block, which.id))
+
+    failed = LoadRun.failed
 
 
 def answers(elapsed_s: Sequence[float]) -> Any:
@@ -364,6 +370,30 @@ def test_a_trial_that_had_to_wait_for_ports_says_so(
     for each in (FAST, anew):
         driver.trial(Planned(1, each))
     assert noted == [("ports-awaited", "over 20000 ports waited", anew)]
+
+
+def test_the_first_request_that_failed_is_noted_once_a_cell_with_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A count alone does not tell a refusal from a connection that ended."""
+    here, driver = piloted(tmp_path, claimed=[FAST, MIDDLE])
+    for which, errors, text in (
+        (FAST, 0, ""),
+        (FAST, 2, "java.io.EOFException: the connection ended"),
+        (FAST, 1, "status 503"),
+        (MIDDLE, 1, "status 503"),
+    ):
+        sent = answers([0.1] * 10)
+        sent.first_error = text
+        found = Trial(1, 1, which.id, which.users, 0, 1.0, np.full(9, 1), errors=errors)
+        finds(monkeypatch, here, sent, found)
+        driver.trial(Planned(1, which))
+        here.file.add([found])
+    by_cell = measurements(here.file.trials(), here.file.events(), here.file.blocks(), cores=2)
+    assert {which: [each.reason for each in by_cell[which]] for which in by_cell} == {
+        FAST.id: ["the first request that failed: java.io.EOFException: the connection ended"],
+        MIDDLE.id: ["the first request that failed: status 503"],
+    }
 
 
 def test_a_trial_is_as_long_as_its_pace_says(

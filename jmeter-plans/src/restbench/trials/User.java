@@ -139,6 +139,9 @@ final class User {
                 filled += read;
             }
             status = readHead(end);
+            if (bodyBytes < 0) {
+                throw new IOException("status " + status + ", and the answer does not say its length");
+            }
             String fault;
             if (own == null) {
                 fault = receive(in, end, filled, kind) ? "" : "the body is not this request's id with the exact answer";
@@ -233,9 +236,6 @@ final class User {
             } else if (startsWith(line, CLOSE)) {
                 last = true;
             }
-        }
-        if (bodyBytes < 0) {
-            throw new IOException("the answer does not say its length");
         }
         return status;
     }

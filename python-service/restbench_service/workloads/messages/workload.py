@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from ...settings import DatabaseSettings
@@ -64,6 +65,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._memory = MemoryMessages(settings.queue_bytes)
         self._space = FreeSpace(settings.free_path, settings.min_free_bytes)
         self._queues: dict[str, Queue] = {}
+        self._deletions, self._guard = 0, Lock()
         self._retries: SharedCount | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -192,8 +194,9 @@ class MessagesWorkload(Workload[Request, Outcome]):
         if create.technique == MEMORY:
             self._require_memory(create)
         values = {"queue": create.queue, "technique": create.technique}
+        as_of = self._deletions
         ((number, technique, is_made),) = session.do("create-queue", values).fetchall()
-        self._remember(create.queue, Queue(number, technique))
+        self._remember(create.queue, Queue(number, technique), as_of)
         if technique == MEMORY:
             self._require_memory(create)
         if technique != create.technique:
@@ -209,8 +212,12 @@ class MessagesWorkload(Workload[Request, Outcome]):
             return False
         if queue.technique == MEMORY:
             self._require_memory(delete)
-        self._queues.pop(delete.queue, None)
-        ((is_deleted,),) = session.do("delete-queue", {"queue": delete.queue}).fetchall()
+        try:
+            ((is_deleted,),) = session.do("delete-queue", {"queue": delete.queue}).fetchall()
+        finally:  # also where it may be deleted
+            with self._guard:
+                self._deletions += 1
+                self._queues.pop(delete.queue, None)
         self._memory.drop(queue.id)
         return bool(is_deleted)
 
@@ -243,16 +250,21 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def _find(self, session: Session, name: str, place: str = "queue") -> Queue:
         """As it is now. Raises InvalidRequestError 012."""
+        as_of = self._deletions
         row = session.ask("find-queue", {"queue": name}).fetchone()
         if row is None:
             self._queues.pop(name, None)
             raise InvalidRequestError("012", f"{place}: does not exist")
-        return self._remember(name, Queue(*row))
+        return self._remember(name, Queue(*row), as_of)
 
-    def _remember(self, name: str, queue: Queue) -> Queue:
-        if len(self._queues) >= MOST_KNOWN:
-            self._queues.clear()
-        self._queues[name] = queue
+    def _remember(self, name: str, queue: Queue, as_of: int) -> Queue:
+        """As the database had it after so many deletions. One that was deleted meanwhile is not
+        remembered: of a queue in memory the database is never asked again."""
+        with self._guard:
+            if len(self._queues) >= MOST_KNOWN:
+                self._queues.clear()
+            if as_of == self._deletions:
+                self._queues[name] = queue
         return queue
 
     def _means(self, queue: Queue, request: Request) -> Means:

@@ -72,13 +72,25 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         return later;
     }
 
-    /** On a thread of the container, as a request without a delay. */
+    /** As a request without a delay. */
     private void runLater(Exchange exchange, AsyncContext later) {
+        start(
+                later,
+                () -> sendLater(exchange.run().toCompletableFuture(), later),
+                () -> exchange.cutOff().sent());
+    }
+
+    /**
+     * On a thread of the container.
+     *
+     * @param over what is done where the container has ended the request: its place and its memory are held until then
+     */
+    static void start(AsyncContext later, Runnable task, Runnable over) {
         try {
-            later.start(() -> sendLater(exchange.run().toCompletableFuture(), later));
-        } catch (IllegalStateException | RejectedExecutionException over) {
-            LOG.debug("the container has ended the request already: {}", over.getMessage()); // its client is gone
-            exchange.cutOff().sent();
+            later.start(task);
+        } catch (IllegalStateException | RejectedExecutionException ended) {
+            LOG.debug("the container has ended the request already: {}", ended.getMessage()); // its client is gone
+            over.run();
         }
     }
 
@@ -120,7 +132,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
             if (reply.body().length <= Framework.SENT_AT_ONCE_BYTES) {
                 sendAndComplete(reply, later);
             } else { // the strategy's thread, which has computed it, would wait for the client
-                later.start(() -> sendAndComplete(reply, later));
+                start(later, () -> sendAndComplete(reply, later), reply::sent);
             }
         });
     }

@@ -46,11 +46,12 @@ final class Operations {
 
     MessagesAnswer create(MessagesRequest.Create request) {
         String name = request.queue();
+        long asOf = queues.asOf();
         Created created = session.write(
                         "create-queue",
                         Map.of("queue", name, "technique", request.technique().label()),
                         row -> {
-                            queues.put(name, queue(row.getLong("id"), row.getString("technique")));
+                            queues.put(name, queue(row.getLong("id"), row.getString("technique")), asOf);
                             return new Created(
                                     request.id().text(), name, row.getString("technique"), row.getBoolean("created"));
                         })
@@ -87,14 +88,19 @@ final class Operations {
     }
 
     MessagesAnswer deleteQueue(MessagesRequest.DeleteQueue request) {
-        boolean deleted = session.write(
-                        "delete-queue", Map.of("queue", request.queue()), row -> row.getBoolean("deleted"))
-                .get(0);
-        Queue gone = queues.forget(request.queue());
+        String name = request.queue();
+        Queue gone = find(name);
+        boolean deleted;
+        try {
+            deleted = session.write("delete-queue", Map.of("queue", name), row -> row.getBoolean("deleted"))
+                    .get(0);
+        } finally { // also where it may be deleted
+            queues.deleted(name);
+        }
         if (gone != null) {
             memory.deleteQueue(gone.id());
         }
-        return new MessagesAnswer(new QueueDeleted(request.queue(), deleted));
+        return new MessagesAnswer(new QueueDeleted(name, deleted));
     }
 
     MessagesAnswer send(MessagesRequest.Send request) {
@@ -241,16 +247,26 @@ final class Operations {
 
     /** @param place of the name in the request */
     private Queue known(String name, String place, RequestId id) {
+        Queue found = find(name);
+        if (found == null) {
+            throw new InvalidRequest("012", place + ": does not exist", id);
+        }
+        return found;
+    }
+
+    /** As it is known, else as the database has it; null where that has none. */
+    private Queue find(String name) {
         Queue known = queues.get(name);
         if (known != null) {
             return known;
         }
+        long asOf = queues.asOf();
         List<Queue> found = session.read(
                 "find-queue", Map.of("queue", name), row -> queue(row.getLong("id"), row.getString("technique")));
         if (found.isEmpty()) {
-            throw new InvalidRequest("012", place + ": does not exist", id);
+            return null;
         }
-        queues.put(name, found.get(0));
+        queues.put(name, found.get(0), asOf);
         return found.get(0);
     }
 }

@@ -16,17 +16,35 @@ final class QueueCache {
         }
     };
 
+    private long deletions;
+
+    /** To be taken before the database is asked for a queue that is then {@link #put}. */
+    synchronized long asOf() {
+        return deletions;
+    }
+
     /** Null where it is not known. */
     synchronized Queue get(String name) {
         return known.get(name);
     }
 
-    synchronized void put(String name, Queue queue) {
-        known.put(name, queue);
+    /**
+     * As the database had it. Not where a queue was deleted since, as it may be this one: of a queue in memory the
+     * database is never asked again.
+     */
+    synchronized void put(String name, Queue queue, long asOf) {
+        if (asOf == deletions) {
+            known.put(name, queue);
+        }
     }
 
-    /** What was known of it, null for nothing. */
-    synchronized Queue forget(String name) {
-        return known.remove(name);
+    synchronized void forget(String name) {
+        known.remove(name);
+    }
+
+    /** Forgets one that the database has no more. */
+    synchronized void deleted(String name) {
+        deletions++;
+        known.remove(name);
     }
 }

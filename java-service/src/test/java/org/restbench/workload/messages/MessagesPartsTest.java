@@ -69,14 +69,29 @@ class MessagesPartsTest {
     void the_queues_that_are_remembered_are_bounded() {
         QueueCache cache = new QueueCache();
         Queue queue = new Queue(1, QueueTechnique.PGMQ);
-        cache.put("first", queue);
+        cache.put("first", queue, 0);
         for (int i = 0; i < 9_999; i++) {
-            cache.put("q" + i, queue);
+            cache.put("q" + i, queue, 0);
         }
         assertThat(cache.get("first")).isEqualTo(queue);
-        cache.put("one-more", queue);
+        cache.put("one-more", queue, 0);
         assertThat(cache.get("first")).isEqualTo(queue);
         assertThat(cache.get("q0")).isNull();
+    }
+
+    /** Else a queue in memory would be there for ever, as the database is not asked whether it still is. */
+    @Test
+    void a_queue_that_was_deleted_while_it_was_looked_up_is_not_remembered() {
+        QueueCache cache = new QueueCache();
+        Queue queue = new Queue(7, QueueTechnique.MEMORY);
+        long before = cache.asOf();
+        cache.deleted("a");
+        cache.put("a", queue, before);
+        assertThat(cache.get("a")).isNull();
+        cache.put("a", queue, cache.asOf());
+        assertThat(cache.get("a")).isEqualTo(queue);
+        cache.forget("a");
+        assertThat(cache.get("a")).isNull();
     }
 
     @Test
