@@ -72,7 +72,6 @@ class BlockRun:
     progress: Progress
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""
-    retried: set[Cell] = field(default_factory=set)
 
     @property
     def block(self) -> int:
@@ -104,15 +103,6 @@ class BlockRun:
         """Append an event of this block."""
         cell_id = None if cell is None else cell.id
         self.file.note(Event(clock.now_text(), kind, text, self.block, cell_id))
-
-    def once_more(self, cell: Cell, why: str) -> str | None:
-        """None the first time that a cell's trial said nothing, which is noted; else the reason."""
-        if cell in self.retried:
-            return why
-        self.retried.add(cell)
-        self.note("retried", why, cell)
-        self.view.note(f"{cell.id}: once more: {in_short(why)}")
-        return None
 
     def at(self, what: str) -> None:
         """Show what it is at."""

@@ -25,9 +25,9 @@ from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process, small_disk
-from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
+from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -94,19 +94,14 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
 
 
 @dataclass
-class FaultsDriver:
+class FaultsDriver(OnceEach):
     """Faults of one block (Driver)."""
 
-    here: BlockRun
     table: Faults
     folder: Path
     usual: Bench | None
     """For all but a full disk, which needs one of its own."""
     made: int = 0
-
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """As `once_each.rounds`."""
-        yield from once_each.rounds(self.here, seconds)
 
     def trial(self, planned: Planned) -> Trial:
         """One fault."""
@@ -116,8 +111,8 @@ class FaultsDriver:
             return self._trial(planned, bench)
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on a fresh service if that has ended (Driver)."""
-        if (lost := self.here.once_more(cell, why)) is None:
+        """Once, on a fresh service if that has ended (OnceEach)."""
+        if (lost := super().again(cell, why)) is None:
             if self.usual and not self.usual.database.alive():
                 self.usual.database.restart()
             self._renew_if_dead(self.here.deployments, cell)

@@ -33,9 +33,9 @@ from restbench.failures import (
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
 from restbench.machine.placement import core_list
-from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
+from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -69,10 +69,9 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDr
 
 
 @dataclass
-class NpbDriver:
+class NpbDriver(OnceEach):
     """Kernels in one block (Driver)."""
 
-    here: BlockRun
     table: Npb
     clients: NpbClients | None = None
     foreign_pct: dict[str, float] = field(default_factory=dict)
@@ -81,9 +80,9 @@ class NpbDriver:
     steal_pct: dict[str, float] = field(default_factory=dict)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """As `once_each.rounds`."""
+        """And then what else was at work meanwhile (OnceEach)."""
         here = self.here
-        yield from once_each.rounds(here, seconds)
+        yield from super().rounds(seconds)
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
         here.file.fact(here.block, "steal_pct", self.steal_pct)
 
@@ -110,10 +109,6 @@ class NpbDriver:
         found = reduced(planned, here.block, direct, served, wanted.kept)
         here.view.note(f"      {cell.id}  {_in_a_line(found)}")
         return found
-
-    def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on processes as fresh as the first (Driver)."""
-        return self.here.once_more(cell, why)
 
     def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:
         if work.cores is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -42,7 +41,6 @@ def driver(path: Path, number: int, needed: Sequence[Cell] = ()) -> NpbDriver:
         order=SimpleNamespace(experiment=SimpleNamespace(seed=3)),
         progress=SimpleNamespace(planned=0),
         lost=lost,
-        retried=set[Cell](),
         lose=lambda which, kind, why: lost.update({which: f"{kind}: {why}"}),
     )
     return NpbDriver(cast(BlockRun, here), TABLE)
@@ -97,7 +95,6 @@ def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: 
     found = driver(tmp_path, 1)
     found.here.note = lambda *event: noted.append(event)  # type: ignore[method-assign]
     found.here.view = SimpleNamespace(note=lambda _line: None)  # type: ignore[assignment]
-    found.here.once_more = partial(BlockRun.once_more, found.here)  # type: ignore[method-assign]
     assert found.again(CELLS[0], "it died") is None
     assert found.again(CELLS[0], "it died again") == "it died again"
     assert noted == [("retried", "it died", CELLS[0])]
