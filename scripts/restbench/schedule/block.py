@@ -70,8 +70,7 @@ def _parts(order: Order, wanted: Wanted) -> list[Wanted]:
     factor = order.experiment.apart
     if factor is None:
         return [wanted]
-    cells = [cell for each in wanted.groups for cell in each.cells]
-    levels = list(dict.fromkeys(getattr(cell, factor) for cell in cells))
+    levels = list(dict.fromkeys(getattr(cell, factor) for cell in wanted.cells))
     random.Random(f"{order.experiment.seed} {wanted.block} apart").shuffle(levels)  # noqa: S311
     found = []
     for level in levels:

@@ -33,6 +33,16 @@ class Wanted:
     needed: frozenset[str] = frozenset()
     """The ids of the cells that undecided claims need more trials of; empty where all are alike."""
 
+    @property
+    def cells(self) -> list[Cell]:
+        """Of all groups, each once."""
+        return list(dict.fromkeys(cell for each in self.groups for cell in each.cells))
+
+    @property
+    def most_users(self) -> int:
+        """What its load generator must have."""
+        return max((cell.users for cell in self.cells), default=1)
+
 
 @dataclass
 class Progress:
@@ -85,9 +95,8 @@ class BlockRun:
 
     @property
     def cells(self) -> list[Cell]:
-        """Those that still have trials, each once."""
-        every = dict.fromkeys(cell for each in self.wanted.groups for cell in each.cells)
-        return [cell for cell in every if cell not in self.lost]
+        """Those that still have trials."""
+        return [cell for cell in self.wanted.cells if cell not in self.lost]
 
     def running(self, cell: Cell) -> Running:
         """The service that answers a cell's requests; EnvironmentProblem where it is not up."""

@@ -39,9 +39,8 @@ class Store:
 def stores_of(order: Order, run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]]:
     """A fresh database for each set of settings that cells name, and the usual one where none
     does; all are removed in the end, but for their logs."""
-    cells = [cell for each in wanted.groups for cell in each.cells]
-    names = dict.fromkeys(cell.postgres for cell in cells)
-    levels = [order.experiment.messages(cell.complexity) for cell in cells]
+    names = dict.fromkeys(cell.postgres for cell in wanted.cells)
+    levels = [order.experiment.messages(cell.complexity) for cell in wanted.cells]
     most = max((level.queues for level in levels if level), default=0)
     found: dict[str, Store] = {}
     with ExitStack() as stack:

@@ -95,7 +95,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
     """The driver of a block: services up and proven, engines running."""
     load = order.experiment.table(EngineLoad)
     folder = run.path / "load" / f"block-{wanted.block}"
-    users = max((cell.users for group in wanted.groups for cell in group.cells), default=1)
+    users = wanted.most_users
     with ExitStack() as stack:
         host: Host | None = None
         delaying: Sequence[Host] = ()

@@ -55,8 +55,7 @@ class Bench:
 def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[FaultsDriver]:
     """The driver of a block: a fresh database, and fresh services on it."""
     table = order.experiment.table(Faults)
-    cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
-    usual = [cell for cell in cells if work_of(cell.complexity).fault != "disk-full"]
+    usual = [cell for cell in wanted.cells if work_of(cell.complexity).fault != "disk-full"]
     folder = run.program_log(wanted.block, "histories").parent
     known: AbstractContextManager[Bench | None] = nullcontext()
     if usual:

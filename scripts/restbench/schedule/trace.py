@@ -43,9 +43,7 @@ TRACE, SAMPLES = "trace.json", "database.jsonl"
 
 def opened(order: Order, run: Run, wanted: Wanted, view: View) -> AbstractContextManager[Driver]:
     """The driver of a block; with databases where its cells are of messages."""
-    cells = [cell for each in wanted.groups for cell in each.cells]
-    of_messages = any(order.experiment.messages(cell.complexity) for cell in cells)
-    if of_messages:
+    if any(order.experiment.messages(cell.complexity) for cell in wanted.cells):
         return messages.opened(TraceDriver, order, run, wanted, view)
     return under_load.opened(TraceDriver, LoadRun, order, run, wanted, view)
 

@@ -48,13 +48,12 @@ def opened(  # noqa: PLR0913, PLR0917 - what a block is, and where
 ) -> Iterator[Driver]:
     """The driver of a block, ready for its first trial; checks after its last. `run_of` makes the
     block of a kind of load that has more, `prove` looks at what only it has."""
-    users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     folder = run.path / "load" / f"block-{wanted.block}"
     cores = run.cores()
     with (
         services(order, run, wanted, view, databases=databases) as deployments,
         generator.started(
-            max(users, preparation.WARMING_USERS),
+            max(wanted.most_users, preparation.WARMING_USERS),
             folder,
             None if cores.shared else core_list(cores.load),
         ) as load,
@@ -97,8 +96,7 @@ def services(  # noqa: PLR0913, PLR0917 - what a block is, and where
         host,
         databases or {},
     )
-    cells = (cell for each in wanted.groups for cell in each.cells)
-    groups = list(dict.fromkeys(cell.service_group for cell in cells))
+    groups = list(dict.fromkeys(cell.service_group for cell in wanted.cells))
     # What starts first has some seconds more before its trials, so that must vary.
     random.Random(f"{order.experiment.seed} {wanted.block} start").shuffle(groups)  # noqa: S311
     try:
