@@ -166,6 +166,9 @@ class LoadRun(BlockRun):
             if answer.content != payload.answer("look"):
                 raise WrongAnswers(f"{name}: a wrong answer before the first trial")
 
+    def prove(self) -> None:
+        """Look at what only this kind of load has, before its first."""
+
     def before(self, cell: Cell) -> None:
         """Make ready what a load of a cell needs."""
 

@@ -18,8 +18,7 @@ from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
 from restbench.machine import namespaces, storage
 from restbench.machine.namespaces import Host
-from restbench.machine.phases import spent_on
-from restbench.schedule import preparation, under_load
+from restbench.schedule import under_load
 from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
 from restbench.schedule.pace import Planned
 from restbench.schedule.reduction import loaded
@@ -37,6 +36,13 @@ class EnginesRun(LoadRun):
     delaying: Sequence[Host] = ()
     """The hosts of services and engines, where the kernel can delay what they send; else a relay
     does."""
+
+    def prove(self) -> None:
+        """Whether the clocks of engines that others run go with ours (LoadRun)."""
+        if self.load.controller is None:
+            found = self.load.offsets_ms()
+            self.file.fact(self.block, "engine_clocks_ms", found)
+            engine_clocks.require_together(found)
 
     def url(self, cell: Cell) -> str:
         """To the service, or to the relay before it (LoadRun)."""
@@ -111,14 +117,8 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
             generator = engines.attached(load.addresses, folder, users)
         deployments = stack.enter_context(under_load.services(order, run, wanted, view, host))
         progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = EnginesRun(order, run, wanted, deployments, view, progress, load=generator)
-        here.delaying = delaying
-        with spent_on("proofs"):
-            preparation.look(here)
-            preparation.prove(here)
-            if load.hosts == "addresses":
-                here.file.fact(wanted.block, "engine_clocks_ms", found := generator.offsets_ms())
-                engine_clocks.require_together(found)
-        before = under_load.counted(here)
-        yield EnginesDriver(here, load)
-        under_load.check(here, before)
+        here = EnginesRun(
+            order, run, wanted, deployments, view, progress, load=generator, delaying=delaying
+        )
+        with under_load.proven(here):
+            yield EnginesDriver(here, load)

@@ -82,6 +82,38 @@ class MessagesRun(LoadRun):
         if (found := calls.pop(queue)).get("body") != text:
             raise WrongAnswers(f"pop: not the message that was sent: {str(found)[:200]}")
 
+    def prove(self) -> None:
+        """Describe the databases. Each technique of each service, and the strategies that hold a
+        number of connections, once a run; one that is not proven is measured all the same, and
+        said (LoadRun)."""
+        self.describe()
+        known = {(each.service, each.strategy) for each in self.run.proofs()}
+        for cell in self.cells:
+            for claim in proofs.of(cell):
+                if (cell.service, claim.name) in known:
+                    continue
+                known.add((cell.service, claim.name))
+                self.at(f"proof of {cell.service} {claim.name}")
+                service = self.running(cell).service.each()[0]
+                found = proofs.proven(claim, service, cell, self.stores[cell.postgres].database)
+                self.run.keep_proof(found)
+                says = "DOES" if found.does else "DOES NOT"
+                text = f"{cell.service} {claim.name} {says}: {found.claim}; {found.evidence}"
+                self.view.note(f"proof  {text}")
+
+    def describe(self) -> None:
+        """What the databases are, and a note on the cells of one that may lose what it answered."""
+        facts = {}
+        for name, store in self.stores.items():
+            facts[name or "usual"] = store.database.described()
+            if self.block == 1 and self.order.profile.minutes >= ASKS_DISK_FROM_MINUTES:
+                facts[name or "usual"]["fdatasync_us"] = store.database.fdatasync_us()
+            if not store.database.durable:
+                for cell in self.cells:
+                    if cell.postgres == name and cell.technique != "memory":
+                        self.note("not-durable", "a commit may be lost after its answer", cell)
+        self.file.fact(self.block, "databases", facts)
+
     def before(self, cell: Cell) -> None:
         """Each load begins with the same messages in the queues."""
         with spent_on("queues"), self._counted(cell):
@@ -231,39 +263,4 @@ def opened(
             stores = stack.enter_context(stores_of(order, run, wanted, core_list(cores.service)))
         found = {name: each.database.environment() for name, each in stores.items()}
         block = partial(MessagesRun, stores=stores)
-        yield stack.enter_context(
-            under_load.opened(kind, block, order, run, wanted, view, found, prove)
-        )
-
-
-def _describe(here: MessagesRun) -> None:
-    """What the databases are, and a note on the cells of one that may lose what it answered."""
-    facts = {}
-    for name, store in here.stores.items():
-        facts[name or "usual"] = store.database.described()
-        if here.block == 1 and here.order.profile.minutes >= ASKS_DISK_FROM_MINUTES:
-            facts[name or "usual"]["fdatasync_us"] = store.database.fdatasync_us()
-        if not store.database.durable:
-            for cell in here.cells:
-                if cell.postgres == name and cell.technique != "memory":
-                    here.note("not-durable", "a commit may be lost after its answer", cell)
-    here.file.fact(here.block, "databases", facts)
-
-
-def prove(here: MessagesRun) -> None:
-    """Describe the databases. Each technique of each service, and the strategies that hold a number
-    of connections, once a run; one that is not proven is measured all the same, and said."""
-    _describe(here)
-    known = {(each.service, each.strategy) for each in here.run.proofs()}
-    for cell in here.cells:
-        for claim in proofs.of(cell):
-            if (cell.service, claim.name) in known:
-                continue
-            known.add((cell.service, claim.name))
-            here.at(f"proof of {cell.service} {claim.name}")
-            service = here.running(cell).service.each()[0]
-            found = proofs.proven(claim, service, cell, here.stores[cell.postgres].database)
-            here.run.keep_proof(found)
-            says = "DOES" if found.does else "DOES NOT"
-            text = f"{cell.service} {claim.name} {says}: {found.claim}; {found.evidence}"
-            here.view.note(f"proof  {text}")
+        yield stack.enter_context(under_load.opened(kind, block, order, run, wanted, view, found))

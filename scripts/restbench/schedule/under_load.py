@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from restbench.drive import generator, monitor
 from restbench.experiment.cell import ServiceGroup
@@ -22,6 +22,8 @@ from restbench.schedule.deployments import Deployments, Running
 from restbench.store.store import Run
 
 R = TypeVar("R", bound=LoadRun)
+Counts: TypeAlias = dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
+"""How many requests each strategy has answered by its service's own count."""
 #: An instance of several that served less than this part of its fair share was not one of them.
 LEAST_OF_FAIR_SHARE = 0.5
 #: Requests that never reached the service, or whose answer never came, are in one count alone.
@@ -44,10 +46,9 @@ def opened(  # noqa: PLR0913, PLR0917 - what a block is, and where
     wanted: Wanted,
     view: View,
     databases: Mapping[str, Mapping[str, str]] | None = None,
-    prove: Callable[[R], None] | None = None,
 ) -> Iterator[Driver]:
     """The driver of a block, ready for its first trial; checks after its last. `run_of` makes the
-    block of a kind of load that has more, `prove` looks at what only it has."""
+    block of a kind of load that has more."""
     folder = run.path / "load" / f"block-{wanted.block}"
     cores = run.cores()
     with (
@@ -60,19 +61,32 @@ def opened(  # noqa: PLR0913, PLR0917 - what a block is, and where
     ):
         progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
         here = run_of(order, run, wanted, deployments, view, progress, load=load)
-        with spent_on("proofs"):
-            preparation.look(here)
-            preparation.prove(here)
-            if prove:
-                prove(here)
-        before = counted(here)
-        with spent_on("warm-up"):
-            preparation.warm(here)
-        driver = kind(here)
-        with spent_on("pilot"):
-            driver.pilot()
-        yield driver
-        check(here, before)
+        with proven(here):
+            with spent_on("warm-up"):
+                preparation.warm(here)
+            driver = kind(here)
+            with spent_on("pilot"):
+                driver.pilot()
+            yield driver
+
+
+@contextmanager
+def proven(here: LoadRun) -> Iterator[None]:
+    """Look at each cell and prove what it is; after the last trial look whether services counted
+    what was sent to them meanwhile, and whether they kept to their cores."""
+    with spent_on("proofs"):
+        preparation.look(here)
+        preparation.prove(here)
+        here.prove()
+    before = _counts(here)
+    yield
+    _check_counts(here, before)
+    shares = {
+        key: process.off_cores_share(running.service.pids(), running.cores.service)
+        for key, running in here.deployments.up.items()
+    }
+    found = {cell.id: share for cell in here.cells if (share := shares.get(cell.service_group))}
+    here.file.fact(here.block, "off_cores_share", found)
 
 
 @contextmanager
@@ -108,8 +122,7 @@ def services(  # noqa: PLR0913, PLR0917 - what a block is, and where
             deployments.stop()
 
 
-def counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]:
-    """How many requests each strategy has answered by its service's own count."""
+def _counts(here: LoadRun) -> Counts:
     found = {}
     for cell in here.cells:
         running = here.running(cell)
@@ -118,23 +131,7 @@ def counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, list
     return found
 
 
-def check(
-    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
-) -> None:
-    """After the last trial: did services count what was sent to them since `before`, and did they
-    keep to their cores?"""
-    _check_counts(here, before)
-    shares = {
-        key: process.off_cores_share(running.service.pids(), running.cores.service)
-        for key, running in here.deployments.up.items()
-    }
-    found = {cell.id: share for cell in here.cells if (share := shares.get(cell.service_group))}
-    here.file.fact(here.block, "off_cores_share", found)
-
-
-def _check_counts(
-    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
-) -> None:
+def _check_counts(here: LoadRun, before: Counts) -> None:
     """Whether services counted what was sent to them: it is two programs' word for one number. One
     that was started anew meanwhile began to count anew."""
     gaps: dict[str, float] = {}

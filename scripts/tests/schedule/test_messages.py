@@ -18,7 +18,6 @@ from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule import messages as schedule
 from restbench.schedule.databases import Store
 from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun
 from restbench.schedule.pace import Pace, Planned, TrialGroup
@@ -60,7 +59,7 @@ def test_databases_are_described_and_cells_of_one_that_may_lose_a_commit_are_mar
         note=lambda kind, _text, cell: noted.append((kind, cell)),
         file=SimpleNamespace(fact=lambda _block, name, value: facts.update({name: value})),
     )
-    schedule._describe(cast(MessagesRun, here))
+    MessagesRun.describe(cast(MessagesRun, here))
     told = {"version": "18.6", "fdatasync_us": 181.0}
     assert facts == {"databases": {"usual": told, off.postgres: told}}
     assert noted == [("not-durable", off)]
