@@ -38,11 +38,6 @@ class Wanted:
         """Of all groups, each once."""
         return list(dict.fromkeys(cell for each in self.groups for cell in each.cells))
 
-    @property
-    def most_users(self) -> int:
-        """What its load generator must have."""
-        return max((cell.users for cell in self.cells), default=1)
-
 
 @dataclass
 class Progress:

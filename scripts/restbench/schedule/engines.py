@@ -101,7 +101,6 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
     """The driver of a block: services up and proven, engines running."""
     load = order.experiment.table(EngineLoad)
     folder = run.path / "load" / f"block-{wanted.block}"
-    users = wanted.most_users
     with ExitStack() as stack:
         host: Host | None = None
         delaying: Sequence[Host] = ()
@@ -109,12 +108,12 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
             names = [f"gen-{number}" for number in range(1, load.count + 1)]
             hosts = stack.enter_context(namespaces.made([SERVICE, CONTROLLER, *names]))
             host = hosts[SERVICE]
-            running = engines.started([hosts[it] for it in names], hosts[CONTROLLER], folder, users)
+            running = engines.started([hosts[it] for it in names], hosts[CONTROLLER], folder)
             generator = stack.enter_context(running)
             if namespaces.can_delay(host):
                 delaying = [host, *(hosts[it] for it in names)]
         else:
-            generator = engines.attached(load.addresses, folder, users)
+            generator = engines.attached(load.addresses, folder)
         deployments = stack.enter_context(under_load.services(order, run, wanted, view, host))
         progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
         here = EnginesRun(

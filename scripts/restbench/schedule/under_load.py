@@ -54,7 +54,7 @@ def opened(  # noqa: PLR0913, PLR0917 - what a block is, and where
     with (
         services(order, run, wanted, view, databases=databases) as deployments,
         generator.started(
-            max(wanted.most_users, preparation.WARMING_USERS),
+            max(preparation.WARMING_USERS, *(cell.users for cell in wanted.cells)),
             folder,
             None if cores.shared else core_list(cores.load),
         ) as load,

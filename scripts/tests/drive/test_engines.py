@@ -179,9 +179,17 @@ def test_engines_on_real_machines_need_addresses(tmp_path: Path) -> None:
     assert experiment.parse(given, tmp_path / "own.toml").engines.number == 2  # type: ignore[union-attr]
 
 
-def test_an_engine_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentProblem, match=r"no JMeter engine at 127\.0\.0\.1:9 after 0 s"):
-        engines.attached(["127.0.0.1:9"], tmp_path, 10, wait_s=0.2)
+def test_an_engine_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "ATTACH_TIMEOUT_S", 0.2)
+    gone = pytest.raises(EnvironmentProblem, match=r"no JMeter engine at 127\.0\.0\.1:9 after 0 s")
+    with gone:
+        engines.attached(["127.0.0.1:9"], tmp_path)
+    known = engines.Engines(["127.0.0.1:9"], tmp_path)
+    known.cell("low", "http://127.0.0.1:1/matrix/serial", tmp_path)
+    with gone:
+        known.offsets_ms()
 
 
 def test_an_ordinary_user_is_told_what_namespaces_need(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +274,7 @@ def test_engines_of_one_machine_have_its_clock(tmp_path: Path) -> None:
         (tmp_path / name).write_text(member)
     with (
         namespaces.made(["control", "gen-1"]) as hosts,
-        engines.started([hosts["gen-1"]], hosts["control"], tmp_path / "load", 1) as running,
+        engines.started([hosts["gen-1"]], hosts["control"], tmp_path / "load") as running,
     ):
         assert running.offsets_ms() == {}, "no cell has been announced"
         running.cell("low", "http://127.0.0.1:9/matrix/serial", tmp_path)
@@ -279,7 +287,7 @@ def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashbo
 ) -> None:
     """Without JMeter: that its dashboard is of the merged file, and that of no other cell is."""
     profile = experiment.load(FILE).profile("smoke")
-    load = engines.Engines(["198.18.0.4", "198.18.0.5"], tmp_path / "load", 2)
+    load = engines.Engines(["198.18.0.4", "198.18.0.5"], tmp_path / "load")
     load.folder.mkdir()
     sent = two_engines(until_ms=12_000)
     monkeypatch.setattr(engines.Engines, "_samples", lambda it, *_: merged(it.samples, sent))

@@ -55,7 +55,6 @@ def warmed(
         lost={},
         requests=requests,
         at=lambda _what: None,
-        load=SimpleNamespace(users=60),
         deployments=SimpleNamespace(of=lambda _cell: None),
         order=SimpleNamespace(profile=SimpleNamespace(warm_max_s={"java": most_s})),
         view=SimpleNamespace(note=lambda _line: None),
