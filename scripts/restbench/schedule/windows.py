@@ -13,7 +13,7 @@ from restbench.drive.payload import path_of
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.records import LongWindow, Window
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import core_list
@@ -26,8 +26,6 @@ from restbench.store.writing import write_record
 WARM_SHARE = 0.5
 #: Of a fresh service the first window is preceded by so much more.
 FIRST_WARM_S = 6.0
-
-
 #: What a window takes in addition to itself, as a part of it: its warm-up and its collectors' ends.
 _BESIDE = 0.6
 
@@ -65,9 +63,7 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
     users = max(cell.users for cell in cells)
     try:
         deployments.start([cells[0].service_group])
-        running = deployments.of(cells[0])
-        if running is None:
-            raise EnvironmentProblem(deployments.lacks(cells[0]) or "its service is not up")
+        running = deployments.running(cells[0])
         cores = None if running.cores.shared else core_list(running.cores.load)
         with generator.started(users, run.path / "load" / "windows", cores) as load:
             for number, cell in enumerate(cells):
@@ -89,6 +85,8 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
                 span = Window(start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms)
                 record = LongWindow(window=span, service_pids=tuple(pids))
                 write_record(folder.window_record, record)
+    except StorageProblem:
+        raise
     except EnvironmentProblem as error:
         run.trials.note(Event(clock.now_text(), "window-failed", str(error), None, cells[0].id))
         note(f"no long windows of {cells[0].service}: {error}")

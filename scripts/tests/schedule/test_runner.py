@@ -17,7 +17,7 @@ from restbench.commands import measuring
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.schedule import block, runner
+from restbench.schedule import block, runner, windows
 from restbench.schedule.block_run import Progress, Wanted
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
@@ -115,6 +115,24 @@ def test_a_full_disk_ends_the_run_at_once(
     with pytest.raises(StorageProblem):
         runner.execute(order_of(tmp_path, 1, 1), run, View())
     assert len(attempts) == 1
+
+
+def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_ends_them(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = iter([EnvironmentProblem("not here"), StorageProblem("full")])
+
+    def start(*_of: object) -> None:
+        raise next(errors)
+
+    order = order_of(tmp_path, 1, 1)
+    order = replace(order, profile=order.profile.model_copy(update={"windows": [Where()]}))
+    run.path.mkdir(parents=True)
+    monkeypatch.setattr(windows.Deployments, "start", start)
+    windows.take(order, run, print)
+    assert [each.text for each in run.trials.events()] == ["not here"]
+    with pytest.raises(StorageProblem):
+        windows.take(order, run, print)
 
 
 def test_cells_are_in_the_first_group_that_selects_them_and_the_rest_is_one(
