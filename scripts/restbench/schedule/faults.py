@@ -17,6 +17,7 @@ from restbench.analyse import faults as promises
 from restbench.analyse import queue_checker
 from restbench.analyse.faults import Course
 from restbench.deploy.database import Database, fresh
+from restbench.deploy.service import Service
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
 from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
@@ -26,7 +27,7 @@ from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process, small_disk
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
-from restbench.schedule.deployments import Deployments
+from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
@@ -176,7 +177,6 @@ class FaultsDriver(OnceEach):
             np.int64,
         )
         seconds = (course.ended_ns - began_ns) / 1e9
-        is_same = work.fault != "kill-service"
         return Trial(
             block=here.block,
             round=planned.round,
@@ -187,7 +187,7 @@ class FaultsDriver(OnceEach):
             elapsed_us=np.sort(took_ns // 1000),
             errors=sum(each.outcome != "ok" for each in record.requests),
             wrong=report.violations,
-            service_cpu_ms=process.cpu_ms(service.pids()) - cpu_ms if is_same else None,
+            service_cpu_ms=_cpu_ms(service, cpu_ms, bench.deployments.of(cell)),
             extras=extras,
         )
 
@@ -245,3 +245,9 @@ class FaultsDriver(OnceEach):
         here.view.note(
             f"      {cell.id}  {report.sends} sends, {report.pops} pops: {verdict}{also}"
         )
+
+
+def _cpu_ms(service: Service, before_ms: float, now: Running | None) -> float | None:
+    """What a service took since; None where another one, or none, is in its place by now."""
+    is_same = now is not None and now.service is service
+    return process.cpu_ms(service.pids()) - before_ms if is_same else None
