@@ -15,7 +15,6 @@ from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import OpenLoad, Search, Tried
 from restbench.failures import EnvironmentProblem
-from restbench.machine import process
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
 from restbench.schedule.preparation import short_load
@@ -93,9 +92,7 @@ class OpenDriver:
         sent, ended = loaded(here, planned, phases.warmup_s, phases.window_s, file)
         wrong = bool((sent.records["outcome"] == WRONG).any())
         if not wrong and not running.service.alive():
-            log = running.service.log
-            log_end = f"; its log ends:\n{process.tail(log)}" if log else ""
-            raise EnvironmentProblem(f"the service died under load{log_end}")
+            raise EnvironmentProblem(running.service.ending())
         if not wrong and not (sent.records["outcome"] == CORRECT).any():
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
         elapsed_us, found = of_arrivals(sent.records, offsets, phases, limits.LATE_MS)
