@@ -158,7 +158,12 @@ def calls(
     )
     for _ in range(runs):
         began = time.perf_counter()
-        answer = service.client.send(request)
+        try:
+            answer = service.client.send(request)
+        except httpx.HTTPError as error:
+            log_end = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
+            why = f"{cell.id}: no answer: {error or type(error).__name__}{log_end}"
+            raise EnvironmentProblem(why) from error
         seconds = time.perf_counter() - began
         _require_success(answer, cell)
         yield ServedRun(answer=read_answer(answer.content, work), client_seconds=seconds)
