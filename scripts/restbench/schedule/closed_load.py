@@ -13,7 +13,6 @@ from restbench.drive.generator import CORRECT, WRONG, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import CellsFailed, EnvironmentProblem
 from restbench.machine import process
-from restbench.machine.placement import core_list
 from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
@@ -172,7 +171,6 @@ class ClosedDriver:
         service, (payload,) = here.running(cell).service, here.requests(cell).payloads.values()
         body = here.load.folder / "body.json"
         body.write_bytes(payload.body(WRK))
-        cores = here.run.cores()
         before = monitor.answered_requests(service, cell.strategy)
         try:
             found = wrk.load(
@@ -181,7 +179,7 @@ class ClosedDriver:
                 body,
                 connections=cell.users,
                 seconds=WRK_S,
-                cores=None if cores.shared else core_list(cores.load),
+                cores=here.run.cores().own_load,
                 pids=service.pids,
             )
         except CellsFailed as error:

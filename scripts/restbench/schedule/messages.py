@@ -204,7 +204,7 @@ class MessagesDriver(ClosedDriver):
         return None
 
     def _by_pgbench(self, cell: Cell, *, at_rate: bool) -> None:
-        here, cores = self.here, self.here.run.cores()
+        here = self.here
         store, level = here.stores[cell.postgres], here.level(cell)
         queues, kind = store.of(cell), cell.id if at_rate else _limit(cell)
         queues.fill(level, here.order.experiment.seed)
@@ -217,7 +217,7 @@ class MessagesDriver(ClosedDriver):
                 connections=proofs.connections(cell) if at_rate else cell.users,
                 seconds=AT_RATE_S if at_rate else PGBENCH_S,
                 per_s=self._per_s(cell) if at_rate else None,
-                cores=None if cores.shared else core_list(cores.load),
+                cores=here.run.cores().own_load,
                 folder=here.load.folder / f"pgbench-{kind}",
             )
         except EnvironmentProblem as error:

@@ -15,7 +15,6 @@ from restbench.experiment.order import Order
 from restbench.machine import process
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import core_list
 from restbench.schedule import preparation
 from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments, Running
@@ -50,13 +49,12 @@ def opened(  # noqa: PLR0913, PLR0917 - what a block is, and where
     """The driver of a block, ready for its first trial; checks after its last. `run_of` makes the
     block of a kind of load that has more."""
     folder = run.path / "load" / f"block-{wanted.block}"
-    cores = run.cores()
     with (
         services(order, run, wanted, view, databases=databases) as deployments,
         generator.started(
             max(preparation.WARMING_USERS, *(cell.users for cell in wanted.cells)),
             folder,
-            None if cores.shared else core_list(cores.load),
+            run.cores().own_load,
         ) as load,
     ):
         progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)

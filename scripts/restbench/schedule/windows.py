@@ -16,7 +16,6 @@ from restbench.experiment.records import LongWindow, Window
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import core_list
 from restbench.schedule.deployments import Deployments
 from restbench.store.store import Run
 from restbench.store.trials import Event
@@ -64,7 +63,7 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
     try:
         deployments.start([cells[0].service_group])
         running = deployments.running(cells[0])
-        cores = None if running.cores.shared else core_list(running.cores.load)
+        cores = running.cores.own_load
         with generator.started(users, run.path / "load" / "windows", cores) as load:
             for number, cell in enumerate(cells):
                 folder = run.window(cell.id)

@@ -107,7 +107,7 @@ def test_a_limit_that_is_not_found_costs_no_cell(
     notes: list[tuple[object, ...]] = []
     here = SimpleNamespace(
         order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
-        run=SimpleNamespace(cores=lambda: SimpleNamespace(shared=True)),
+        run=SimpleNamespace(cores=lambda: SimpleNamespace(own_load=None)),
         stores={"": store},
         level=lambda _: HUNDRED,
         load=SimpleNamespace(folder=tmp_path),
@@ -136,7 +136,7 @@ def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
     facts: dict[str, dict[str, dict[str, float]]] = {}
     here = SimpleNamespace(
         order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
-        run=SimpleNamespace(cores=lambda: SimpleNamespace(shared=True)),
+        run=SimpleNamespace(cores=lambda: SimpleNamespace(own_load=None)),
         stores={"": SimpleNamespace(of=lambda _: MagicMock(), database=None)},
         block=1,
         level=lambda _: HUNDRED,
