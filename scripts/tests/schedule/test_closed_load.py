@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -25,7 +26,7 @@ from restbench.store.trials import AGAIN, Event, Trial, TrialFile
 FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
 ALONE = cell("java thread-per-element medium 10")
 TABLE = cell("java thread-pool high 60")
-#: Response times in seconds, as a pilot finds them.
+#: Response times in seconds, as a pilot finds them; of other cells as of the fast one.
 RESPONSES = {FAST: 0.1, MIDDLE: 1.5, SLOW: 3.0, ALONE: 20.0, TABLE: 20.0}
 
 
@@ -82,9 +83,10 @@ def answers(elapsed_s: Sequence[float]) -> Any:
 def _loads(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(here: Block, which: Cell, _users: int, _seconds: float) -> Any:
         here.loads.append(which)
-        return answers([RESPONSES[which]] * which.users)
+        return answers([RESPONSES.get(which, RESPONSES[FAST])] * which.users)
 
     monkeypatch.setattr(closed_load, "short_load", load)
+    monkeypatch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
 
 
 def piloted(
@@ -95,12 +97,6 @@ def piloted(
     driver = ClosedDriver(cast(LoadRun, here))
     driver.pilot()
     return here, driver
-
-
-def served(**changes: Any) -> Any:
-    """A service that is up, without a front."""
-    usual = {"pids": tuple, "front_pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
-    return SimpleNamespace(service=SimpleNamespace(**(usual | changes)))
 
 
 def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
@@ -157,8 +153,7 @@ def test_a_mix_is_kept_for_a_second_as_its_large_requests_take_longer_than_the_m
     tmp_path: Path,
 ) -> None:
     """Trials of 0.1 s with one user ended while a single large request was answered."""
-    mix = cell("java serial mix 1")
-    quick = cell("java serial low 1")
+    mix, quick = cell("java serial mix 1"), cell("java serial low 1")
     RESPONSES[mix] = RESPONSES[quick] = 0.003
     _, driver = piloted(tmp_path, claimed=[quick, mix])
     assert (driver.paces[mix].keep_s, driver.paces[quick].keep_s) == (1.0, 0.1)
@@ -227,30 +222,16 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     """One that a pool replaced meanwhile was once missing from the CPU time."""
     here, driver = piloted(tmp_path, claimed=[FAST])
     processes = iter([(1, 2), (1, 3)])
-    counted: list[tuple[int, ...]] = []
-
-    def trial(*given: Any) -> Any:
-        counted.append(given[4])
-        return answers([0.1] * 10)
-
-    monkeypatch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
-    monkeypatch.setattr(
-        reduction, "reduced", lambda *_given: Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
-    )
-    monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
-    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
-    running = served(pids=lambda: next(processes))
-    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
+    asked = finds(monkeypatch, here, FAST, pids=lambda: next(processes))
     for _ in range(2):
         driver.trial(Planned(1, FAST))
-    assert counted == [(1, 2), (1, 3)]
+    assert [given[4] for given in asked] == [(1, 2), (1, 3)]
 
 
 def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     tmp_path: Path,
 ) -> None:
     other = cell("java pinned medium 10")
-    RESPONSES[other] = RESPONSES[FAST]
     elapsed = np.full(60, 1_500_000, np.int64)
     for number in (1, 2, 3):
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE])
@@ -274,13 +255,34 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     assert other not in driver.here.loads, "so it need not be warmed up either"  # type: ignore[attr-defined]
 
 
-def finds(patch: pytest.MonkeyPatch, here: Block, sent: Any, found: Trial, **service: Any) -> None:
-    """Let the next trials of a block find this, on a service like that."""
-    patch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
-    patch.setattr(reduction, "reduced", lambda *_given: found)
-    patch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: sent), raising=False)
+def trial(which: Cell, **changes: Any) -> Trial:
+    usual = Trial(1, 1, which.id, which.users, 0, 1.0, np.full(9, 1))
+    return replace(usual, **changes)
+
+
+def finds(
+    patch: pytest.MonkeyPatch,
+    here: Block,
+    found: Cell | Trial,
+    sent: Any = None,
+    **service: Any,
+) -> list[tuple[Any, ...]]:
+    """Let the next trials of a block find this, on a service that is up, without a front, or like
+    that. What the load generator is asked for."""
+    asked: list[tuple[Any, ...]] = []
+
+    def loads(*given: Any) -> Any:
+        asked.append(given)
+        return sent or answers([0.1] * 10)
+
+    usual = {"pids": tuple, "front_pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
+    running = SimpleNamespace(service=SimpleNamespace(**(usual | service)))
+    its = trial(found) if isinstance(found, Cell) else found
+    patch.setattr(reduction, "reduced", lambda *_given: its)
+    patch.setattr(here, "load", SimpleNamespace(trial=loads), raising=False)
     patch.setattr(here, "count", lambda *_given: None, raising=False)
-    patch.setattr(here, "running", lambda _cell: served(**service), raising=False)
+    patch.setattr(here, "running", lambda _cell: running, raising=False)
+    return asked
 
 
 @pytest.mark.parametrize(
@@ -291,9 +293,9 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer(
 ) -> None:
     here, driver = piloted(tmp_path, claimed=[MIDDLE])
     assert driver.paces[MIDDLE].response_s == 1.5
-    found = Trial(1, 1, MIDDLE.id, 30, 0, kept_s, np.full(in_it, 9_000_000))
+    found = trial(MIDDLE, seconds=kept_s, elapsed_us=np.full(in_it, 9_000_000))
     late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
-    finds(monkeypatch, here, late, found)
+    finds(monkeypatch, here, found, late)
     with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
         driver.trial(Planned(1, MIDDLE))
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
@@ -307,8 +309,8 @@ def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
     here, driver = piloted(tmp_path, claimed=[FAST])
     sent = answers([0.1] * 10)
     sent.records["outcome"][0] = outcome
-    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1), wrong=int(outcome == WRONG))
-    finds(monkeypatch, here, sent, found, alive=lambda: False)
+    found = trial(FAST, wrong=int(outcome == WRONG))
+    finds(monkeypatch, here, found, sent, alive=lambda: False)
     if outcome == WRONG:
         assert driver.trial(Planned(1, FAST)) == found
         return
@@ -321,31 +323,27 @@ def test_what_a_front_took_stands_next_to_what_all_took(
 ) -> None:
     """Which workers have connections is not known there: users' are the front's."""
     several = FAST.model_copy(update={"workers": 2})
-    RESPONSES[several] = RESPONSES[FAST]
     here, driver = piloted(tmp_path, claimed=[several])
     times_ms = iter([100.0, 130.0])
-    found = Trial(1, 1, several.id, 10, 0, 1.0, np.full(9, 1))
-    finds(monkeypatch, here, answers([0.1] * 10), found, front_pids=lambda: (7, 8))
+    finds(monkeypatch, here, several, front_pids=lambda: (7, 8))
     monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
     monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: [10])
-    trial = driver.trial(Planned(1, several))
-    assert trial is not None
-    assert trial.extras == {"front_cpu_ms_per_request": 3.0}
+    found = driver.trial(Planned(1, several))
+    assert found is not None
+    assert found.extras == {"front_cpu_ms_per_request": 3.0}
 
 
 def test_the_connections_of_each_worker_are_kept_of_each_trial_of_a_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     several = FAST.model_copy(update={"workers": 3})
-    RESPONSES[several] = RESPONSES[FAST]
     here, driver = piloted(tmp_path, claimed=[several])
-    found = Trial(1, 1, several.id, 10, 0, 1.0, np.full(9, 1))
-    finds(monkeypatch, here, answers([0.1] * 10), found, address=("127.0.0.1", 1))
+    finds(monkeypatch, here, several, address=("127.0.0.1", 1))
     drawn = iter([[7, 3], [10], [6, 3, 1]])
     monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: next(drawn))
     trials = [driver.trial(Planned(1, several, arm)) for arm in ("", AGAIN, "")]
     assert [each.extras["busy_workers"] for each in trials if each] == [2, 1, 3]
-    here.file.add([found])
+    here.file.add([trial(several)])
     (measured,) = measurements(here.file.trials(), [], here.file.blocks(), cores=2)[several.id]
     assert measured.connections == [[7, 3], [6, 3, 1]]
 
@@ -354,10 +352,8 @@ def test_a_trial_that_had_to_wait_for_ports_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anew = FAST.model_copy(update={"connection": "each"})
-    RESPONSES[anew] = RESPONSES[FAST]
     here, driver = piloted(tmp_path, claimed=[FAST, anew])
-    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
-    finds(monkeypatch, here, answers([0.1] * 10), found)
+    finds(monkeypatch, here, FAST)
     monkeypatch.setattr(closed_load.connections, "await_ports", lambda: True)
     noted: list[tuple[object, ...]] = []
     monkeypatch.setattr(here, "note", lambda *given: noted.append(given), raising=False)
@@ -370,14 +366,7 @@ def test_a_trial_is_as_long_as_its_pace_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, driver = piloted(tmp_path, claimed=[FAST])
-    sent, asked = answers([0.1] * 10), list[tuple[Any, ...]]()
-    finds(monkeypatch, here, sent, Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1)))
-
-    def trial(*given: Any) -> Any:
-        asked.append(given)
-        return sent
-
-    monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial))
+    asked = finds(monkeypatch, here, FAST)
     driver.trial(Planned(1, FAST))
     pace = driver.paces[FAST]
     assert asked[0][:4] == (FAST.id, FAST.users, pace.drop_s, pace.keep_s)
