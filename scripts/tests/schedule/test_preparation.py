@@ -93,7 +93,3 @@ def test_the_smallest_size_of_a_strategy_warms_it_up(monkeypatch: pytest.MonkeyP
 def test_each_workload_of_a_strategy_is_warmed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     service = Service(0.0, 0.0)
     assert warmed(monkeypatch, service, LARGE, SERIAL, LOGS) == [LOGS, SERIAL]
-
-
-def test_a_service_without_compilers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert warmed(monkeypatch, Service(0.0), SERIAL) == [SERIAL]

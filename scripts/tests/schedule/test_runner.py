@@ -32,6 +32,8 @@ UNDECIDED = SimpleNamespace(
     )
 )
 
+ONCE_MORE = "block 1: once more: JMeter is gone or silent"
+
 
 def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
@@ -85,36 +87,32 @@ def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
     assert (noted.kept, noted.lost) == (2, ("block 2",))
 
 
-def test_a_block_that_fails_is_measured_once_more_and_then_ends_the_run(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (EnvironmentProblem("JMeter is gone or silent; its log ends:\nno more"), [ONCE_MORE]),
+        (StorageProblem("full"), []),
+    ],
+)
+def test_a_block_that_fails_is_measured_once_more_and_then_ends_the_run_as_a_full_disk_does_at_once(
+    tmp_path: Path,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    error: EnvironmentProblem,
+    told: list[str],
 ) -> None:
     attempts = []
 
     def fails(*_given: object) -> None:
         attempts.append(1)
-        raise EnvironmentProblem("JMeter is gone or silent; its log ends:\nno more")
+        raise error
 
     monkeypatch.setattr(block, "measure", fails)
     view = View()
-    with pytest.raises(EnvironmentProblem):
+    with pytest.raises(type(error)):
         runner.execute(order_of(tmp_path, 1, 1), run, view)
-    assert len(attempts) == 2
-    assert "block 1: once more: JMeter is gone or silent" in view.notes
-
-
-def test_a_full_disk_ends_the_run_at_once(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    attempts = []
-
-    def fails(*_given: object) -> None:
-        attempts.append(1)
-        raise StorageProblem("full")
-
-    monkeypatch.setattr(block, "measure", fails)
-    with pytest.raises(StorageProblem):
-        runner.execute(order_of(tmp_path, 1, 1), run, View())
-    assert len(attempts) == 1
+    assert len(attempts) == 1 + len(told)
+    assert [each for each in view.notes if "once more" in each] == told
 
 
 def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_ends_them(

@@ -24,6 +24,7 @@ from restbench.schedule.pace import Planned
 from restbench.store.trials import Trial, TrialFile
 
 SERIAL, PINNED = cell("java serial low 10"), cell("java pinned low 10")
+COUNTED = (SERIAL.service_group, SERIAL.strategy)
 
 
 class Block:
@@ -32,6 +33,7 @@ class Block:
     def __init__(self, file: TrialFile) -> None:
         file.begin(1, "2026-01-01T00:00:00+00:00", {})
         self.file, self.block, self.cells = file, 1, [SERIAL, PINNED]
+        self.sent = Counter({COUNTED: 1_000})
         self.lost: dict[Cell, str] = {}
         self.notes: list[str] = []
         self.events: list[str] = []
@@ -45,6 +47,11 @@ class Block:
 
     def lose(self, which: Cell, kind: str, why: str) -> None:
         self.lost[which] = f"{kind}: {why}"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Block:
+    return Block(TrialFile(tmp_path / "trials.sqlite"))
 
 
 def trial(which: Cell, wrong: int = 0) -> Trial:
@@ -74,29 +81,25 @@ def take(here: Block, trials: Sequence[Trial | Exception], *cells: Cell) -> list
     return [each.cell for each in here.file.trials()]
 
 
-def test_rule_5_a_wrong_answer_is_the_last_of_its_cell_in_a_block(tmp_path: Path) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+def test_rule_5_a_wrong_answer_is_the_last_of_its_cell_in_a_block(here: Block) -> None:
     first = take(here, [trial(SERIAL, wrong=2), trial(PINNED)], SERIAL, PINNED)
     assert first == [SERIAL.id, PINNED.id]
     assert here.lost == {SERIAL: "wrong: 2 answers were wrong in one trial"}
     assert take(here, [trial(PINNED)], SERIAL, PINNED)[2:] == [PINNED.id], "the others go on"
 
 
-def test_a_trial_that_says_nothing_is_taken_again(tmp_path: Path) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+def test_a_trial_that_says_nothing_is_taken_again(here: Block) -> None:
     assert take(here, [EnvironmentProblem("silent"), trial(SERIAL)], SERIAL) == [SERIAL.id]
     assert here.lost == {}
 
 
-def test_a_cell_without_an_answer_twice_is_lost_and_the_others_go_on(tmp_path: Path) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+def test_a_cell_without_an_answer_twice_is_lost_and_the_others_go_on(here: Block) -> None:
     silent = EnvironmentProblem("no answer")
     assert take(here, [silent, silent, trial(PINNED)], SERIAL, PINNED) == [PINNED.id]
     assert here.lost == {SERIAL: "failed: no answer"}
 
 
-def test_a_load_generator_that_is_gone_costs_no_cell(tmp_path: Path) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+def test_a_load_generator_that_is_gone_costs_no_cell(here: Block) -> None:
     with pytest.raises(GeneratorGone):
         take(here, [GeneratorGone("JMeter is gone")], SERIAL)
     assert here.lost == {}
@@ -106,13 +109,10 @@ def test_a_load_generator_that_is_gone_costs_no_cell(tmp_path: Path) -> None:
     ("counted", "gap"), [(1_000, None), (999, None), (1_010, 10 / 1_010), (990, 10 / 990)]
 )
 def test_rule_10_both_sides_counts_differ_in_either_direction(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: int, gap: float | None
+    here: Block, monkeypatch: pytest.MonkeyPatch, counted: int, gap: float | None
 ) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (SERIAL.service_group, SERIAL.strategy)
-    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [500.0 + counted])
-    under_load._check_counts(cast(LoadRun, here), {key: (here.up, [500.0])})
+    under_load._check_counts(cast(LoadRun, here), {COUNTED: (here.up, [500.0])})
     (known,) = here.file.blocks()
     assert known.facts["count_gap"] == ({} if gap is None else {SERIAL.id: pytest.approx(gap)})
     assert len(here.notes) == (gap is not None)
@@ -122,23 +122,17 @@ def test_rule_10_both_sides_counts_differ_in_either_direction(
     ("one", "other", "is_noted"), [(500, 500, 0), (260, 740, 0), (240, 760, 1)]
 )
 def test_an_instance_that_served_less_than_half_its_fair_share_is_noted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: int, other: int, is_noted: int
+    here: Block, monkeypatch: pytest.MonkeyPatch, one: int, other: int, is_noted: int
 ) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (SERIAL.service_group, SERIAL.strategy)
-    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [7.0 + one, float(other)])
-    under_load._check_counts(cast(LoadRun, here), {key: (here.up, [7.0, 0.0])})
+    under_load._check_counts(cast(LoadRun, here), {COUNTED: (here.up, [7.0, 0.0])})
     assert here.events == ["unbalanced"] * is_noted
 
 
 def test_a_service_that_was_started_anew_began_to_count_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: Block, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (SERIAL.service_group, SERIAL.strategy)
-    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [3.0])
     earlier = cast(Running, SimpleNamespace(service=object()))
-    under_load._check_counts(cast(LoadRun, here), {key: (earlier, [500.0])})
+    under_load._check_counts(cast(LoadRun, here), {COUNTED: (earlier, [500.0])})
     assert here.file.blocks()[0].facts["count_gap"] == {}
