@@ -24,7 +24,6 @@ from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
 HUNDRED = Messages(characters=200)
-IDS = range(7, 107)
 
 
 def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
@@ -92,6 +91,24 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> Non
     assert here.progress.planned == len(planned)
 
 
+#: Of a cell whose limit is measured.
+TEN = Cell(service="java", strategy="worker-pool", complexity="200", users=10, technique="function")
+
+
+def block(folder: Path, **more: object) -> MessagesRun:
+    """As much of a block as a load by pgbench asks for."""
+    here = SimpleNamespace(
+        order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
+        run=SimpleNamespace(cores=lambda: SimpleNamespace(own_load=None)),
+        stores={"": SimpleNamespace(of=lambda _: MagicMock(), database=None)},
+        block=1,
+        level=lambda _: HUNDRED,
+        load=SimpleNamespace(folder=folder),
+        **more,
+    )
+    return cast(MessagesRun, here)
+
+
 def test_a_limit_that_is_not_found_costs_no_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,23 +116,10 @@ def test_a_limit_that_is_not_found_costs_no_cell(
         raise EnvironmentProblem("pgbench, function: too many clients")
 
     monkeypatch.setattr(pgbench, "load", refused)
-    cell = Cell(
-        service="java", strategy="worker-pool", complexity="200", users=1, technique="function"
-    )
-    queues = SimpleNamespace(fill=lambda *_: None, ids=IDS)
-    store = SimpleNamespace(of=lambda _: queues, database=None, owner=None)
     notes: list[tuple[object, ...]] = []
-    here = SimpleNamespace(
-        order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
-        run=SimpleNamespace(cores=lambda: SimpleNamespace(own_load=None)),
-        stores={"": store},
-        level=lambda _: HUNDRED,
-        load=SimpleNamespace(folder=tmp_path),
-        note=lambda *said: notes.append(said),
-    )
-    limit = Planned(1, cell, PGBENCH)
-    assert MessagesDriver(cast(MessagesRun, here)).trial(limit) is None
-    assert notes == [("no-limit", "pgbench, function: too many clients", cell)]
+    here = block(tmp_path, note=lambda *said: notes.append(said))
+    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    assert notes == [("no-limit", "pgbench, function: too many clients", TEN)]
 
 
 def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
@@ -128,35 +132,24 @@ def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
         return pgbench.Load(500.0, 1.0, 0.4, 0.3, 0.1, 0)
 
     monkeypatch.setattr(pgbench, "load", load)
-    cell = Cell(
-        service="java", strategy="worker-pool", complexity="200", users=10, technique="function"
-    )
-    other = cell.model_copy(update={"service": "python"})
+    other = TEN.model_copy(update={"service": "python"})
     tried: dict[str, tuple[int, float]] = {}
     facts: dict[str, dict[str, dict[str, float]]] = {}
-    here = SimpleNamespace(
-        order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
-        run=SimpleNamespace(cores=lambda: SimpleNamespace(own_load=None)),
-        stores={"": SimpleNamespace(of=lambda _: MagicMock(), database=None)},
-        block=1,
-        level=lambda _: HUNDRED,
-        load=SimpleNamespace(folder=tmp_path),
-        file=SimpleNamespace(
-            fact=lambda _block, name, value: facts.update({name: value}), tried=lambda: tried
-        ),
+    file = SimpleNamespace(
+        fact=lambda _block, name, value: facts.update({name: value}), tried=lambda: tried
     )
-    driver = MessagesDriver(cast(MessagesRun, here))
-    driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (cell, other)}
-    assert driver.trial(Planned(1, cell, AT_RATE)) is None
+    driver = MessagesDriver(block(tmp_path, file=file))
+    driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (TEN, other)}
+    assert driver.trial(Planned(1, TEN, AT_RATE)) is None
     assert (given["connections"], given["per_s"]) == (20, 500.0)
-    tried[cell.id] = 1, 0.01
-    assert driver.trial(Planned(1, cell, AT_RATE)) is None
+    tried[TEN.id] = 1, 0.01
+    assert driver.trial(Planned(1, TEN, AT_RATE)) is None
     assert given["per_s"] == 1000.0, "as its trials say"
-    assert [*facts["extras"]] == [cell.id]
-    assert facts["extras"][cell.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
-    assert driver.trial(Planned(1, cell, PGBENCH)) is None
+    assert [*facts["extras"]] == [TEN.id]
+    assert facts["extras"][TEN.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
+    assert driver.trial(Planned(1, TEN, PGBENCH)) is None
     assert (given["connections"], given["per_s"]) == (10, None)
-    assert [*facts["extras"]] == [cell.id, other.id]
+    assert [*facts["extras"]] == [TEN.id, other.id]
 
 
 def test_ids_of_a_techniques_queues_have_no_gaps_whatever_is_filled_first() -> None:
