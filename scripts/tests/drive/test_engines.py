@@ -21,7 +21,7 @@ from waiting import await_true
 
 from restbench import ROOT
 from restbench.drive import dashboards, engine_clocks, engines, jtl_file
-from restbench.drive.generator import CORRECT, ERROR, WRONG, Mark
+from restbench.drive.generator import CORRECT, ERROR, WRONG, Mark, Sent
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
 from restbench.experiment.cell import Cell
@@ -85,8 +85,13 @@ def two_engines(until_ms: int = 10_000) -> list[dict[str, str]]:
     return [*second, *first]
 
 
+def told(folder: Path, rows: Sequence[dict[str, str]], count: int = 2) -> Sent:
+    """What these lines say, of which five seconds are kept, one after the last engine's first."""
+    return engines.sent(merged(folder / "samples.jtl", rows), LOOKED, count, 1.0, 5.0)
+
+
 def test_what_is_kept_begins_with_the_last_engine(tmp_path: Path) -> None:
-    sent = engines.sent(merged(tmp_path / "samples.jtl", two_engines()), LOOKED, 2, 1.0, 5.0)
+    sent = told(tmp_path, two_engines())
     assert (sent.opened.nanos, sent.closed.nanos) == (1_500_000_000, 6_500_000_000)
     assert sent.opened.epoch_ms == BEGUN_MS + 1500
     assert sent.measured.size == 2 * 50
@@ -102,37 +107,27 @@ def test_an_error_and_a_wrong_answer_are_told_apart(tmp_path: Path) -> None:
     rows[0] |= {"success": "false", "responseCode": "503", "failureMessage": "not 200"}
     rows[1] |= {"success": "false", "failureMessage": "The body is not this request's"}
     rows[2] |= {"success": "false", "responseCode": "Non HTTP response code: java.net"}
-    sent = engines.sent(merged(tmp_path / "samples.jtl", rows), LOOKED, 2, 1.0, 5.0)
+    sent = told(tmp_path, rows)
     assert sent.records["outcome"][:3].tolist() == [ERROR, WRONG, ERROR]
     assert sent.records["status"][:3].tolist() == [503, 200, 0]
     assert sent.first_error == "503 not 200"
 
 
-def test_engines_whose_names_have_hyphens_are_told_apart(tmp_path: Path) -> None:
-    path = merged(
-        tmp_path / "samples.jtl",
-        [
-            sample(f"engine-{number}.engine", 1, at)
-            for number in (0, 1)
-            for at in range(0, 10_000, 100)
-        ],
-    )
-    engines.sent(path, LOOKED, 2, 1.0, 5.0)
+def test_engines_are_told_apart_by_names_with_hyphens_and_one_that_sent_nothing_is_missed(
+    tmp_path: Path,
+) -> None:
+    times = range(0, 10_000, 100)
+    rows = [sample(f"engine-{n}.engine", 1, at) for n in (0, 1) for at in times]
+    told(tmp_path, rows)
     with pytest.raises(EnvironmentProblem, match="2 of 3 engines"):
-        engines.sent(path, LOOKED, 3, 1.0, 5.0)
-
-
-def test_an_engine_that_sent_nothing_is_missed(tmp_path: Path) -> None:
-    path = merged(tmp_path / "samples.jtl", two_engines())
-    with pytest.raises(EnvironmentProblem, match="2 of 3 engines"):
-        engines.sent(path, LOOKED, 3, 1.0, 5.0)
+        told(tmp_path, rows, count=3)
 
 
 def test_an_engine_that_ended_early_voids_the_trial(tmp_path: Path) -> None:
     rows = [row for row in two_engines() if ".5:" not in row["threadName"]]
     rows += [sample("198.18.0.5", 1, at) for at in range(500, 4000, 100)]
     with pytest.raises(EnvironmentProblem, match="one ended early"):
-        engines.sent(merged(tmp_path / "samples.jtl", rows), LOOKED, 2, 1.0, 5.0)
+        told(tmp_path, rows)
 
 
 def test_a_clock_is_compared_where_a_request_and_its_answer_were_quickest() -> None:
