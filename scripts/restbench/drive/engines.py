@@ -8,6 +8,7 @@ engines belong into a network of their own.
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import threading
@@ -44,7 +45,6 @@ CONTROL_TIMEOUT_S = 90.0
 STAGGER_S = 2.0
 LOOK_S = 0.05
 _RMI = ("-Jserver.rmi.ssl.disable=true",)
-_STAGE = {f"{name};dur": at for at, name in enumerate(STAGES)}
 
 
 @dataclass
@@ -265,12 +265,8 @@ def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[An
 
 
 def _stages_ms(header: str) -> list[float]:
-    found = [float("nan")] * len(STAGES)
-    for part in header.split(","):
-        name, _, value = part.strip().partition("=")
-        if name in _STAGE:
-            found[_STAGE[name]] = float(value)
-    return found
+    told = dict(re.findall(r"(\w+);dur=([^,\s]+)", header))
+    return [float(told.get(name, "nan")) for name in STAGES]
 
 
 def _engine_of(row: Mapping[str, str]) -> str:
