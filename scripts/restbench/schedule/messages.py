@@ -9,9 +9,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from restbench.deploy.database import Database, fresh
 from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import Sent
-from restbench.drive.messages import InDatabase, InProcess
+from restbench.drive.messages import Connection, InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
@@ -24,7 +25,6 @@ from restbench.prove import messages as proofs
 from restbench.schedule import under_load
 from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.databases import Store, stores_of
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -35,6 +35,27 @@ PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
 AT_RATE, AT_RATE_S, AT_RATE_WHOLE_S = "pgbench_at_rate", 3, 5.5
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
+
+
+@dataclass
+class Store:
+    """A database of a block, with what the harness asks of it."""
+
+    database: Database
+    owner: Connection
+    watching: Connection
+    """For `resources.Meter` alone, which asks from a thread of its own."""
+    most: int
+    """Queues that a load of the run needs."""
+    queues: dict[str, InDatabase] = field(default_factory=dict)
+    """By technique."""
+
+    def of(self, cell: Cell) -> InDatabase:
+        """The queues of a cell's technique."""
+        if cell.technique not in self.queues:
+            made = InDatabase.made(self.owner, cell.technique, self.most)
+            self.queues[cell.technique] = made
+        return self.queues[cell.technique]
 
 
 @dataclass
@@ -257,10 +278,27 @@ def opened(
     view: View,
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
-    cores = run.cores()
     with ExitStack() as stack:
         with spent_on("service start"):
-            stores = stack.enter_context(stores_of(order, run, wanted, core_list(cores.service)))
+            stores = _stores(stack, order, run, wanted)
         found = {name: each.database.environment() for name, each in stores.items()}
         block = partial(MessagesRun, stores=stores)
         yield stack.enter_context(under_load.opened(kind, block, order, run, wanted, view, found))
+
+
+def _stores(stack: ExitStack, order: Order, run: Run, wanted: Wanted) -> dict[str, Store]:
+    """A fresh database for each set of settings that cells name, and the usual one where none
+    does; all are removed with the stack, but for their logs."""
+    names = dict.fromkeys(cell.postgres for cell in wanted.cells)
+    levels = [order.experiment.messages(cell.complexity) for cell in wanted.cells]
+    most = max((level.queues for level in levels if level), default=0)
+    found: dict[str, Store] = {}
+    for number, name in enumerate(names, start=1):
+        folder = run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
+        given = dict(each.split("=", 1) for each in name.split(",") if each)
+        database = Database(folder, overrides=given, cores=core_list(run.cores().service))
+        stack.enter_context(fresh(database))
+        owner = stack.enter_context(database.connect())
+        watching = stack.enter_context(database.connect("monitor"))
+        found[name] = Store(database, owner, watching, most)
+    return found

@@ -18,8 +18,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule.databases import Store
-from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun
+from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun, Store
 from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
