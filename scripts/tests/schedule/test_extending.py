@@ -16,9 +16,8 @@ pytestmark = pytest.mark.usefixtures("known_machine")
 
 
 @pytest.fixture
-def finished(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+def finished(tmp_path: Path, run: Run) -> Run:
     """Two blocks, of five minutes each (`measured`)."""
-    monkeypatch.setattr(block, "measure", measured())
     runner.execute(order_of(tmp_path, 2, 2), run, View())
     return run
 

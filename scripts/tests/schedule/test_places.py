@@ -64,7 +64,6 @@ def test_the_load_generator_has_its_own_cores_where_there_are_enough_and_the_blo
     monkeypatch.setattr(generator, "started", started)
     order = order_of(tmp_path, 1, 1)
     wanted = Wanted(1, runner.groups_of(order), 60.0)
-    run.path.mkdir(parents=True)
     with pytest.raises(EnvironmentProblem, match="no JMeter here"):
         block.measure(order, run, wanted, View())
     assert given == [PLACES[allowed][2]]

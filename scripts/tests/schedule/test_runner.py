@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -36,9 +36,8 @@ ONCE_MORE = "block 1: once more: JMeter is gone or silent"
 
 
 def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run
 ) -> None:
-    monkeypatch.setattr(block, "measure", measured())
     view = View()
     manifest = runner.execute(order_of(tmp_path, 2, 9), run, view)
     assert {each.block for each in manifest.plan} == {1, 2}
@@ -53,7 +52,6 @@ def test_while_a_claim_is_undecided_and_there_is_time_there_are_more_blocks(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, minutes: float, blocks: set[int]
 ) -> None:
     """Of 14 minutes a third would have 4, and needs 7."""
-    monkeypatch.setattr(block, "measure", measured())
     monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
     manifest = runner.execute(order_of(tmp_path, 2, 4, minutes=minutes), run, View())
     assert {each.block for each in manifest.plan} == blocks
@@ -125,7 +123,6 @@ def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_
 
     order = order_of(tmp_path, 1, 1)
     order = replace(order, profile=order.profile.model_copy(update={"windows": [Where()]}))
-    run.path.mkdir(parents=True)
     monkeypatch.setattr(windows.Deployments, "start", start)
     windows.take(order, run, print)
     assert [each.text for each in run.trials.events()] == ["not here"]
@@ -168,39 +165,31 @@ def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
     assert needed == [frozenset()] * 3 + [{"a", "b"}] * 2
 
 
+def took(run: Run, number: int, minutes: int, **facts: float) -> None:
+    """A finished block without trials."""
+    run.trials.begin(number, "2026-11-24T01:00:00+00:00", facts)
+    run.trials.finish(number, f"2026-11-24T01:{minutes:02d}:00+00:00")
+
+
 def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 4, 5, minutes=40)
-    run.path.mkdir(parents=True)
     assert runner.block_seconds(order, run, 1) == 600
-    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
-    run.trials.finish(1, "2026-11-24T01:16:00+00:00")
+    took(run, 1, minutes=16)
     assert runner.block_seconds(order, run, 2) == (2400 - 960) / 3
-    run.trials.begin(2, "2026-11-24T01:16:00+00:00", {})
-    run.trials.finish(2, "2026-11-24T01:39:00+00:00")
+    took(run, 2, minutes=23)
     assert runner.block_seconds(order, run, 3) == 300, "half of what it was to have"
     assert runner.block_seconds(order, run, 5) == 600
 
 
-def lasting(minutes: int, spare_s: float | None) -> Callable[[Order, Run, Wanted, View], None]:
-    """A block of so many minutes without trials, which could have done without some seconds."""
-
-    def measure(_order: Order, run: Run, wanted: Wanted, _view: View) -> None:
-        facts = {} if spare_s is None else {SPARE_S: spare_s}
-        run.trials.begin(wanted.block, "2026-11-24T01:00:00+00:00", facts)
-        run.trials.finish(wanted.block, f"2026-11-24T01:{minutes:02d}:00+00:00")
-
-    return measure
-
-
 @pytest.mark.parametrize(
-    ("minutes", "spare_s", "blocks", "said"),
+    ("minutes", "facts", "blocks", "said"),
     [
-        (12, 90.0, 5, ["a block takes 10.5 minutes or more, 48.0 are left: 4 more"]),
-        (13, 420.0, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
-        (13, None, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
+        (12, {SPARE_S: 90.0}, 5, ["a block takes 10.5 minutes or more, 48.0 are left: 4 more"]),
+        (13, {SPARE_S: 420.0}, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
+        (13, {}, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
         (
             14,
-            0.0,
+            {SPARE_S: 0.0},
             4,
             [
                 "a block takes 14.0 minutes or more, 46.0 are left: 3 more",
@@ -209,7 +198,7 @@ def lasting(minutes: int, spare_s: float | None) -> Callable[[Order, Run, Wanted
         ),
         (
             23,
-            60.0,
+            {SPARE_S: 60.0},
             3,
             [
                 "a block takes 22.0 minutes or more, 37.0 are left: 2 more, 7.0 minutes too late, "
@@ -224,12 +213,16 @@ def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noq
     run: Run,
     monkeypatch: pytest.MonkeyPatch,
     minutes: int,
-    spare_s: float | None,
+    facts: dict[str, float],
     blocks: int,
     said: list[str],
 ) -> None:
     """Five of twelve minutes are planned; three are the fewest."""
-    monkeypatch.setattr(block, "measure", lasting(minutes, spare_s))
+
+    def measure(_order: Order, run: Run, wanted: Wanted, _view: View) -> None:
+        took(run, wanted.block, minutes, **facts)
+
+    monkeypatch.setattr(block, "measure", measure)
     view = View()
     manifest = runner.execute(order_of(tmp_path, 5, 5, minutes=60), run, view)
     assert {each.block for each in manifest.plan} == set(range(1, blocks + 1))
@@ -253,7 +246,6 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
         yield SimpleNamespace(here=here, rounds=rounds)
 
     order = order_of(tmp_path, 1, 1)
-    run.path.mkdir(parents=True)
     monkeypatch.setitem(block.DRIVERS, order.experiment.driver, opened)
     monkeypatch.setattr(block, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     block.measure(order, run, Wanted(1, runner.groups_of(order), 60.0), View())
@@ -264,9 +256,7 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
 
 def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 5, 5, minutes=60)
-    run.path.mkdir(parents=True)
-    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {SPARE_S: 60.0})
-    run.trials.finish(1, "2026-11-24T01:23:00+00:00")
+    took(run, 1, minutes=23, **{SPARE_S: 60.0})
     assert runner.block_seconds(order, run, 2) == 22 * 60
 
 
@@ -274,7 +264,6 @@ def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> Non
     order = order_of(tmp_path, 4, 4, minutes=40)
     changed = {"windows": [Where()], "window_s": 10.0}
     order = replace(order, profile=order.profile.model_copy(update=changed))
-    run.path.mkdir(parents=True)
     assert runner.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
 
 
@@ -286,7 +275,5 @@ def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_h
     order = order_of(tmp_path, 1, 4, minutes=minutes)
     changed = {"block_minutes": 5.0, "windows": [Where()], "window_s": 10.0}
     order = replace(order, profile=order.profile.model_copy(update=changed))
-    run.path.mkdir(parents=True)
-    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
-    run.trials.finish(1, "2026-11-24T01:06:00+00:00")
+    took(run, 1, minutes=6)
     assert runner.has_time(order, run) == wanted
