@@ -154,15 +154,13 @@ class Generator:
             raise self._gone() from error
 
     def _answer(self) -> list[str]:
-        reply = b""
         try:
-            while not reply.endswith(b"\n"):
-                piece = self.connection.recv(65536)
-                if not piece:
-                    raise self._gone()
-                reply += piece
+            with self.connection.makefile("rb") as replies:
+                reply = replies.readline()
         except OSError as error:
             raise self._gone() from error
+        if not reply.endswith(b"\n"):
+            raise self._gone()
         return reply.decode().rstrip("\n").split("\t")
 
     def _gone(self) -> GeneratorGone:
