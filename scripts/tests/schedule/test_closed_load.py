@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from fixture_run import cell
+from made_blocks import block_of
 
 from restbench.analyse.estimates import measurements
 from restbench.drive.generator import CORRECT, RECORD, WRONG
@@ -18,10 +19,9 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load, reduction
-from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
-from restbench.store.trials import AGAIN, Event, Trial, TrialFile
+from restbench.store.trials import AGAIN, Trial
 
 FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
 ALONE = cell("java thread-per-element medium 10")
@@ -30,46 +30,17 @@ TABLE = cell("java thread-pool high 60")
 RESPONSES = {FAST: 0.1, MIDDLE: 1.5, SLOW: 3.0, ALONE: 20.0, TABLE: 20.0}
 
 
-class Block:
-    """As much of a block as a driver asks for; `loads` are the cells that had a short load."""
-
-    def __init__(self, file: TrialFile, number: int, groups: Sequence[TrialGroup]) -> None:
-        self.file, self.block = file, number
-        self.loads: list[Cell] = []
-        self.lost: dict[Cell, str] = {}
-        self.wanted = SimpleNamespace(groups=groups, needed=frozenset())
-        self.progress = SimpleNamespace(planned=0)
-        cores = SimpleNamespace(service=(0, 1))
-        self.deployments = SimpleNamespace(up={"java": SimpleNamespace(cores=cores)})
-        self.order = SimpleNamespace(
-            experiment=SimpleNamespace(
-                seed=1,
-                wrk=None,
-                test_ids=lambda which: ("T",) * (which == TABLE),
-                mix=lambda level: ("low", "high") if level == "mix" else (),
-                messages=lambda _: None,
-            ),
-            profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
-        )
-        file.begin(number, "2026-01-01T00:00:00+00:00", {})
-
-    @property
-    def cells(self) -> list[Cell]:
-        every = [each for group in self.wanted.groups for each in group.cells]
-        return [each for each in every if each not in self.lost]
-
-    def at(self, _where: str) -> None:
-        """Nobody looks."""
-
-    def before(self, _which: Cell) -> None:
-        """Nothing is needed."""
-
-    def after(self, _which: Cell, _sent: Any, found: Trial) -> Trial:
-        return found
-
-    def lose(self, which: Cell, kind: str, why: str) -> None:
-        self.lost[which] = why
-        self.file.note(Event("now", kind, why, self.block, which.id))
+def order() -> Any:
+    return SimpleNamespace(
+        experiment=SimpleNamespace(
+            seed=1,
+            wrk=None,
+            test_ids=lambda which: ("T",) * (which == TABLE),
+            mix=lambda level: ("low", "high") if level == "mix" else (),
+            messages=lambda _: None,
+        ),
+        profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
+    )
 
 
 def answers(elapsed_s: Sequence[float]) -> Any:
@@ -80,23 +51,32 @@ def answers(elapsed_s: Sequence[float]) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(here: Block, which: Cell, _users: int, _seconds: float) -> Any:
-        here.loads.append(which)
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
+    """The cells that had a short load."""
+    found: list[Cell] = []
+
+    def load(_here: object, which: Cell, _users: int, _seconds: float) -> Any:
+        found.append(which)
         return answers([RESPONSES.get(which, RESPONSES[FAST])] * which.users)
 
     monkeypatch.setattr(closed_load, "short_load", load)
     monkeypatch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
+    return found
 
 
 def piloted(
     path: Path, number: int = 1, claimed: Sequence[Cell] = (), rest: Sequence[Cell] = ()
-) -> tuple[Block, ClosedDriver]:
-    groups = [TrialGroup("claims", tuple(claimed)), TrialGroup("rest", tuple(rest), compared=False)]
-    here = Block(TrialFile(path / "trials.sqlite"), number, groups)
-    driver = ClosedDriver(cast(LoadRun, here))
+) -> tuple[Any, ClosedDriver]:
+    groups = TrialGroup("claims", tuple(claimed)), TrialGroup("rest", tuple(rest), compared=False)
+    java = SimpleNamespace(cores=SimpleNamespace(service=(0, 1)))
+    up = SimpleNamespace(up={"java": java})
+    driver = ClosedDriver(block_of(path, order(), groups, number, up=up))
     driver.pilot()
-    return here, driver
+    return driver.here, driver
+
+
+def needs(here: Any, *ids: str) -> None:
+    here.wanted = replace(here.wanted, needed=frozenset(ids))
 
 
 def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
@@ -107,9 +87,11 @@ def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
     return found
 
 
-def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(tmp_path: Path) -> None:
-    here, driver = piloted(tmp_path, claimed=[SLOW, MIDDLE, FAST])
-    assert here.loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
+def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(
+    tmp_path: Path, loads: list[Cell]
+) -> None:
+    _, driver = piloted(tmp_path, claimed=[SLOW, MIDDLE, FAST])
+    assert loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
     assert driver.paces[SLOW].response_s == pytest.approx(3.0)
     assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
 
@@ -169,10 +151,11 @@ def test_where_one_request_waits_for_another_the_first_wave_tells_what_a_user_wa
     assert driver.paces[MIDDLE].response_s == pytest.approx(0.6)
 
 
-def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path) -> None:
+def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path, loads: list[Cell]) -> None:
     piloted(tmp_path, claimed=[FAST, MIDDLE], rest=[ALONE])
-    here, driver = piloted(tmp_path, 2, claimed=[FAST, MIDDLE], rest=[ALONE])
-    assert here.loads == [FAST], "only what is quick is warmed up again"
+    loads.clear()
+    _, driver = piloted(tmp_path, 2, claimed=[FAST, MIDDLE], rest=[ALONE])
+    assert loads == [FAST], "only what is quick is warmed up again"
     assert driver.paces[MIDDLE].response_s == 1.5
 
 
@@ -196,7 +179,7 @@ def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or
     for number, expected in ((1, 1), (2, None), (3, None), (4, 1), (5, 1), (6, None)):
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
         here.order.profile.blocks = planned
-        here.wanted.needed = frozenset(needed if number > 3 else ())
+        needs(here, *(needed if number > 3 else ()))
         assert taken(driver, 60.0).get(SLOW) == expected, number
         if expected:
             here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])
@@ -229,7 +212,7 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
 
 
 def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
-    tmp_path: Path,
+    tmp_path: Path, loads: list[Cell]
 ) -> None:
     other = cell("java pinned medium 10")
     elapsed = np.full(60, 1_500_000, np.int64)
@@ -238,21 +221,21 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
         here.file.add([Trial(number, 1, MIDDLE.id, 30, 0, 3.0, elapsed)])
     here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE])
     here.order.profile.blocks = 5
-    driver.here.wanted.groups.append(TrialGroup("others", (other,)))  # type: ignore[attr-defined]
+    here.wanted.groups.append(TrialGroup("others", (other,)))
     driver.pilot()
     alike = taken(driver, 200.0)
     assert alike[FAST] == pytest.approx(alike[other], rel=0.2) and alike[MIDDLE] == 1
-    driver.here.wanted.needed = frozenset({FAST.id})  # type: ignore[misc]
+    needs(here, FAST.id)
     focused = taken(driver, 200.0)
     assert MIDDLE not in focused, "slow, has its interval, and nobody needs it"
     assert focused[other] == 1
     assert focused[FAST] > 1.8 * alike[FAST]
     for number in (1, 2, 3, 4, 5):
         here.file.add([Trial(number, 2, other.id, 10, 0, 3.0, elapsed)])
-    driver.here.loads.clear()  # type: ignore[attr-defined]
+    loads.clear()
     driver.pilot()
     assert other not in taken(driver, 200.0), "quick, and measured in five blocks"
-    assert other not in driver.here.loads, "so it need not be warmed up either"  # type: ignore[attr-defined]
+    assert other not in loads, "so it need not be warmed up either"
 
 
 def trial(which: Cell, **changes: Any) -> Trial:
@@ -262,7 +245,7 @@ def trial(which: Cell, **changes: Any) -> Trial:
 
 def finds(
     patch: pytest.MonkeyPatch,
-    here: Block,
+    here: Any,
     found: Cell | Trial,
     sent: Any = None,
     **service: Any,
@@ -279,9 +262,8 @@ def finds(
     running = SimpleNamespace(service=SimpleNamespace(**(usual | service)))
     its = trial(found) if isinstance(found, Cell) else found
     patch.setattr(reduction, "reduced", lambda *_given: its)
-    patch.setattr(here, "load", SimpleNamespace(trial=loads), raising=False)
-    patch.setattr(here, "count", lambda *_given: None, raising=False)
-    patch.setattr(here, "running", lambda _cell: running, raising=False)
+    here.load.trial = loads
+    patch.setattr(here, "running", lambda _cell: running)
     return asked
 
 
@@ -355,11 +337,11 @@ def test_a_trial_that_had_to_wait_for_ports_says_so(
     here, driver = piloted(tmp_path, claimed=[FAST, anew])
     finds(monkeypatch, here, FAST)
     monkeypatch.setattr(closed_load.connections, "await_ports", lambda: True)
-    noted: list[tuple[object, ...]] = []
-    monkeypatch.setattr(here, "note", lambda *given: noted.append(given), raising=False)
     for each in (FAST, anew):
         driver.trial(Planned(1, each))
-    assert noted == [("ports-awaited", "over 20000 ports waited", anew)]
+    (event,) = here.file.events()
+    assert (event.kind, event.cell) == ("ports-awaited", anew.id)
+    assert event.text == "over 20000 ports waited"
 
 
 def test_a_trial_is_as_long_as_its_pace_says(

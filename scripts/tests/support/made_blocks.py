@@ -1,16 +1,19 @@
-"""Runs whose blocks are made up at once instead of measured."""
+"""Runs whose blocks are made up at once instead of measured, and blocks without services."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from stub_bench import Bench
 
 from restbench.commands import measuring
 from restbench.experiment.order import Order
-from restbench.schedule.block_run import Progress, Wanted
+from restbench.schedule.block_run import LoadRun, Progress, Wanted
+from restbench.schedule.pace import TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
@@ -44,6 +47,21 @@ def order_of(tmp_path: Path, blocks: int, most: int, minutes: float = 60.0) -> O
     path.write_text(path.read_text().replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
     path.with_name("held.toml").write_text(CLAIMS)
     return measuring.order_for(str(path), "p", "", [])
+
+
+def block_of(  # noqa: PLR0917 - what a block is
+    folder: Path,
+    order: Any,
+    groups: Iterable[TrialGroup],
+    number: int = 1,
+    needed: Iterable[str] = (),
+    up: Any = None,
+) -> LoadRun:
+    """One that has begun; `up` are its deployments, if it has any."""
+    run, wanted = Run(folder), Wanted(number, [*groups], 1.0, frozenset(needed))
+    run.trials.begin(number, "2026-11-24T01:00:00+00:00", {})
+    load: Any = SimpleNamespace()
+    return LoadRun(order, run, wanted, up, View(), Progress(number), load=load)
 
 
 def measured(per_s: int = 100) -> Callable[[Order, Run, Wanted, View], None]:
