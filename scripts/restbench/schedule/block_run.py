@@ -3,6 +3,7 @@ under load, its generator."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +26,11 @@ from restbench.store.trials import Event, Trial, TrialFile
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a block is to measure, and in what time."""
+    """What a block is to measure, into which run, and in what time."""
 
+    order: Order
+    run: Run
+    view: View
     block: int
     groups: Sequence[TrialGroup]
     seconds: float
@@ -37,6 +41,10 @@ class Wanted:
     def cells(self) -> list[Cell]:
         """Of all groups, each once."""
         return list(dict.fromkeys(cell for each in self.groups for cell in each.cells))
+
+    def begun(self) -> Progress:
+        """What it is at when it begins now."""
+        return Progress(self.block, until=time.monotonic() + self.seconds)
 
 
 @dataclass
@@ -69,14 +77,30 @@ class View(Protocol):
 class BlockRun:
     """A block that is being measured."""
 
-    order: Order
-    run: Run
     wanted: Wanted
     deployments: Deployments
-    view: View
-    progress: Progress
+    progress: Progress = field(init=False)
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""
+
+    def __post_init__(self) -> None:
+        """It begins now."""
+        self.progress = self.wanted.begun()
+
+    @property
+    def order(self) -> Order:
+        """What the run was asked for."""
+        return self.wanted.order
+
+    @property
+    def run(self) -> Run:
+        """Where all that is found is kept."""
+        return self.wanted.run
+
+    @property
+    def view(self) -> View:
+        """What shows how it goes on."""
+        return self.wanted.view
 
     @property
     def block(self) -> int:

@@ -20,15 +20,13 @@ from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell
-from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, process
 from restbench.machine.placement import allowed_cores, core_list
-from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.schedule.block_run import BlockRun, Wanted
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: The kernel counts CPU time in steps of 10 ms: of less a batch says nothing.
@@ -38,11 +36,12 @@ SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[CallsDriver]:
+def opened(wanted: Wanted) -> Iterator[CallsDriver]:
     """The driver of a block: a fresh service, and a fresh client for each transport."""
-    table = order.experiment.table(Calls)
-    deployments = Deployments(run, wanted.block, order.experiment.settings)
-    here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+    experiment, run = wanted.order.experiment, wanted.run
+    table = experiment.table(Calls)
+    deployments = Deployments(run, wanted.block, experiment.settings)
+    here = BlockRun(wanted, deployments)
     works = [work_of(cell.complexity) for cell in here.cells]
     cores = run.cores().load
     with ExitStack() as started:

@@ -14,15 +14,13 @@ from restbench.drive import engine_clocks, engines
 from restbench.drive.engines import Engines
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import EngineLoad
-from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
 from restbench.machine import namespaces, storage
 from restbench.machine.namespaces import Host
 from restbench.schedule import under_load
-from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.pace import Planned
 from restbench.schedule.reduction import loaded
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 SERVICE, CONTROLLER = "service", "control"
@@ -97,10 +95,10 @@ class EnginesDriver:
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Driver]:
+def opened(wanted: Wanted) -> Iterator[Driver]:
     """The driver of a block: services up and proven, engines running."""
-    load = order.experiment.table(EngineLoad)
-    folder = run.path / "load" / f"block-{wanted.block}"
+    load = wanted.order.experiment.table(EngineLoad)
+    folder = wanted.run.path / "load" / f"block-{wanted.block}"
     with ExitStack() as stack:
         host: Host | None = None
         delaying: Sequence[Host] = ()
@@ -114,10 +112,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
                 delaying = [host, *(hosts[it] for it in names)]
         else:
             generator = engines.attached(load.addresses, folder)
-        deployments = stack.enter_context(under_load.services(order, run, wanted, view, host))
-        progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = EnginesRun(
-            order, run, wanted, deployments, view, progress, load=generator, delaying=delaying
-        )
+        deployments = stack.enter_context(under_load.services(wanted, host))
+        here = EnginesRun(wanted, deployments, load=generator, delaying=delaying)
         with under_load.proven(here):
             yield EnginesDriver(here, load)

@@ -23,14 +23,12 @@ from restbench.drive.history import Clients, Record
 from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
 from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
-from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process, small_disk
-from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.schedule.block_run import BlockRun, Wanted
 from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: Of the small disk: a cluster has 40 MiB of files, and some WAL.
@@ -53,36 +51,31 @@ class Bench:
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[FaultsDriver]:
+def opened(wanted: Wanted) -> Iterator[FaultsDriver]:
     """The driver of a block: a fresh database, and fresh services on it."""
-    table = order.experiment.table(Faults)
+    table = wanted.order.experiment.table(Faults)
     usual = [cell for cell in wanted.cells if work_of(cell.complexity).fault != "disk-full"]
-    folder = run.program_log(wanted.block, "histories").parent
+    folder = wanted.run.program_log(wanted.block, "histories").parent
     known: AbstractContextManager[Bench | None] = nullcontext()
     if usual:
-        known = _bench(order, run, wanted.block, folder / "database", usual)
+        known = _bench(wanted, folder / "database", usual)
     with known as bench:
-        deployments = bench.deployments if bench else Deployments(run, wanted.block)
-        here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+        deployments = bench.deployments if bench else Deployments(wanted.run, wanted.block)
+        here = BlockRun(wanted, deployments)
         if bench:
             here.file.fact(here.block, "databases", {"usual": bench.database.described()})
         yield FaultsDriver(here, table, folder, bench)
 
 
 @contextmanager
-def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
-    order: Order,
-    run: Run,
-    block: int,
-    folder: Path,
-    cells: Sequence[Cell],
-    disk: Path | None = None,
+def _bench(
+    wanted: Wanted, folder: Path, cells: Sequence[Cell], disk: Path | None = None
 ) -> Iterator[Bench]:
     with fresh(Database(folder, overrides=ON_DISK if disk else {})) as database:
         deployments = Deployments(
-            run,
-            block,
-            order.experiment.settings,
+            wanted.run,
+            wanted.block,
+            wanted.order.experiment.settings,
             databases={"": database.environment() | (ROOM if disk else {})},
             usual_ports=disk is None,
         )
@@ -125,10 +118,9 @@ class FaultsDriver(OnceEach):
                 raise TypeError("a block without its database")
             yield self.usual
             return
-        here = self.here
         with (
             small_disk.mounted(DISK_MIB) as disk,
-            _bench(here.order, here.run, here.block, disk / "cluster", [cell], disk) as bench,
+            _bench(self.here.wanted, disk / "cluster", [cell], disk) as bench,
         ):
             yield bench
 

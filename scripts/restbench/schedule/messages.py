@@ -16,17 +16,15 @@ from restbench.drive.messages import Connection, InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
-from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import core_list
 from restbench.observe import resources
 from restbench.prove import messages as proofs
 from restbench.schedule import under_load
-from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import Planned
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
@@ -271,32 +269,28 @@ def _limit(cell: Cell) -> str:
 
 @contextmanager
 def opened(
-    kind: Callable[[MessagesRun], under_load.LoadDriver],
-    order: Order,
-    run: Run,
-    wanted: Wanted,
-    view: View,
+    kind: Callable[[MessagesRun], under_load.LoadDriver], wanted: Wanted
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
     with ExitStack() as stack:
         with spent_on("service start"):
-            stores = _stores(stack, order, run, wanted)
+            stores = _stores(stack, wanted)
         found = {name: each.database.environment() for name, each in stores.items()}
         block = partial(MessagesRun, stores=stores)
-        yield stack.enter_context(under_load.opened(kind, block, order, run, wanted, view, found))
+        yield stack.enter_context(under_load.opened(kind, block, wanted, found))
 
 
-def _stores(stack: ExitStack, order: Order, run: Run, wanted: Wanted) -> dict[str, Store]:
+def _stores(stack: ExitStack, wanted: Wanted) -> dict[str, Store]:
     """A fresh database for each set of settings that cells name, and the usual one where none
     does; all are removed with the stack, but for their logs."""
     names = dict.fromkeys(cell.postgres for cell in wanted.cells)
-    levels = [order.experiment.messages(cell.complexity) for cell in wanted.cells]
+    levels = [wanted.order.experiment.messages(cell.complexity) for cell in wanted.cells]
     most = max((level.queues for level in levels if level), default=0)
-    found: dict[str, Store] = {}
+    cores, found = core_list(wanted.run.cores().service), dict[str, Store]()
     for number, name in enumerate(names, start=1):
-        folder = run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
+        folder = wanted.run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
         given = dict(each.split("=", 1) for each in name.split(",") if each)
-        database = Database(folder, overrides=given, cores=core_list(run.cores().service))
+        database = Database(folder, overrides=given, cores=cores)
         stack.enter_context(fresh(database))
         owner = stack.enter_context(database.connect())
         watching = stack.enter_context(database.connect("monitor"))

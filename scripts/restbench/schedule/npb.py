@@ -22,7 +22,6 @@ from restbench.drive.npb_clients import NpbClients
 from restbench.drive.npb_runs import KernelRun, Program, Refused, ServedRun
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
-from restbench.experiment.order import Order
 from restbench.failures import (
     BadConfiguration,
     EnvironmentProblem,
@@ -32,11 +31,10 @@ from restbench.failures import (
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
 from restbench.machine.placement import core_list
-from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.schedule.block_run import BlockRun, Wanted
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 
@@ -52,11 +50,12 @@ class Served:
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDriver]:
+def opened(wanted: Wanted) -> Iterator[NpbDriver]:
     """The driver of a block; no service is left running behind it."""
-    table = order.experiment.table(Npb)
-    deployments = Deployments(run, wanted.block, order.experiment.settings)
-    here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+    experiment, run = wanted.order.experiment, wanted.run
+    table = experiment.table(Npb)
+    deployments = Deployments(run, wanted.block, experiment.settings)
+    here = BlockRun(wanted, deployments)
     with ExitStack() as started:
         started.callback(deployments.stop)
         clients = None

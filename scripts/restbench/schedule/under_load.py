@@ -4,21 +4,18 @@ what is checked after the last."""
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias, TypeVar
 
 from restbench.drive import generator, monitor
 from restbench.experiment.cell import ServiceGroup
-from restbench.experiment.order import Order
 from restbench.machine import process
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
 from restbench.schedule import preparation
-from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.deployments import Deployments, Running
-from restbench.store.store import Run
 
 R = TypeVar("R", bound=LoadRun)
 Counts: TypeAlias = dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
@@ -37,28 +34,24 @@ class LoadDriver(Driver, Protocol):
 
 
 @contextmanager
-def opened(  # noqa: PLR0913, PLR0917 - what a block is, and where
+def opened(
     kind: Callable[[R], LoadDriver],
     run_of: Callable[..., R],
-    order: Order,
-    run: Run,
     wanted: Wanted,
-    view: View,
     databases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[Driver]:
     """The driver of a block, ready for its first trial; checks after its last. `run_of` makes the
     block of a kind of load that has more."""
-    folder = run.path / "load" / f"block-{wanted.block}"
+    folder = wanted.run.path / "load" / f"block-{wanted.block}"
     with (
-        services(order, run, wanted, view, databases=databases) as deployments,
+        services(wanted, databases=databases) as deployments,
         generator.started(
             max(preparation.WARMING_USERS, *(cell.users for cell in wanted.cells)),
             folder,
-            run.cores().own_load,
+            wanted.run.cores().own_load,
         ) as load,
     ):
-        progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = run_of(order, run, wanted, deployments, view, progress, load=load)
+        here = run_of(wanted, deployments, load=load)
         with proven(here):
             with spent_on("warm-up"):
                 preparation.warm(here)
@@ -88,19 +81,17 @@ def proven(here: LoadRun) -> Iterator[None]:
 
 
 @contextmanager
-def services(  # noqa: PLR0913, PLR0917 - what a block is, and where
-    order: Order,
-    run: Run,
+def services(
     wanted: Wanted,
-    view: View,
     host: Host | None = None,
     databases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[Deployments]:
     """All that a block's cells need, up as long as the context lasts; on another host where one is
     given, with their `databases` where they have any."""
-    view.show(Progress(wanted.block, until=time.monotonic() + wanted.seconds))
+    order = wanted.order
+    wanted.view.show(wanted.begun())
     deployments = Deployments(
-        run,
+        wanted.run,
         wanted.block,
         order.experiment.settings,
         order.attached,

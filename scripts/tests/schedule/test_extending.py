@@ -67,7 +67,7 @@ def test_killed_while_it_was_extended_it_can_be_extended_again(
     with pytest.raises(KeyboardInterrupt):
         runner.execute(resuming.order_to_extend(finished, 5), finished, View())
     assert finished.manifest().status == "interrupted"
-    monkeypatch.setattr(block, "measure", measured())
+    monkeypatch.setattr(block, "measure", measured)
     manifest = runner.execute(resuming.order_to_extend(finished, 5), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3}
     assert [each.how for each in finished.interruptions()] == ["extended", "interrupted"]

@@ -14,7 +14,6 @@ from made_blocks import View, measured, order_of
 from stub_bench import Bench
 
 from restbench.commands import measuring
-from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import block, runner, windows
@@ -62,11 +61,11 @@ def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
 ) -> None:
     order = order_of(tmp_path, 3, 3)
 
-    def dies_in_the_second(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+    def dies_in_the_second(wanted: Wanted) -> None:
         if wanted.block == 2:
             run.trials.begin(2, "now", {})
             raise KeyboardInterrupt
-        measured()(order, run, wanted, view)
+        measured(wanted)
 
     monkeypatch.setattr(block, "measure", dies_in_the_second)
     with pytest.raises(KeyboardInterrupt):
@@ -75,7 +74,7 @@ def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
     first = run.trials.trials()
     numbers = []
     monkeypatch.setattr(
-        block, "measure", lambda *given: (numbers.append(given[2].block), measured()(*given))
+        block, "measure", lambda wanted: (numbers.append(wanted.block), measured(wanted))
     )
     view = View()
     assert runner.execute(order, run, view).status == "complete"
@@ -155,9 +154,9 @@ def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
 ) -> None:
     needed = []
 
-    def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+    def measure(wanted: Wanted) -> None:
         needed.append(wanted.needed)
-        measured()(order, run, wanted, view)
+        measured(wanted)
 
     monkeypatch.setattr(block, "measure", measure)
     monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
@@ -219,7 +218,7 @@ def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noq
 ) -> None:
     """Five of twelve minutes are planned; three are the fewest."""
 
-    def measure(_order: Order, run: Run, wanted: Wanted, _view: View) -> None:
+    def measure(wanted: Wanted) -> None:
         took(run, wanted.block, minutes, **facts)
 
     monkeypatch.setattr(block, "measure", measure)
@@ -248,7 +247,7 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
     order = order_of(tmp_path, 1, 1)
     monkeypatch.setitem(block.DRIVERS, order.experiment.driver, opened)
     monkeypatch.setattr(block, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
-    block.measure(order, run, Wanted(1, runner.groups_of(order), 60.0), View())
+    block.measure(Wanted(order, run, View(), 1, runner.groups_of(order), 60.0))
     (kept,) = run.trials.blocks()
     assert kept.facts[SPARE_S] == 40.0 * spare_part
     assert kept.least_s == (kept.seconds or 0.0) - 40.0 * spare_part

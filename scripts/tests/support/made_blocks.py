@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,20 +58,17 @@ def block_of(  # noqa: PLR0917 - what a block is
     up: Any = None,
 ) -> LoadRun:
     """One that has begun; `up` are its deployments, if it has any."""
-    run, wanted = Run(folder), Wanted(number, [*groups], 1.0, frozenset(needed))
-    run.trials.begin(number, "2026-11-24T01:00:00+00:00", {})
+    wanted = Wanted(order, Run(folder), View(), number, [*groups], 1.0, frozenset(needed))
+    wanted.run.trials.begin(number, "2026-11-24T01:00:00+00:00", {})
     load: Any = SimpleNamespace()
-    return LoadRun(order, run, wanted, up, View(), Progress(number), load=load)
+    return LoadRun(wanted, up, load=load)
 
 
-def measured(per_s: int = 100) -> Callable[[Order, Run, Wanted, View], None]:
+def measured(wanted: Wanted) -> None:
     """A block that has a trial of each cell."""
-
-    def measure(order: Order, run: Run, wanted: Wanted, _view: View) -> None:
-        run.trials.begin(wanted.block, "2026-11-24T01:00:00+00:00", {})
-        elapsed = np.full(per_s, 5_000, dtype=np.int64)
-        cells = dict.fromkeys(each.cell for each in order.plan)
-        run.trials.add(Trial(wanted.block, 1, each.id, 2, 0, 1.0, elapsed) for each in cells)
-        run.trials.finish(wanted.block, "2026-11-24T01:05:00+00:00")
-
-    return measure
+    trials, number = wanted.run.trials, wanted.block
+    trials.begin(number, "2026-11-24T01:00:00+00:00", {})
+    elapsed = np.full(100, 5_000, dtype=np.int64)
+    cells = dict.fromkeys(each.cell for each in wanted.order.plan)
+    trials.add(Trial(number, 1, each.id, 2, 0, 1.0, elapsed) for each in cells)
+    trials.finish(number, "2026-11-24T01:05:00+00:00")
