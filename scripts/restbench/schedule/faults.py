@@ -104,12 +104,10 @@ class FaultsDriver(OnceEach):
             return self._trial(planned, bench)
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on a fresh service if that has ended (OnceEach)."""
-        if (lost := super().again(cell, why)) is None:
-            if self.usual and not self.usual.database.alive():
-                self.usual.database.restart()
-            self._renew_if_dead(self.here.deployments, cell)
-        return lost
+        """On a database that works (OnceEach)."""
+        if self.usual and not self.usual.database.alive():
+            self.usual.database.restart()
+        return super().again(cell, why)
 
     @contextmanager
     def _bench_of(self, cell: Cell) -> Iterator[Bench]:
@@ -147,7 +145,7 @@ class FaultsDriver(OnceEach):
         began_ns, cpu_ms = time.monotonic_ns(), process.cpu_ms(service.pids())
         course = self._under_load(clients, record, bench, cell, work)
         died = not bench.deployments.running(cell).service.alive()
-        self._renew_if_dead(bench.deployments, cell)
+        self.renew_if_dead(bench.deployments, cell)
         history.drain(clients, self._way(bench, cell), record)
         with bench.database.connect() as database:
             left = history.left(database, clients)
@@ -212,12 +210,6 @@ class FaultsDriver(OnceEach):
             return running.service.address
 
         return RestQueues(place, cell.strategy)
-
-    def _renew_if_dead(self, deployments: Deployments, cell: Cell) -> None:
-        running = deployments.of(cell)
-        if running is not None and not running.service.alive():
-            self.here.note("restarted", running.service.ending(), cell)
-            deployments.renew(cell)
 
     def _say(
         self,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from restbench.experiment.cell import Cell
 from restbench.failures import in_short
 from restbench.schedule.block_run import BlockRun
+from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import Planned
 
 
@@ -39,10 +40,19 @@ class OnceEach:
                 here.lose(cell, "not-measured", "the block had no time for it")
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """None the first time that a cell's trial said nothing, which is noted; else the reason."""
+        """None the first time that a cell's trial said nothing, which is noted, and a service that
+        has ended is started anew; else the reason."""
         if cell in self._retried:
             return why
         self._retried.add(cell)
         self.here.note("retried", why, cell)
         self.here.view.note(f"{cell.id}: once more: {in_short(why)}")
+        self.renew_if_dead(self.here.deployments, cell)
         return None
+
+    def renew_if_dead(self, deployments: Deployments, cell: Cell) -> None:
+        """Have a fresh service in the place of one that has ended."""
+        running = deployments.of(cell)
+        if running is not None and not running.service.alive():
+            self.here.note("restarted", running.service.ending(), cell)
+            deployments.renew(cell)

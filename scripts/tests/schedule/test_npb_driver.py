@@ -80,8 +80,15 @@ def test_what_undecided_claims_need_comes_first_and_has_the_time_that_is_left(
 
 
 def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: Path) -> None:
+    renewed: list[Cell] = []
     found = driver(tmp_path, 1)
+    ended = SimpleNamespace(alive=lambda: False, ending=lambda: "exit code 3")
+    found.here.deployments = SimpleNamespace(  # type: ignore[assignment]
+        of=lambda _cell: SimpleNamespace(service=ended), renew=renewed.append
+    )
     assert found.again(CELLS[0], "it died") is None
     assert found.again(CELLS[0], "it died again") == "it died again"
-    (event,) = found.here.file.events()
-    assert (event.kind, event.text, event.cell) == ("retried", "it died", CELLS[0].id)
+    events = [(each.kind, each.text, each.cell) for each in found.here.file.events()]
+    name = CELLS[0].id
+    assert events == [("retried", "it died", name), ("restarted", "exit code 3", name)]
+    assert renewed == [CELLS[0]]
