@@ -16,6 +16,7 @@ from restbench.drive.generator import Generator, Sent
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
+from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers, in_short
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, Running
@@ -187,6 +188,12 @@ class LoadRun(BlockRun):
 
     def prove(self) -> None:
         """Look at what only this kind of load has, before its first."""
+
+    def keep_proof(self, found: Proof, of: str) -> None:
+        """Keep and tell what a service was seen to do."""
+        self.run.keep_proof(found)
+        says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
+        self.view.note(f"proof  {of} {says}: {found.claim}; {found.evidence}")
 
     def before(self, cell: Cell) -> None:
         """Make ready what a load of a cell needs."""

@@ -115,10 +115,7 @@ class MessagesRun(LoadRun):
                 self.at(f"proof of {cell.service} {claim.name}")
                 service = self.running(cell).service.each()[0]
                 found = proofs.proven(claim, service, cell, self.stores[cell.postgres].database)
-                self.run.keep_proof(found)
-                says = "DOES" if found.does else "DOES NOT"
-                text = f"{cell.service} {claim.name} {says}: {found.claim}; {found.evidence}"
-                self.view.note(f"proof  {text}")
+                self.keep_proof(found, f"{cell.service} {claim.name}")
 
     def describe(self) -> None:
         """What the databases are, and a note on the cells of one that may lose what it answered."""

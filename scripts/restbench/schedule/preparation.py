@@ -78,10 +78,8 @@ def prove(here: LoadRun) -> None:
                 if other.proof_key == key:
                     here.lose(other, "failed", found)
             continue
-        here.run.keep_proof(found)
-        says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
         name = f"{cell.service} {cell.strategy} ({', '.join([cell.placement, *cell.unusual])})"
-        here.view.note(f"proof  {name} {says}: {found.claim}; {found.evidence}")
+        here.keep_proof(found, name)
 
 
 def _proof(here: LoadRun, cell: Cell) -> Proof | str:
