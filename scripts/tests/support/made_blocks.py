@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,12 +56,12 @@ def block_of(  # noqa: PLR0917 - what a block is
     number: int = 1,
     needed: Iterable[str] = (),
     up: Any = None,
-) -> LoadRun:
+    kind: Callable[..., Any] = LoadRun,
+) -> Any:
     """One that has begun; `up` are its deployments, if it has any."""
     wanted = Wanted(order, Run(folder), View(), number, [*groups], 1.0, frozenset(needed))
     wanted.run.trials.begin(number, "2026-11-24T01:00:00+00:00", {})
-    load: Any = SimpleNamespace()
-    return LoadRun(wanted, up, load=load)
+    return kind(wanted, up, load=SimpleNamespace(folder=folder))
 
 
 def measured(wanted: Wanted) -> None:
