@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from typing import Any, cast
 
 import pytest
 from fixture_run import cell
+from made_blocks import block_of
 from waiting import await_true
 
 from restbench import ROOT
@@ -24,11 +24,10 @@ from restbench.drive import dashboards, engine_clocks, engines, jtl_file
 from restbench.drive.generator import CORRECT, ERROR, WRONG, Mark, Sent
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
-from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import namespaces, watch
 from restbench.schedule import windows
-from restbench.schedule.engines import EnginesDriver
+from restbench.schedule.engines import EnginesDriver, EnginesRun
 from restbench.schedule.pace import Planned
 from restbench.store import store
 
@@ -286,22 +285,16 @@ def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashbo
     load.folder.mkdir()
     sent = two_engines(until_ms=12_000)
     monkeypatch.setattr(engines.Engines, "_samples", lambda it, *_: merged(it.samples, sent))
-    run, counted = store.Run(tmp_path), Counter[Cell]()
-    here = SimpleNamespace(
-        load=load,
-        run=run,
-        block=1,
-        delaying=(),
-        order=SimpleNamespace(profile=profile),
-        running=lambda _cell: SimpleNamespace(service=SimpleNamespace(pids=tuple)),
-        count=lambda of, requests: counted.update({of: requests}),
-    )
-    driver = EnginesDriver(cast(Any, here), experiment.load(FILE).engines)  # type: ignore[arg-type]
+    service = SimpleNamespace(pids=tuple)
+    up = SimpleNamespace(running=lambda _cell: SimpleNamespace(service=service))
+    here = block_of(tmp_path, SimpleNamespace(profile=profile), [], up=up, kind=EnginesRun)
+    here.load, run = load, here.run
+    driver = EnginesDriver(here, experiment.load(FILE).engines)  # type: ignore[arg-type]
     named, other = cell("java serial low 10"), cell("java serial low 30")
     for each in (named, other):
         found = driver.trial(Planned(1, each))
         assert (found.completions, found.seconds) == (2 * 60, 6.0)
-    assert counted == {named: len(sent), other: len(sent)}
+    assert here.sent == {(named.service_group, "serial"): 2 * len(sent)}
     assert jtl_file.read(run.window(named.id).samples) == sent
     assert not run.window(other.id).path.exists()
     planned = [SimpleNamespace(cell=each) for each in (named, other)]
