@@ -54,7 +54,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             needed = needed_cells(waiting) if has_intervals else frozenset()
             _measure(Wanted(order, run, view, number, groups_of(order), seconds, needed))
             finished.add(to_come.pop(0))
-        windows.take(order, run, view.note)
+        windows.take(order, run, view)
     except BaseException:
         with suppress(StorageProblem):  # where the disk is why, it still says `running`
             begin.finish(run, manifest, status="interrupted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,10 +14,14 @@ from made_blocks import View, measured, order_of
 from stub_bench import Bench
 
 from restbench.commands import measuring
+from restbench.drive import generator
+from restbench.experiment.cell import Cell
+from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.schedule import block, runner, windows
+from restbench.schedule import block, runner, under_load, windows
 from restbench.schedule.block_run import Progress, Wanted
+from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import SPARE_S
@@ -112,6 +116,12 @@ def test_a_block_that_fails_is_measured_once_more_and_then_ends_the_run_as_a_ful
     assert [each for each in view.notes if "once more" in each] == told
 
 
+def with_windows(order: Order) -> Order:
+    """Two of ten seconds."""
+    changed = {"windows": [Where()], "window_s": 10.0}
+    return replace(order, profile=order.profile.model_copy(update=changed))
+
+
 def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_ends_them(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,13 +130,37 @@ def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_
     def start(*_of: object) -> None:
         raise next(errors)
 
-    order = order_of(tmp_path, 1, 1)
-    order = replace(order, profile=order.profile.model_copy(update={"windows": [Where()]}))
-    monkeypatch.setattr(windows.Deployments, "start", start)
-    windows.take(order, run, print)
+    order = with_windows(order_of(tmp_path, 1, 1))
+    monkeypatch.setattr(Deployments, "start", start)
+    windows.take(order, run, View())
     assert [each.text for each in run.trials.events()] == ["not here"]
     with pytest.raises(StorageProblem):
-        windows.take(order, run, print)
+        windows.take(order, run, View())
+
+
+def test_a_long_window_keeps_connections_as_long_as_its_cell_says(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = SimpleNamespace(base_url="http://here", pids=tuple)
+    running = SimpleNamespace(service=service, cores=SimpleNamespace(own_load=None))
+    asked: list[str] = []
+
+    def trial(*_given: object) -> None:
+        raise EnvironmentProblem("enough is seen")
+
+    load = SimpleNamespace(cell=lambda *given: asked.append(given[1]), trial=trial)
+    up = SimpleNamespace(running=lambda _cell: running)
+    monkeypatch.setattr(under_load, "services", lambda *_of: nullcontext(up))
+    monkeypatch.setattr(generator, "started", lambda *_of: nullcontext(load))
+    order = with_windows(order_of(tmp_path, 1, 1))
+
+    def anew(of: Cell) -> Cell:
+        return of.model_copy(update={"connection": "each"})
+
+    plan = [each.model_copy(update={"cell": anew(each.cell)}) for each in order.plan]
+    windows.take(replace(order, plan=tuple(plan)), run, View())
+    (url,) = asked
+    assert url.endswith("?kernel=loops#each")
 
 
 def test_cells_are_in_the_first_group_that_selects_them_and_the_rest_is_one(
@@ -260,9 +294,7 @@ def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run)
 
 
 def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
-    order = order_of(tmp_path, 4, 4, minutes=40)
-    changed = {"windows": [Where()], "window_s": 10.0}
-    order = replace(order, profile=order.profile.model_copy(update=changed))
+    order = with_windows(order_of(tmp_path, 4, 4, minutes=40))
     assert runner.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
 
 
@@ -271,8 +303,7 @@ def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_h
     tmp_path: Path, run: Run, minutes: float, wanted: bool
 ) -> None:
     """Two blocks of six minutes; two windows take 32 s."""
-    order = order_of(tmp_path, 1, 4, minutes=minutes)
-    changed = {"block_minutes": 5.0, "windows": [Where()], "window_s": 10.0}
-    order = replace(order, profile=order.profile.model_copy(update=changed))
+    order = with_windows(order_of(tmp_path, 1, 4, minutes=minutes))
+    order = replace(order, profile=order.profile.model_copy(update={"block_minutes": 5.0}))
     took(run, 1, minutes=6)
     assert runner.has_time(order, run) == wanted
