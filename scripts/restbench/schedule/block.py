@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -64,12 +63,11 @@ def _parts(wanted: Wanted) -> list[Wanted]:
     """What is up at the same time: all of it, or one level of the factor `apart` after the other,
     in random order. The more services a level has to start and to warm up, the more of the block's
     time is its own: else those after it would have little left for their trials."""
-    experiment = wanted.order.experiment
-    factor = experiment.apart
+    factor = wanted.order.experiment.apart
     if factor is None:
         return [wanted]
     levels = list(dict.fromkeys(getattr(cell, factor) for cell in wanted.cells))
-    random.Random(f"{experiment.seed} {wanted.block} apart").shuffle(levels)  # noqa: S311
+    wanted.draws("apart").shuffle(levels)
     found = []
     for level in levels:
         groups = [

@@ -3,6 +3,7 @@ under load, its generator."""
 
 from __future__ import annotations
 
+import random
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,11 @@ class Wanted:
     def cells(self) -> list[Cell]:
         """Of all groups, each once."""
         return list(dict.fromkeys(cell for each in self.groups for cell in each.cells))
+
+    def draws(self, what: str = "") -> random.Random:
+        """Random numbers for one use, which are the same when this block is measured anew."""
+        seed = f"{self.order.experiment.seed} {self.block} {what}".rstrip()
+        return random.Random(seed)  # noqa: S311 - an order, not a secret
 
     def begun(self) -> Progress:
         """What it is at when it begins now."""

@@ -3,7 +3,6 @@ time asks for, in interleaved rounds (method, rules 2, 3 and 6)."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -114,7 +113,7 @@ class ClosedDriver:
         rounds_s = sum(rounds[each.name] * round_seconds(each, paces) for each in compared)
         spare_s, whole_s = rounds_s - least_seconds(compared, paces), rounds_s + seconds - left_s
         here.progress.spare_part = spare_s / whole_s if whole_s else 0.0
-        shuffler = random.Random(f"{here.order.experiment.seed} {here.block}")  # noqa: S311
+        shuffler = here.wanted.draws()
         plan = interleaved(
             [*compared, *(TrialGroup(cell.id, (cell,)) for cell in alone)],
             rounds | {cell.id: count for cell, count in alone.items()},

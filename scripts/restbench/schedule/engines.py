@@ -3,7 +3,6 @@ for each is a JMeter run of its own; cells are measured in random order (method,
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -62,7 +61,7 @@ class EnginesDriver:
         """A window of each cell, in random order; none that would not end in time."""
         ends = time.monotonic() + seconds
         cells = self.here.cells
-        random.Random(f"{self.here.order.experiment.seed} {self.here.block}").shuffle(cells)  # noqa: S311
+        self.here.wanted.draws().shuffle(cells)
         self.here.progress.planned = len(cells)
         for number, cell in enumerate(cells, start=1):
             if time.monotonic() + self.load.seconds > ends and number > 1:

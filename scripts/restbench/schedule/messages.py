@@ -3,7 +3,6 @@ pgbench with the same statements in the same rounds."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -199,7 +198,7 @@ class MessagesDriver(ClosedDriver):
                 at_rate.append(cell)
         seconds -= len(limits) * PGBENCH_WHOLE_S + len(at_rate) * AT_RATE_WHOLE_S
         plan = list(super().rounds(seconds))
-        shuffler = random.Random(f"{experiment.seed} {self.here.block} limits")  # noqa: S311
+        shuffler = self.here.wanted.draws("limits")
         for arm, cells, first in (
             (PGBENCH, limits.values(), 0),
             (AT_RATE, at_rate, len(plan) // 2),

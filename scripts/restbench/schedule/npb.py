@@ -7,7 +7,6 @@ each other is equally warm. A cell that looks at the number of cores has no serv
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -136,8 +135,8 @@ class NpbDriver(OnceEach):
     ) -> dict[ClientName, Sequence[ServedRun]]:
         if not (self.clients and self.table.clients and self.table.clients.where.matches(cell)):
             return {}
-        order = random.Random(f"{self.here.order.experiment.seed} {self.here.block} {cell.id}")  # noqa: S311
-        names = order.sample(self.table.clients.names, len(self.table.clients.names))
+        every = self.table.clients.names
+        names = self.here.wanted.draws(cell.id).sample(every, len(every))
         return self.clients.calls(names, service, cell, [work] * kept, self.table.run_max_s)
 
     def _program(self, cell: Cell, work: Work, runs: int) -> Program:

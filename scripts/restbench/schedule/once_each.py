@@ -3,7 +3,6 @@ a block."""
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ class OnceEach:
         here, ends = self.here, time.monotonic() + seconds
         tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
         cells, needed = here.cells, here.wanted.needed
-        random.Random(f"{here.order.experiment.seed} {here.block}").shuffle(cells)  # noqa: S311
+        here.wanted.draws().shuffle(cells)
         cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
         here.progress.planned = len(cells)
         again = [(number, cell) for number in (2, 3) for cell in cells if cell.id in needed]

@@ -4,7 +4,6 @@ each whose walk is not over, in random order."""
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,8 +44,7 @@ class OpenDriver:
         self.here = here
         self._load = here.order.experiment.table(OpenLoad)
         self._walks: dict[Cell, _Walk] = {}
-        seed = f"{here.order.experiment.seed} {here.block}"
-        self._shuffler = random.Random(seed)  # noqa: S311 - an order
+        self._shuffler = here.wanted.draws()
 
     def pilot(self) -> None:
         """Where each cell's walk starts: near the limit of earlier blocks, at random so that the

@@ -3,7 +3,6 @@ what is checked after the last."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias, TypeVar
@@ -101,7 +100,7 @@ def services(
     )
     groups = list(dict.fromkeys(cell.service_group for cell in wanted.cells))
     # What starts first has some seconds more before its trials, so that must vary.
-    random.Random(f"{order.experiment.seed} {wanted.block} start").shuffle(groups)  # noqa: S311
+    wanted.draws("start").shuffle(groups)
     try:
         with spent_on("service start"):
             deployments.start(groups)
