@@ -108,7 +108,7 @@ class MessagesRun(LoadRun):
         known = {(each.service, each.strategy) for each in self.run.proofs()}
         for cell in self.cells:
             for claim in proofs.of(cell):
-                if (cell.service, claim.name) in known:
+                if (cell.service, claim.name) in known or self.deployments.lacks(cell):
                     continue
                 known.add((cell.service, claim.name))
                 self.at(f"proof of {cell.service} {claim.name}")

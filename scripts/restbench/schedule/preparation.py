@@ -83,9 +83,11 @@ def prove(here: LoadRun) -> None:
 
 
 def _proof(here: LoadRun, cell: Cell) -> Proof | str:
-    """How the service ended, where it does so during both of two attempts."""
+    """How the service ended, where it does so during both of two attempts, or why it is not up."""
     ending = ""
     for _attempt in range(2):
+        if lack := here.deployments.lacks(cell):
+            return lack
         running = here.running(cell)
         found = [proof.prove(each, cell, cores) for each, cores in running.instances()]
         if running.service.serves():

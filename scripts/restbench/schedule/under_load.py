@@ -113,9 +113,9 @@ def services(
 def _counts(here: LoadRun) -> Counts:
     found = {}
     for cell in here.cells:
-        running = here.running(cell)
-        key = (cell.service_group, cell.strategy)
-        found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
+        if running := here.deployments.of(cell):
+            key = (cell.service_group, cell.strategy)
+            found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
     return found
 
 

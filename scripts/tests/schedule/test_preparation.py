@@ -13,7 +13,7 @@ from made_blocks import block_of
 
 from restbench.experiment.cell import Cell
 from restbench.machine import jvm, process
-from restbench.schedule import preparation
+from restbench.schedule import preparation, under_load
 from restbench.schedule.pace import TrialGroup
 from restbench.schedule.preparation import WARM_SHARE, WARMING_S
 
@@ -89,3 +89,13 @@ def test_the_smallest_size_of_a_strategy_warms_it_up(warmed: Warmed) -> None:
 
 def test_each_workload_of_a_strategy_is_warmed_up(warmed: Warmed) -> None:
     assert warmed(Service(0.0, 0.0), LARGE, SERIAL, LOGS) == [LOGS, SERIAL]
+
+
+def test_cells_of_a_service_that_ended_and_does_not_come_up_are_lost_and_others_go_on(
+    tmp_path: Path,
+) -> None:
+    up = SimpleNamespace(of=lambda _cell: None, lacks=lambda _cell: "out of memory")
+    here = block_of(tmp_path, None, [TrialGroup("all", (SERIAL, PINNED))], up=up)
+    assert under_load._counts(here) == {}
+    preparation.prove(here)
+    assert here.lost == dict.fromkeys((SERIAL, PINNED), "out of memory")
