@@ -51,7 +51,8 @@ class Bench:
     @contextmanager
     def generator(self, users: int) -> Iterator[Generator]:
         """A load generator as a run's: on cores of its own where there are enough."""
-        with generator.started(users, self.folder / f"load-{users}", self.cores.own_load) as load:
+        cores = None if self.cores.shared else core_list(self.cores.load)
+        with generator.started(users, self.folder / f"load-{users}", cores) as load:
             yield load
 
     @contextmanager
@@ -72,8 +73,8 @@ class Bench:
     def relayed(self, load: Generator, target: Service, delay_ms: int) -> Iterator[None]:
         """The generator's trials go to a stub through a relay, on the generator's cores."""
         own = HOST, ports.free()
-        command = relay.command(own, target.address, delay_ms)
-        line = process.bound_to_us(command, self.cores.own_load)
+        cores = None if self.cores.shared else core_list(self.cores.load)
+        line = process.bound_to_us(relay.command(own, target.address, delay_ms), cores)
         log = self.folder / "relay.log"
         started = [process.start(line, log)]
         with Service("java", "http://{}:{}".format(*own), started, log=log) as way:
