@@ -3,6 +3,7 @@ time asks for, in interleaved rounds (method, rules 2, 3 and 6)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -71,7 +72,9 @@ class ClosedDriver:
         for each in here.file.blocks():
             measured_s |= each.facts.get("response_s", {})
         for name, (blocks, response_s) in here.file.tried().items():
-            measured_s[name], self.blocks_of[name] = response_s, blocks
+            self.blocks_of[name] = blocks
+            if response_s < math.inf:  # else no answer was right
+                measured_s[name] = response_s
         known = {cell: measured_s[cell.id] for cell in here.cells if cell.id in measured_s}
         cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
         for cell in sorted(here.cells, key=lambda each: each.users):

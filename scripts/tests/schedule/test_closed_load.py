@@ -159,6 +159,16 @@ def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path, loads: list
     assert driver.paces[MIDDLE].response_s == 1.5
 
 
+def test_of_a_cell_without_a_right_answer_the_pilot_is_known_and_no_endless_response(
+    tmp_path: Path,
+) -> None:
+    """An infinite number is no JSON: the file of trials refused it, and the run ended."""
+    here, _ = piloted(tmp_path, claimed=[MIDDLE])
+    here.file.add([trial(MIDDLE, elapsed_us=np.zeros(0, np.int64), wrong=30)])
+    _, driver = piloted(tmp_path, 2, claimed=[MIDDLE])
+    assert driver.paces[MIDDLE].response_s == 1.5
+
+
 def test_over_the_limit_only_cells_of_the_studys_tables_are_measured(tmp_path: Path) -> None:
     here, driver = piloted(tmp_path, claimed=[FAST], rest=[ALONE, TABLE])
     assert "a round of its users takes 20 s, the profile's limit is 10 s" in here.lost[ALONE]
