@@ -21,12 +21,7 @@ from restbench.drive.npb_clients import NpbClients
 from restbench.drive.npb_runs import KernelRun, Program, Refused, ServedRun
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
-from restbench.failures import (
-    BadConfiguration,
-    EnvironmentProblem,
-    NotOffered,
-    WrongAnswers,
-)
+from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
 from restbench.machine.placement import core_list
