@@ -254,11 +254,7 @@ def trial(which: Cell, **changes: Any) -> Trial:
 
 
 def finds(
-    patch: pytest.MonkeyPatch,
-    here: Any,
-    found: Cell | Trial,
-    sent: Any = None,
-    **service: Any,
+    patch: pytest.MonkeyPatch, here: Any, found: Cell | Trial, sent: Any = None, **service: Any
 ) -> list[tuple[Any, ...]]:
     """Let the next trials of a block find this, on a service that is up, without a front, or like
     that. What the load generator is asked for."""

@@ -52,9 +52,7 @@ def ended(program: str) -> Service:
     return Service("java", "http://127.0.0.1:1", [process])
 
 
-def test_one_that_was_stopped_has_a_fresh_one_in_its_place_and_did_not_die(
-    tmp_path: Path,
-) -> None:
+def test_one_that_was_stopped_has_a_fresh_one_in_its_place_and_did_not_die(tmp_path: Path) -> None:
     stopped = ended("import os; os.kill(os.getpid(), 15)")
     here = block(tmp_path, stopped, fresh=Service("java", "http://127.0.0.1:2"))
     assert here.renew_if_dead(SERIAL) is None
