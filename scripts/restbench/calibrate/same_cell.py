@@ -43,7 +43,7 @@ def measure(
             times_s = (PACE.drop_s, PACE.keep_s)
             sent = bench.trial(load, CELL.strategy, USERS, times_s, pids)
             planned = Planned(1, CELL, arm)
-            found.append(reduced(batch, planned, USERS, sent, pids, (0.0, 0.0)))
+            found.append(reduced(batch, planned, sent, pids, (0.0, 0.0)))
     return found
 
 

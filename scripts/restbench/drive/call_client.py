@@ -7,13 +7,12 @@ has to say beside that is in its log.
 from __future__ import annotations
 
 import json
-import os
-import select
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, TypeVar
 
@@ -30,7 +29,6 @@ JAR = ROOT / "java-service" / "client" / "target" / "restbench-calls.jar"
 START_S = 60.0
 #: In addition to what a batch may take by its own limits.
 SPARE_S = 60.0
-PIECE_BYTES = 1 << 16
 
 
 class Record(BaseModel):
@@ -129,7 +127,6 @@ class CallClient:
     name: Client
     started: subprocess.Popen[bytes]
     log: Path
-    _read: bytearray = field(default_factory=bytearray)
 
     def hello(self) -> Hello:
         """What it offers. EnvironmentProblem where it does not answer."""
@@ -153,7 +150,7 @@ class CallClient:
             pipe.flush()
         except BrokenPipeError as error:
             raise self._lost("ended") from error
-        line = self._line(time.monotonic() + max_s, max_s)
+        line = self._line(max_s)
         try:
             said = json.loads(line)
             if isinstance(said, dict) and "error" in said:
@@ -162,19 +159,18 @@ class CallClient:
         except (ValueError, ValidationError) as error:
             raise self._lost(f"answered {line[:100]!r}") from error
 
-    def _line(self, ends: float, max_s: float) -> bytes:
-        output = _pipe(self.started.stdout).fileno()
-        while b"\n" not in self._read:
-            ready, _, _ = select.select([output], [], [], max(0.0, ends - time.monotonic()))
-            if not ready:
-                raise self._lost(f"has not answered for {max_s:g} s")
-            piece = os.read(output, PIECE_BYTES)
-            if not piece:
-                raise self._lost("ended")
-            self._read += piece
-        line, _, rest = bytes(self._read).partition(b"\n")
-        self._read = bytearray(rest)
-        return line
+    def _line(self, max_s: float) -> bytes:
+        """A program that takes too long is killed: its answer would be read as the next one."""
+        ends, patience = time.monotonic() + max_s, threading.Timer(max_s, self.started.kill)
+        patience.start()
+        try:
+            line = _pipe(self.started.stdout).readline()
+        finally:
+            patience.cancel()
+        if line.endswith(b"\n"):
+            return line
+        is_late = time.monotonic() >= ends
+        raise self._lost(f"has not answered for {max_s:g} s" if is_late else "ended")
 
     def _lost(self, what: str) -> EnvironmentProblem:
         return EnvironmentProblem(

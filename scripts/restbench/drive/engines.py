@@ -8,12 +8,13 @@ engines belong into a network of their own.
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,13 +37,14 @@ PORT = 1099
 OBJECTS_PORT = 4000
 CONTROLLER_PORT = 4100
 START_TIMEOUT_S = 60.0
+#: Engines that others run are there already.
+ATTACH_TIMEOUT_S = 10.0
 #: Of a controller, beyond its load: to reach the engines, and to gather what they sent.
 CONTROL_TIMEOUT_S = 90.0
 #: Engines begin one after the other, within so much time.
 STAGGER_S = 2.0
 LOOK_S = 0.05
 _RMI = ("-Jserver.rmi.ssl.disable=true",)
-_STAGE = {f"{name};dur": at for at, name in enumerate(STAGES)}
 
 
 @dataclass
@@ -52,7 +54,6 @@ class Engines:
     addresses: Sequence[str]
     """Of each engine, `host` or `host:port`."""
     folder: Path
-    users: int
     controller: Host | None = None
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     """Those of ours: none of engines that others run."""
@@ -73,8 +74,9 @@ class Engines:
             line = self.controller.inside(relay.command(own, (host, int(port)), delay_ms))
             running = process.start(process.bound_to_us(line), self.folder / "relay.out")
             self.processes.append(running)
-            _await("relay", *own, START_TIMEOUT_S, running)
-            self._relays[address, delay_ms] = "{}:{}".format(*own)
+            here = "{}:{}".format(*own)
+            _reached("relay", here, START_TIMEOUT_S, running).close()
+            self._relays[address, delay_ms] = here
         return self._relays[address, delay_ms]
 
     def alive(self) -> bool:
@@ -108,8 +110,7 @@ class Engines:
         found = {}
         for address in self.addresses if self._cells else ():
             _, payload = next(iter(self._cells.values()))
-            host, _, port = address.partition(":")
-            with socket.create_connection((host, int(port or PORT))) as way:
+            with _reached("JMeter engine", address, ATTACH_TIMEOUT_S) as way:
                 own = way.getsockname()[0]
             with engine_clocks.listening(own) as heard_ms:
                 one = replace(self, addresses=[address], _cells={})
@@ -159,7 +160,7 @@ class Engines:
 
 
 @contextmanager
-def started(hosts: Sequence[Host], controller: Host, folder: Path, users: int) -> Iterator[Engines]:
+def started(hosts: Sequence[Host], controller: Host, folder: Path) -> Iterator[Engines]:
     """An engine on each host; they end with the context. EnvironmentProblem where one does not come
     up."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -172,36 +173,33 @@ def started(hosts: Sequence[Host], controller: Host, folder: Path, users: int) -
             bound = process.bound_to_us(host.inside(line))
             running.append(process.start(bound, folder / f"engine-{number}.out"))
         addresses = [f"{host.address}:{PORT}" for host in hosts]
-        for host, each in zip(hosts, running, strict=True):
-            _await("JMeter engine", host.address, PORT, START_TIMEOUT_S, each)
-        yield Engines(addresses, folder, users, controller, running)
+        for address, each in zip(addresses, running, strict=True):
+            _reached("JMeter engine", address, START_TIMEOUT_S, each).close()
+        yield Engines(addresses, folder, controller, running)
     finally:
         for each in running:
             process.stop(each)
 
 
-def attached(addresses: Sequence[str], folder: Path, users: int, wait_s: float = 10.0) -> Engines:
-    """Engines that others run. EnvironmentProblem where one is not there after `wait_s`."""
+def attached(addresses: Sequence[str], folder: Path) -> Engines:
+    """Engines that others run. EnvironmentProblem where one is not there."""
     folder.mkdir(parents=True, exist_ok=True)
     for address in addresses:
-        host, _, port = address.partition(":")
-        _await("JMeter engine", host, int(port or PORT), wait_s)
-    return Engines(addresses, folder, users)
+        _reached("JMeter engine", address, ATTACH_TIMEOUT_S).close()
+    return Engines(addresses, folder)
 
 
-def _await(
-    what: str, host: str, port: int, wait_s: float, running: subprocess.Popen[bytes] | None = None
-) -> None:
-    """Until it can be reached."""
+def _reached(
+    what: str, address: str, wait_s: float, running: subprocess.Popen[bytes] | None = None
+) -> socket.socket:
+    """A connection to `host` or `host:port`, as soon as there is one."""
+    host, _, port = address.partition(":")
     ends = time.monotonic() + wait_s
     while time.monotonic() < ends and (running is None or running.poll() is None):
-        try:
-            socket.create_connection((host, port), timeout=1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise EnvironmentProblem(f"no {what} at {host}:{port} after {wait_s:.0f} s")
+        with suppress(OSError):
+            return socket.create_connection((host, int(port or PORT)), timeout=1)
+        time.sleep(0.1)
+    raise EnvironmentProblem(f"no {what} at {host}:{port or PORT} after {wait_s:.0f} s")
 
 
 @contextmanager
@@ -267,12 +265,8 @@ def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[An
 
 
 def _stages_ms(header: str) -> list[float]:
-    found = [float("nan")] * len(STAGES)
-    for part in header.split(","):
-        name, _, value = part.strip().partition("=")
-        if name in _STAGE:
-            found[_STAGE[name]] = float(value)
-    return found
+    told = dict(re.findall(r"(\w+);dur=([^,\s]+)", header))
+    return [float(told.get(name, "nan")) for name in STAGES]
 
 
 def _engine_of(row: Mapping[str, str]) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from restbench.machine import process, watch
 PLAN = PLANS / "trials.jmx"
 #: From JMeter's start to its users' being there; a busy machine takes its time.
 START_TIMEOUT_S = 60.0
+LOOK_S = 0.2
 #: Beyond a trial's own time: its users' last answers, which the generator waits 130 s for.
 ANSWER_TIMEOUT_S = 150.0
 #: JMeter's JVM lives for minutes here, so its second compiler pays; the launcher's flags are for
@@ -154,15 +156,13 @@ class Generator:
             raise self._gone() from error
 
     def _answer(self) -> list[str]:
-        reply = b""
         try:
-            while not reply.endswith(b"\n"):
-                piece = self.connection.recv(65536)
-                if not piece:
-                    raise self._gone()
-                reply += piece
+            with self.connection.makefile("rb") as replies:
+                reply = replies.readline()
         except OSError as error:
             raise self._gone() from error
+        if not reply.endswith(b"\n"):
+            raise self._gone()
         return reply.decode().rstrip("\n").split("\t")
 
     def _gone(self) -> GeneratorGone:
@@ -182,7 +182,6 @@ def started(users: int, folder: Path, cores: str | None) -> Iterator[Generator]:
     with closing(socket.socket(socket.AF_UNIX)) as listener:
         listener.bind(str(path))
         listener.listen()
-        listener.settimeout(START_TIMEOUT_S)
         line = [str(LAUNCHER), "-n", "-t", str(PLAN), "-j", str(folder / "jmeter.log")]
         line += [f"-Jsocket={path}", f"-Jusers={users}"]
         running = process.start(
@@ -191,17 +190,23 @@ def started(users: int, folder: Path, cores: str | None) -> Iterator[Generator]:
             {"JMETER_JVM_ARGS": JVM_ARGUMENTS},
         )
         try:
-            try:
-                connection = listener.accept()[0]
-            except TimeoutError as error:
-                how = "ended" if running.poll() is not None else "did not connect"
-                log = process.tail(folder / "jmeter.out")
-                raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{log}") from error
-            with closing(connection):
+            with closing(_connected(listener, running, folder / "jmeter.out")) as connection:
                 yield Generator(running, connection, folder, users)
         finally:
             process.stop(running, signal.SIGKILL)
             path.unlink(missing_ok=True)
+
+
+def _connected(
+    listener: socket.socket, running: subprocess.Popen[bytes], log: Path
+) -> socket.socket:
+    listener.settimeout(LOOK_S)
+    ends = time.monotonic() + START_TIMEOUT_S
+    while running.poll() is None and time.monotonic() < ends:
+        with suppress(TimeoutError):
+            return listener.accept()[0]
+    how = "did not connect" if running.poll() is None else "ended"
+    raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{process.tail(log)}")
 
 
 def _sent(reply: Sequence[str], records: Path) -> Sent:

@@ -7,6 +7,7 @@ Lines and rules are drawn as the contract's README describes ("The workload logs
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -205,9 +206,7 @@ def answer_rest(rule_set: str, text: Sequence[str]) -> str:
         for index, each in enumerate(numbers)
         if 16 * sum(weights[number] for number in each) >= 3 * count
     ]
-    counts = [0] * count
-    for each in numbers:
-        for number in each:
-            counts[number] += 1
+    times = Counter(number for each in numbers for number in each)
+    counts = [times[number] for number in range(count)]
     members = {"ruleSet": rule_set, "alerts": alerts, "counts": counts, "fired": numbers}
     return json.dumps(members, separators=(",", ":"))[1:]

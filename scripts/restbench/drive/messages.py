@@ -166,17 +166,18 @@ class InProcess:
 
     calls: QueueCalls
     technique: Technique
-    queues: int = 0
-    """How many there are."""
+    queues: int
+
+    @property
+    def names(self) -> list[str]:
+        """Of the queues."""
+        return [queue_name(self.technique, number) for number in range(1, self.queues + 1)]
 
     def fill(self, level: Messages, seed: int) -> None:
         """Queues are deleted and made anew; messages are sent, a few at a time."""
-        for number in range(1, max(self.queues, level.queues) + 1):
-            name = queue_name(self.technique, number)
+        for name in self.names:
             self.calls.delete(name)
-            if number <= level.queues:
-                self.calls.create(name, self.technique)
-        self.queues = level.queues
+            self.calls.create(name, self.technique)
         messages = prefilled(level, seed)
         names = [queue_name(self.technique, queue) for queue, _ in messages]
         with ThreadPoolExecutor(_FILLERS) as senders:
@@ -184,8 +185,7 @@ class InProcess:
 
     def left(self) -> int:
         """By asking for each queue."""
-        numbers = range(1, self.queues + 1)
-        return sum(self.calls.count(queue_name(self.technique, each)) for each in numbers)
+        return sum(map(self.calls.count, self.names))
 
 
 def violations(records: Records, filled: int, left: int) -> dict[str, int]:

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -56,10 +57,17 @@ def collectors(
     """Run sar, pidstat and the metrics sampler while the block runs; convert sar's file after. What
     came after sar's last sample is not in it. sar and pidstat run on `cores` where they are given:
     the load generator's own, so that the service's are left alone."""
+    pids = [*service.pids(), *([load_pid] if load_pid else [])]
+    sar = ["env", "LC_ALL=C", "sar", "-A", "-o", str(folder.sar_binary), str(INTERVAL_S)]
+    pidstat = ["env", "LC_ALL=C", "pidstat", "-H", "-h", "-u", "-r", "-w"]
+    pidstat += ["-p", ",".join(map(str, pids)), str(INTERVAL_S)]
     running: Running = {}
-    with _sampled_metrics(service, folder.metrics):
+    with alongside(partial(_sample_metrics, service, folder.metrics)):
         try:
-            _start_collectors(running, service, load_pid, folder, cores)
+            running["sar"] = process.start(process.bound_to_us(sar, cores), Path("/dev/null"))
+            if pids:
+                line = process.bound_to_us(pidstat, cores)
+                running["pidstat"] = process.start(line, folder.pidstat)
             yield running
         finally:
             for each in running.values():
@@ -73,24 +81,6 @@ def ended(running: Running) -> list[str]:
     return [name for name, each in running.items() if each.poll() is not None]
 
 
-def _start_collectors(
-    running: Running,
-    service: Service,
-    load_pid: int | None,
-    folder: CellFolder,
-    cores: str | None,
-) -> None:
-    pids = [*service.pids(), *([load_pid] if load_pid else [])]
-    sar = ["env", "LC_ALL=C", "sar", "-A", "-o", str(folder.sar_binary), str(INTERVAL_S)]
-    selection = ",".join(map(str, pids))
-    pidstat = ["env", "LC_ALL=C", "pidstat", "-H", "-h", "-u", "-r", "-w"]
-    pidstat += ["-p", selection, str(INTERVAL_S)]
-    running["sar"] = process.start(process.bound_to_us(sar, cores), Path("/dev/null"))
-    if pids:
-        line = process.bound_to_us(pidstat, cores)
-        running["pidstat"] = process.start(line, folder.pidstat)
-
-
 def _convert(folder: CellFolder) -> None:
     command = ["sadf", "-j", str(folder.sar_binary), "--", *SADF_SELECTION]
     with folder.sar_json.open("wb") as output:
@@ -98,34 +88,26 @@ def _convert(folder: CellFolder) -> None:
         subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, check=False)
 
 
-@contextmanager
-def _sampled_metrics(service: Service, path: Path) -> Iterator[None]:
-    def sample(stopped: threading.Event) -> None:
-        with path.open("w", encoding="utf-8") as output:
-            while not stopped.is_set():
-                if values := _scrape(service):
-                    line = {"t_ms": round(time.time() * 1000), "values": values}
-                    output.write(json.dumps(line) + "\n")
-                stopped.wait(INTERVAL_S)
-
-    with alongside(sample):
-        yield
-
-
-def _scrape(service: Service) -> dict[str, float]:
+def _sample_metrics(service: Service, path: Path, stopped: threading.Event) -> None:
     """Of several instances the sums."""
-    found: Counter[str] = Counter()
-    # A service under overload may not answer in time; a gap in the series is the truth then.
-    with contextlib.suppress(httpx.HTTPError):
-        for each in service.each():
-            found.update(parse_metrics(_metrics(each)))
-        return dict(found)
-    return {}
+    with path.open("w", encoding="utf-8") as output:
+        while not stopped.is_set():
+            values = Counter[str]()
+            # One that does not tell is a gap in the series, and the truth.
+            for each in _told(service, is_kept) or ():
+                values.update(each)
+            if values:
+                line = {"t_ms": round(time.time() * 1000), "values": values}
+                output.write(json.dumps(line) + "\n")
+            stopped.wait(INTERVAL_S)
 
 
-def parse_metrics(
-    text: str, wanted: Callable[[str], bool] = lambda n: n.startswith(KEPT)
-) -> dict[str, float]:
+def is_kept(name: str) -> bool:
+    """Whether a metric is one of `KEPT`."""
+    return name.startswith(KEPT)
+
+
+def parse_metrics(text: str, wanted: Callable[[str], bool] = is_kept) -> dict[str, float]:
     """Prometheus text format to `name{labels}` → value, only the wanted names."""
     values: dict[str, float] = {}
     for line in text.splitlines():
@@ -138,19 +120,19 @@ def parse_metrics(
 def answered_requests(service: Service, strategy: str) -> list[float] | None:
     """How many requests of a strategy each instance of the service says it has answered; None if
     one does not say."""
-    counts: list[float] = []
+    told = _told(service, lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name)
+    # No such line is not a count of nothing: what counts has answered the check. Of several
+    # instances one has.
+    if told is None or not (service.instances or all(told)):
+        return None
+    return [sum(each.values()) for each in told]
+
+
+def _told(service: Service, wanted: Callable[[str], bool]) -> list[dict[str, float]] | None:
+    """The wanted metrics of each instance; None where one does not answer in time, as under
+    overload."""
     with contextlib.suppress(httpx.HTTPError):
-        for each in service.each():
-            found = parse_metrics(
-                _metrics(each),
-                lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name,
-            )
-            # No such line is not a count of nothing: what counts has answered the check. Of several
-            # instances one has.
-            if not found and not service.instances:
-                return None
-            counts.append(sum(found.values()))
-        return counts
+        return [parse_metrics(_metrics(each), wanted) for each in service.each()]
     return None
 
 

@@ -59,10 +59,11 @@ class Program:
     """Variables of its environment, as the service has them."""
 
     @property
-    def arguments(self) -> list[str]:
-        """What both programs take."""
-        asked = ["--strategy", self.strategy, "--repetitions", str(self.runs)]
-        return [self.work.kernel, self.work.npb_class, *asked]
+    def command(self) -> list[str]:
+        """The command line, bound to our own life."""
+        line = PROGRAMS[self.service](self.settings)
+        line = [*line, self.work.kernel, self.work.npb_class, "--strategy", self.strategy]
+        return process.bound_to_us([*line, "--repetitions", str(self.runs)], self.cores)
 
 
 #: The services' archive and modules, in the same JVM with the same flags and the same virtual
@@ -73,12 +74,6 @@ PROGRAMS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
 }
 
 
-def command(program: Program) -> list[str]:
-    """The command line, bound to our own life."""
-    line = [*PROGRAMS[program.service](program.settings), *program.arguments]
-    return process.bound_to_us(line, program.cores)
-
-
 def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     """Start the process, wait for its end, and read its answers, which `log` keeps.
 
@@ -87,17 +82,23 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     """
     log.unlink(missing_ok=True)
     max_s = START_S + program.runs * run_max_s
-    code = process.finished(command(program), log, max_s, dict(program.settings))
+    code = process.finished(program.command, log, max_s, dict(program.settings))
     # However it ended: a second attempt must not hide a wrong answer of this one.
     answers = tuple(
         read_answer(line, program.work) for line in _lines(log) if line.startswith('{"requestId"')
     )
+    if code == 0 and len(answers) == program.runs:
+        return answers
+    name = f"{program.service} {program.strategy} {program.work.level} without HTTP"
     if code is None:
-        raise EnvironmentProblem(
-            f"{_name(program)}: not done after {program.runs} times {run_max_s:g} s"
-        )
-    _require_done(program, code, len(answers), log)
-    return answers
+        raise EnvironmentProblem(f"{name}: not done after {program.runs} times {run_max_s:g} s")
+    log_end = process.tail(log)
+    if code == NOT_POSSIBLE:
+        raise BadConfiguration(f"{name}: {log_end.splitlines()[-1] if log_end else code}")
+    raise EnvironmentProblem(
+        f"{name}: ended with {code} after {len(answers)} of {program.runs} runs; "
+        f"its log ends:\n{log_end}"
+    )
 
 
 def read_answer(text: str | bytes, work: Work) -> KernelRun:
@@ -116,29 +117,10 @@ def read_answer(text: str | bytes, work: Work) -> KernelRun:
     return answer
 
 
-def _require_done(program: Program, code: int, answers: int, log: Path) -> None:
-    if code == 0 and answers == program.runs:
-        return
-    log_end = process.tail(log)
-    if code == NOT_POSSIBLE:
-        raise BadConfiguration(f"{_name(program)}: {log_end.splitlines()[-1] if log_end else code}")
-    raise EnvironmentProblem(
-        f"{_name(program)}: ended with {code} after {answers} of {program.runs} runs; "
-        f"its log ends:\n{log_end}"
-    )
-
-
 def _lines(log: Path) -> list[str]:
     """The whole ones: the last is cut off where the process was stopped while it wrote."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     return [line for line in lines if line.endswith("\n")]
-
-
-def _name(program: Program) -> str:
-    return f"{program.service} {program.strategy} {program.work.level} without HTTP"
-
-
-_TOO_LARGE = httpx.codes.REQUEST_ENTITY_TOO_LARGE
 
 
 @dataclass(frozen=True)
@@ -176,7 +158,12 @@ def calls(
     )
     for _ in range(runs):
         began = time.perf_counter()
-        answer = service.client.send(request)
+        try:
+            answer = service.client.send(request)
+        except httpx.HTTPError as error:
+            log_end = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
+            why = f"{cell.id}: no answer: {error or type(error).__name__}{log_end}"
+            raise EnvironmentProblem(why) from error
         seconds = time.perf_counter() - began
         _require_success(answer, cell)
         yield ServedRun(answer=read_answer(answer.content, work), client_seconds=seconds)
@@ -191,7 +178,7 @@ def _require_success(answer: httpx.Response, cell: Cell) -> None:
     if answer.status_code == httpx.codes.OK:
         return
     refusal = f"{cell.id}: {answer.status_code} {answer.text[:300]}"
-    if answer.status_code == _TOO_LARGE:
+    if answer.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
         raise Refused(refusal)
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise NotOffered(refusal)

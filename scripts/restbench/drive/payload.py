@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,7 +36,7 @@ class Payload:
 
     def body(self, request_id: int | str) -> bytes:
         """The whole request body (UTF-8)."""
-        return f'{{"requestId":{_quoted(request_id)},{self.body_rest}'.encode()
+        return f'{{"requestId":{json.dumps(request_id)},{self.body_rest}'.encode()
 
     def answer(self, request_id: int | str) -> bytes:
         """The only right answer to that body, byte for byte."""
@@ -113,12 +114,13 @@ def payload_of(experiment: Experiment, complexity: str) -> Payload:
 def make_payload(shape: Shape, seed: int, element_min: int, element_max: int) -> Payload:
     """Uniform random integers in [element_min, element_max]; same seed and shape, same bytes."""
     generator = np.random.default_rng([seed, shape.rows, shape.inner, shape.columns])
-    left = _operand(generator, shape.rows, shape.inner, element_min, element_max)
-    right = _operand(generator, shape.inner, shape.columns, element_min, element_max)
-    product = _product(left, right).tolist()
-    rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in product)
+    left, right = (
+        generator.integers(element_min, element_max, size, dtype=np.int64, endpoint=True)
+        for size in ((shape.rows, shape.inner), (shape.inner, shape.columns))
+    )
+    rows = json.dumps(_product(left, right).tolist(), separators=(",", ":"))
     rest = f'"matrixOne":{_matrix(left)},"matrixTwo":{_matrix(right)}}}'
-    return Payload("matrix", rest, f'"rows":[{rows}]}}', shape.products)
+    return Payload("matrix", rest, f'"rows":{rows}}}', shape.products)
 
 
 @lru_cache(maxsize=32)
@@ -140,16 +142,6 @@ def _product(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[Any]:
     return product
 
 
-def _operand(
-    generator: np.random.Generator, rows: int, columns: int, low: int, high: int
-) -> NDArray[np.int64]:
-    return generator.integers(low, high, size=(rows, columns), dtype=np.int64, endpoint=True)
-
-
 def _matrix(matrix: NDArray[np.int64]) -> str:
     rows = ",".join('{"value":"' + ",".join(map(str, row)) + '"}' for row in matrix.tolist())
     return f'{{"columnCount":{matrix.shape[1]},"rows":[{rows}]}}'
-
-
-def _quoted(request_id: int | str) -> str:
-    return str(request_id) if isinstance(request_id, int) else f'"{request_id}"'

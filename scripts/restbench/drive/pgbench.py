@@ -33,6 +33,7 @@ TRIES = 51
 _BEGUN = 6
 #: How long its backends may take to be gone.
 _GONE_S = 2.0
+_PROCESSED = "number of transactions actually processed: "
 _NAME = re.compile(r"(?<!:):(\w+)")
 
 
@@ -161,30 +162,28 @@ def _read(
     """In pgbench's own words; `each` operations are a transaction. CPU times are what the whole
     load took more than its begin; the begin alone has the first images of pages in the log."""
     words, used = whole
-    per_s = re.search(r"^tps = ([\d.]+)", words, re.MULTILINE)
-    latency_ms = re.search(r"^latency average = ([\d.]+) ms", words, re.MULTILINE)
-    failed = re.search(r"^number of failed transactions: (\d+)", words, re.MULTILINE)
-    done = _processed(words)
+    per_s, latency_ms = _number("tps = ", words), _number("latency average = ", words)
+    done = _number(_PROCESSED, words)
     if not (per_s and latency_ms and done):
         raise EnvironmentProblem(f"pgbench says: {words.strip()[:200] or 'nothing'}")
-    more = each * max(1, done - _processed(begun[0]))
+    more = each * max(1, done - _number(_PROCESSED, begun[0]))
     database_ms, generator_ms = (
         max(0.0, used[name] - begun[1][name]) / more for name in ("cpu_ms", "generator_ms")
     )
     return Load(
-        each * float(per_s[1]),
-        float(latency_ms[1]) / each,
+        each * per_s,
+        latency_ms / each,
         database_ms,
         used["wal_kib"] / (each * done),
         generator_ms,
-        failed=int(failed[1]) if failed else 0,
+        failed=round(_number("number of failed transactions: ", words)),
     )
 
 
-def _processed(words: str) -> int:
-    """How many transactions."""
-    found = re.search(r"^number of transactions actually processed: (\d+)", words, re.MULTILINE)
-    return int(found[1]) if found else 0
+def _number(behind: str, words: str) -> float:
+    """What stands behind this at the begin of a line; 0 where nothing does."""
+    found = re.search(rf"^{behind}([\d.]+)", words, re.MULTILINE)
+    return float(found[1]) if found else 0.0
 
 
 def _is_gone(owner: Connection) -> bool:

@@ -31,6 +31,11 @@ class Cores:
         """Whether the load generator competes with the service for a core."""
         return not set(self.service).isdisjoint(self.load)
 
+    @property
+    def own_load(self) -> str | None:
+        """The load generator's, as `taskset -c` takes them; None where it has none of its own."""
+        return None if self.shared else core_list(self.load)
+
 
 def allowed_cores() -> tuple[int, ...]:
     """The cores this process may use (cpuset and taskset respected), sorted."""

@@ -32,6 +32,8 @@ from restbench.store.writing import write_json, write_model, write_text
 #: So many hexadecimal digits tell any two states of a part apart.
 DIGITS = 16
 ABSENT = "absent"
+#: While it is being built.
+NOT_WHOLE = "not whole"
 #: Flags of the two JVMs, of gunicorn, of every process, and the web frameworks.
 _FLAGS = (
     "JAVA_OPTIONS",
@@ -211,14 +213,17 @@ def settings() -> dict[str, str]:
 def of_jar(jar: Path, inside: str) -> str:
     """Of its classes and libraries, which are in this folder of it: a build puts its time and its
     commit next to them."""
-    if not jar.exists():
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            parts = [
+                f"{each.filename} {each.CRC}"
+                for each in archive.infolist()
+                if each.filename.startswith(inside)
+            ]
+    except FileNotFoundError:
         return ABSENT
-    with zipfile.ZipFile(jar) as archive:
-        parts = [
-            f"{each.filename} {each.CRC}"
-            for each in archive.infolist()
-            if each.filename.startswith(inside)
-        ]
+    except zipfile.BadZipFile:
+        return NOT_WHOLE
     return _digest(sorted(parts))
 
 

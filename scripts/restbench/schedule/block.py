@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -11,21 +10,19 @@ from functools import partial
 
 from restbench.drive.generator import GeneratorGone
 from restbench.experiment.cell import Cell
-from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock, speed
 from restbench.machine.phases import spent_on
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
-from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.pace import Planned, TrialGroup
-from restbench.store.store import Run
 from restbench.store.trials import SPARE_S, Trial
 
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
 #: up as long as its context lasts.
-DRIVERS: dict[str, Callable[[Order, Run, Wanted, View], AbstractContextManager[Driver]]] = {
+DRIVERS: dict[str, Callable[[Wanted], AbstractContextManager[Driver]]] = {
     "closed-load": partial(under_load.opened, ClosedDriver, LoadRun),
     "open-load": partial(under_load.opened, OpenDriver, LoadRun),
     "engines": engines.opened,
@@ -37,22 +34,21 @@ DRIVERS: dict[str, Callable[[Order, Run, Wanted, View], AbstractContextManager[D
 }
 
 
-def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+def measure(wanted: Wanted) -> None:
     """Measure one block, its start included in its time; its trials are in the run's file.
 
     What goes wrong with a cell is an event, and its cell has no trials. StorageProblem, and what
     interrupts, are the caller's.
     """
     ends = time.monotonic() + wanted.seconds
-    file, parts = run.trials, _parts(order, wanted)
-    cores = run.cores()
+    file, parts, cores = wanted.run.trials, _parts(wanted), wanted.run.cores()
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
     spare_s = 0.0
     for number, part in enumerate(parts):
         left = part.seconds / sum(each.seconds for each in parts[number:])
         part_ends = time.monotonic() + (ends - time.monotonic()) * left
-        with DRIVERS[order.experiment.driver](order, run, part, view) as driver:
+        with DRIVERS[wanted.order.experiment.driver](part) as driver:
             driver.here.progress.until = part_ends
             with spent_on("trials"):
                 begun = time.monotonic()
@@ -63,16 +59,15 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     file.finish(wanted.block, clock.now_text())
 
 
-def _parts(order: Order, wanted: Wanted) -> list[Wanted]:
+def _parts(wanted: Wanted) -> list[Wanted]:
     """What is up at the same time: all of it, or one level of the factor `apart` after the other,
     in random order. The more services a level has to start and to warm up, the more of the block's
     time is its own: else those after it would have little left for their trials."""
-    factor = order.experiment.apart
+    factor = wanted.order.experiment.apart
     if factor is None:
         return [wanted]
-    cells = [cell for each in wanted.groups for cell in each.cells]
-    levels = list(dict.fromkeys(getattr(cell, factor) for cell in cells))
-    random.Random(f"{order.experiment.seed} {wanted.block} apart").shuffle(levels)  # noqa: S311
+    levels = list(dict.fromkeys(getattr(cell, factor) for cell in wanted.cells))
+    wanted.draws("apart").shuffle(levels)
     found = []
     for level in levels:
         groups = [

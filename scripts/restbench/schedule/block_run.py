@@ -3,6 +3,8 @@ under load, its generator."""
 
 from __future__ import annotations
 
+import random
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +17,7 @@ from restbench.drive.generator import Generator, Sent
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
+from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers, in_short
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, Running
@@ -25,13 +28,30 @@ from restbench.store.trials import Event, Trial, TrialFile
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a block is to measure, and in what time."""
+    """What a block is to measure, into which run, and in what time."""
 
+    order: Order
+    run: Run
+    view: View
     block: int
     groups: Sequence[TrialGroup]
     seconds: float
     needed: frozenset[str] = frozenset()
     """The ids of the cells that undecided claims need more trials of; empty where all are alike."""
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Of all groups, each once."""
+        return list(dict.fromkeys(cell for each in self.groups for cell in each.cells))
+
+    def draws(self, what: str = "") -> random.Random:
+        """Random numbers for one use, which are the same when this block is measured anew."""
+        seed = f"{self.order.experiment.seed} {self.block} {what}".rstrip()
+        return random.Random(seed)  # noqa: S311 - an order, not a secret
+
+    def begun(self) -> Progress:
+        """What it is at when it begins now."""
+        return Progress(self.block, until=time.monotonic() + self.seconds)
 
 
 @dataclass
@@ -64,15 +84,30 @@ class View(Protocol):
 class BlockRun:
     """A block that is being measured."""
 
-    order: Order
-    run: Run
     wanted: Wanted
     deployments: Deployments
-    view: View
-    progress: Progress
+    progress: Progress = field(init=False)
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""
-    retried: set[Cell] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """It begins now."""
+        self.progress = self.wanted.begun()
+
+    @property
+    def order(self) -> Order:
+        """What the run was asked for."""
+        return self.wanted.order
+
+    @property
+    def run(self) -> Run:
+        """Where all that is found is kept."""
+        return self.wanted.run
+
+    @property
+    def view(self) -> View:
+        """What shows how it goes on."""
+        return self.wanted.view
 
     @property
     def block(self) -> int:
@@ -86,9 +121,8 @@ class BlockRun:
 
     @property
     def cells(self) -> list[Cell]:
-        """Those that still have trials, each once."""
-        every = dict.fromkeys(cell for each in self.wanted.groups for cell in each.cells)
-        return [cell for cell in every if cell not in self.lost]
+        """Those that still have trials."""
+        return [cell for cell in self.wanted.cells if cell not in self.lost]
 
     def running(self, cell: Cell) -> Running:
         """The service that answers a cell's requests; EnvironmentProblem where it is not up."""
@@ -104,15 +138,6 @@ class BlockRun:
         """Append an event of this block."""
         cell_id = None if cell is None else cell.id
         self.file.note(Event(clock.now_text(), kind, text, self.block, cell_id))
-
-    def once_more(self, cell: Cell, why: str) -> str | None:
-        """None the first time that a cell's trial said nothing, which is noted; else the reason."""
-        if cell in self.retried:
-            return why
-        self.retried.add(cell)
-        self.note("retried", why, cell)
-        self.view.note(f"{cell.id}: once more: {in_short(why)}")
-        return None
 
     def at(self, what: str) -> None:
         """Show what it is at."""
@@ -168,6 +193,15 @@ class LoadRun(BlockRun):
                 raise EnvironmentProblem(f"{name}: {answer.status_code} {answer.text[:200]}")
             if answer.content != payload.answer("look"):
                 raise WrongAnswers(f"{name}: a wrong answer before the first trial")
+
+    def prove(self) -> None:
+        """Look at what only this kind of load has, before its first."""
+
+    def keep_proof(self, found: Proof, of: str) -> None:
+        """Keep and tell what a service was seen to do."""
+        self.run.keep_proof(found)
+        says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
+        self.view.note(f"proof  {of} {says}: {found.claim}; {found.evidence}")
 
     def before(self, cell: Cell) -> None:
         """Make ready what a load of a cell needs."""

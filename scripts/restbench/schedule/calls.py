@@ -20,15 +20,13 @@ from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell
-from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, process
 from restbench.machine.placement import allowed_cores, core_list
-from restbench.schedule import once_each
-from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.schedule.block_run import BlockRun, Wanted
 from restbench.schedule.deployments import Deployments
+from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: The kernel counts CPU time in steps of 10 ms: of less a batch says nothing.
@@ -38,11 +36,12 @@ SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[CallsDriver]:
+def opened(wanted: Wanted) -> Iterator[CallsDriver]:
     """The driver of a block: a fresh service, and a fresh client for each transport."""
-    table = order.experiment.table(Calls)
-    deployments = Deployments(run, wanted.block, order.experiment.settings)
-    here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+    experiment, run = wanted.order.experiment, wanted.run
+    table = experiment.table(Calls)
+    deployments = Deployments(run, wanted.block, experiment.settings)
+    here = BlockRun(wanted, deployments)
     works = [work_of(cell.complexity) for cell in here.cells]
     cores = run.cores().load
     with ExitStack() as started:
@@ -68,10 +67,9 @@ def _require(here: BlockRun) -> None:
 
 
 @dataclass
-class CallsDriver:
+class CallsDriver(OnceEach):
     """Batches in one block (Driver)."""
 
-    here: BlockRun
     table: Calls
     clients: Mapping[tuple[Client, str], CallClient]
     folder: Path
@@ -80,7 +78,7 @@ class CallsDriver:
     alone: dict[tuple[Client, str], Alone] = field(default_factory=dict)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """As `once_each.rounds`, once all clients are warm."""
+        """Once all clients are warm (OnceEach)."""
         ends = time.monotonic() + seconds
         for cell in self.here.cells:
             work = work_of(cell.complexity)
@@ -90,7 +88,7 @@ class CallsDriver:
                     self.alone[work.program] = self._warmed(cell, work)
             except (EnvironmentProblem, BadConfiguration, httpx.HTTPError) as error:
                 self.here.lose(cell, "failed", str(error))
-        yield from once_each.rounds(self.here, ends - time.monotonic())
+        yield from super().rounds(ends - time.monotonic())
 
     def trial(self, planned: Planned) -> Trial | None:
         """One batch, with its audit."""
@@ -126,10 +124,6 @@ class CallsDriver:
             here.note("limit-mismeasured", f"{nearness:.3f} of the best possible", cell)
         here.view.note(f"      {cell.id}  {elapsed_s:.4g} s{f', {nearness:.3f}' * (nearness > 0)}")
         return found
-
-    def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on a fresh service if that has ended (Driver)."""
-        return self.here.once_more(cell, why)
 
     def _warmed(self, cell: Cell, work: CallWork) -> Alone:
         client, service = self.clients[work.program], self.here.running(cell).service

@@ -3,7 +3,7 @@ time asks for, in interleaved rounds (method, rules 2, 3 and 6)."""
 
 from __future__ import annotations
 
-import random
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +13,6 @@ from restbench.drive.generator import CORRECT, WRONG, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import CellsFailed, EnvironmentProblem
 from restbench.machine import process
-from restbench.machine.placement import core_list
 from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
@@ -73,7 +72,9 @@ class ClosedDriver:
         for each in here.file.blocks():
             measured_s |= each.facts.get("response_s", {})
         for name, (blocks, response_s) in here.file.tried().items():
-            measured_s[name], self.blocks_of[name] = response_s, blocks
+            self.blocks_of[name] = blocks
+            if response_s < math.inf:  # else no answer was right
+                measured_s[name] = response_s
         known = {cell: measured_s[cell.id] for cell in here.cells if cell.id in measured_s}
         cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
         for cell in sorted(here.cells, key=lambda each: each.users):
@@ -115,7 +116,7 @@ class ClosedDriver:
         rounds_s = sum(rounds[each.name] * round_seconds(each, paces) for each in compared)
         spare_s, whole_s = rounds_s - least_seconds(compared, paces), rounds_s + seconds - left_s
         here.progress.spare_part = spare_s / whole_s if whole_s else 0.0
-        shuffler = random.Random(f"{here.order.experiment.seed} {here.block}")  # noqa: S311
+        shuffler = here.wanted.draws()
         plan = interleaved(
             [*compared, *(TrialGroup(cell.id, (cell,)) for cell in alone)],
             rounds | {cell.id: count for cell, count in alone.items()},
@@ -174,7 +175,6 @@ class ClosedDriver:
         service, (payload,) = here.running(cell).service, here.requests(cell).payloads.values()
         body = here.load.folder / "body.json"
         body.write_bytes(payload.body(WRK))
-        cores = here.run.cores()
         before = monitor.answered_requests(service, cell.strategy)
         try:
             found = wrk.load(
@@ -183,7 +183,7 @@ class ClosedDriver:
                 body,
                 connections=cell.users,
                 seconds=WRK_S,
-                cores=None if cores.shared else core_list(cores.load),
+                cores=here.run.cores().own_load,
                 pids=service.pids,
             )
         except CellsFailed as error:

@@ -3,7 +3,6 @@ for each is a JMeter run of its own; cells are measured in random order (method,
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,16 +13,13 @@ from restbench.drive import engine_clocks, engines
 from restbench.drive.engines import Engines
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import EngineLoad
-from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
 from restbench.machine import namespaces, storage
 from restbench.machine.namespaces import Host
-from restbench.machine.phases import spent_on
-from restbench.schedule import preparation, under_load
-from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
+from restbench.schedule import under_load
+from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.pace import Planned
 from restbench.schedule.reduction import loaded
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 SERVICE, CONTROLLER = "service", "control"
@@ -37,6 +33,13 @@ class EnginesRun(LoadRun):
     delaying: Sequence[Host] = ()
     """The hosts of services and engines, where the kernel can delay what they send; else a relay
     does."""
+
+    def prove(self) -> None:
+        """Whether the clocks of engines that others run go with ours (LoadRun)."""
+        if self.load.controller is None:
+            found = self.load.offsets_ms()
+            self.file.fact(self.block, "engine_clocks_ms", found)
+            engine_clocks.require_together(found)
 
     def url(self, cell: Cell) -> str:
         """To the service, or to the relay before it (LoadRun)."""
@@ -58,7 +61,7 @@ class EnginesDriver:
         """A window of each cell, in random order; none that would not end in time."""
         ends = time.monotonic() + seconds
         cells = self.here.cells
-        random.Random(f"{self.here.order.experiment.seed} {self.here.block}").shuffle(cells)  # noqa: S311
+        self.here.wanted.draws().shuffle(cells)
         self.here.progress.planned = len(cells)
         for number, cell in enumerate(cells, start=1):
             if time.monotonic() + self.load.seconds > ends and number > 1:
@@ -91,11 +94,10 @@ class EnginesDriver:
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Driver]:
+def opened(wanted: Wanted) -> Iterator[Driver]:
     """The driver of a block: services up and proven, engines running."""
-    load = order.experiment.table(EngineLoad)
-    folder = run.path / "load" / f"block-{wanted.block}"
-    users = max((cell.users for group in wanted.groups for cell in group.cells), default=1)
+    load = wanted.order.experiment.table(EngineLoad)
+    folder = wanted.run.path / "load" / f"block-{wanted.block}"
     with ExitStack() as stack:
         host: Host | None = None
         delaying: Sequence[Host] = ()
@@ -103,22 +105,13 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
             names = [f"gen-{number}" for number in range(1, load.count + 1)]
             hosts = stack.enter_context(namespaces.made([SERVICE, CONTROLLER, *names]))
             host = hosts[SERVICE]
-            running = engines.started([hosts[it] for it in names], hosts[CONTROLLER], folder, users)
+            running = engines.started([hosts[it] for it in names], hosts[CONTROLLER], folder)
             generator = stack.enter_context(running)
             if namespaces.can_delay(host):
                 delaying = [host, *(hosts[it] for it in names)]
         else:
-            generator = engines.attached(load.addresses, folder, users)
-        deployments = stack.enter_context(under_load.services(order, run, wanted, view, host))
-        progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = EnginesRun(order, run, wanted, deployments, view, progress, load=generator)
-        here.delaying = delaying
-        with spent_on("proofs"):
-            preparation.look(here)
-            preparation.prove(here)
-            if load.hosts == "addresses":
-                here.file.fact(wanted.block, "engine_clocks_ms", found := generator.offsets_ms())
-                engine_clocks.require_together(found)
-        before = under_load.counted(here)
-        yield EnginesDriver(here, load)
-        under_load.check(here, before)
+            generator = engines.attached(load.addresses, folder)
+        deployments = stack.enter_context(under_load.services(wanted, host))
+        here = EnginesRun(wanted, deployments, load=generator, delaying=delaying)
+        with under_load.proven(here):
+            yield EnginesDriver(here, load)

@@ -17,19 +17,18 @@ from restbench.analyse import faults as promises
 from restbench.analyse import queue_checker
 from restbench.analyse.faults import Course
 from restbench.deploy.database import Database, fresh
+from restbench.deploy.service import Service
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
 from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
 from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
-from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process, small_disk
-from restbench.schedule import once_each
-from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
-from restbench.schedule.deployments import Deployments
+from restbench.schedule.block_run import BlockRun, Wanted
+from restbench.schedule.deployments import Deployments, Running
+from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: Of the small disk: a cluster has 40 MiB of files, and some WAL.
@@ -52,37 +51,31 @@ class Bench:
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[FaultsDriver]:
+def opened(wanted: Wanted) -> Iterator[FaultsDriver]:
     """The driver of a block: a fresh database, and fresh services on it."""
-    table = order.experiment.table(Faults)
-    cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
-    usual = [cell for cell in cells if work_of(cell.complexity).fault != "disk-full"]
-    folder = run.program_log(wanted.block, "histories").parent
+    table = wanted.order.experiment.table(Faults)
+    usual = [cell for cell in wanted.cells if work_of(cell.complexity).fault != "disk-full"]
+    folder = wanted.run.program_log(wanted.block, "histories").parent
     known: AbstractContextManager[Bench | None] = nullcontext()
     if usual:
-        known = _bench(order, run, wanted.block, folder / "database", usual)
+        known = _bench(wanted, folder / "database", usual)
     with known as bench:
-        deployments = bench.deployments if bench else Deployments(run, wanted.block)
-        here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+        deployments = bench.deployments if bench else Deployments(wanted.run, wanted.block)
+        here = BlockRun(wanted, deployments)
         if bench:
             here.file.fact(here.block, "databases", {"usual": bench.database.described()})
         yield FaultsDriver(here, table, folder, bench)
 
 
 @contextmanager
-def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
-    order: Order,
-    run: Run,
-    block: int,
-    folder: Path,
-    cells: Sequence[Cell],
-    disk: Path | None = None,
+def _bench(
+    wanted: Wanted, folder: Path, cells: Sequence[Cell], disk: Path | None = None
 ) -> Iterator[Bench]:
     with fresh(Database(folder, overrides=ON_DISK if disk else {})) as database:
         deployments = Deployments(
-            run,
-            block,
-            order.experiment.settings,
+            wanted.run,
+            wanted.block,
+            wanted.order.experiment.settings,
             databases={"": database.environment() | (ROOM if disk else {})},
             usual_ports=disk is None,
         )
@@ -94,19 +87,14 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
 
 
 @dataclass
-class FaultsDriver:
+class FaultsDriver(OnceEach):
     """Faults of one block (Driver)."""
 
-    here: BlockRun
     table: Faults
     folder: Path
     usual: Bench | None
     """For all but a full disk, which needs one of its own."""
     made: int = 0
-
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """As `once_each.rounds`."""
-        yield from once_each.rounds(self.here, seconds)
 
     def trial(self, planned: Planned) -> Trial:
         """One fault."""
@@ -116,12 +104,10 @@ class FaultsDriver:
             return self._trial(planned, bench)
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on a fresh service if that has ended (Driver)."""
-        if (lost := self.here.once_more(cell, why)) is None:
-            if self.usual and not self.usual.database.alive():
-                self.usual.database.restart()
-            self._renew_if_dead(self.here.deployments, cell)
-        return lost
+        """On a database that works (OnceEach)."""
+        if self.usual and not self.usual.database.alive():
+            self.usual.database.restart()
+        return super().again(cell, why)
 
     @contextmanager
     def _bench_of(self, cell: Cell) -> Iterator[Bench]:
@@ -130,10 +116,9 @@ class FaultsDriver:
                 raise TypeError("a block without its database")
             yield self.usual
             return
-        here = self.here
         with (
             small_disk.mounted(DISK_MIB) as disk,
-            _bench(here.order, here.run, here.block, disk / "cluster", [cell], disk) as bench,
+            _bench(self.here.wanted, disk / "cluster", [cell], disk) as bench,
         ):
             yield bench
 
@@ -160,7 +145,7 @@ class FaultsDriver:
         began_ns, cpu_ms = time.monotonic_ns(), process.cpu_ms(service.pids())
         course = self._under_load(clients, record, bench, cell, work)
         died = not bench.deployments.running(cell).service.alive()
-        self._renew_if_dead(bench.deployments, cell)
+        self.renew_if_dead(bench.deployments, cell)
         history.drain(clients, self._way(bench, cell), record)
         with bench.database.connect() as database:
             left = history.left(database, clients)
@@ -182,7 +167,6 @@ class FaultsDriver:
             np.int64,
         )
         seconds = (course.ended_ns - began_ns) / 1e9
-        is_same = work.fault != "kill-service"
         return Trial(
             block=here.block,
             round=planned.round,
@@ -193,7 +177,7 @@ class FaultsDriver:
             elapsed_us=np.sort(took_ns // 1000),
             errors=sum(each.outcome != "ok" for each in record.requests),
             wrong=report.violations,
-            service_cpu_ms=process.cpu_ms(service.pids()) - cpu_ms if is_same else None,
+            service_cpu_ms=_cpu_ms(service, cpu_ms, bench.deployments.of(cell)),
             extras=extras,
         )
 
@@ -227,12 +211,6 @@ class FaultsDriver:
 
         return RestQueues(place, cell.strategy)
 
-    def _renew_if_dead(self, deployments: Deployments, cell: Cell) -> None:
-        running = deployments.of(cell)
-        if running is not None and not running.service.alive():
-            self.here.note("restarted", running.service.ending(), cell)
-            deployments.renew(cell)
-
     def _say(
         self,
         cell: Cell,
@@ -251,3 +229,9 @@ class FaultsDriver:
         here.view.note(
             f"      {cell.id}  {report.sends} sends, {report.pops} pops: {verdict}{also}"
         )
+
+
+def _cpu_ms(service: Service, before_ms: float, now: Running | None) -> float | None:
+    """What a service took since; None where another one, or none, is in its place by now."""
+    is_same = now is not None and now.service is service
+    return process.cpu_ms(service.pids()) - before_ms if is_same else None

@@ -3,30 +3,27 @@ pgbench with the same statements in the same rounds."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from restbench.deploy.database import Database, fresh
 from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import Sent
-from restbench.drive.messages import InDatabase, InProcess
+from restbench.drive.messages import Connection, InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
-from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import core_list
 from restbench.observe import resources
 from restbench.prove import messages as proofs
 from restbench.schedule import under_load
-from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.databases import Store, stores_of
 from restbench.schedule.pace import Planned
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
@@ -35,6 +32,27 @@ PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
 AT_RATE, AT_RATE_S, AT_RATE_WHOLE_S = "pgbench_at_rate", 3, 5.5
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
+
+
+@dataclass
+class Store:
+    """A database of a block, with what the harness asks of it."""
+
+    database: Database
+    owner: Connection
+    watching: Connection
+    """For `resources.Meter` alone, which asks from a thread of its own."""
+    most: int
+    """Queues that a load of the run needs."""
+    queues: dict[str, InDatabase] = field(default_factory=dict)
+    """By technique."""
+
+    def of(self, cell: Cell) -> InDatabase:
+        """The queues of a cell's technique."""
+        if cell.technique not in self.queues:
+            made = InDatabase.made(self.owner, cell.technique, self.most)
+            self.queues[cell.technique] = made
+        return self.queues[cell.technique]
 
 
 @dataclass
@@ -81,6 +99,35 @@ class MessagesRun(LoadRun):
         calls.send(queue, text)
         if (found := calls.pop(queue)).get("body") != text:
             raise WrongAnswers(f"pop: not the message that was sent: {str(found)[:200]}")
+
+    def prove(self) -> None:
+        """Describe the databases. Each technique of each service, and the strategies that hold a
+        number of connections, once a run; one that is not proven is measured all the same, and
+        said (LoadRun)."""
+        self.describe()
+        known = {(each.service, each.strategy) for each in self.run.proofs()}
+        for cell in self.cells:
+            for claim in proofs.of(cell):
+                if (cell.service, claim.name) in known or self.deployments.lacks(cell):
+                    continue
+                known.add((cell.service, claim.name))
+                self.at(f"proof of {cell.service} {claim.name}")
+                service = self.running(cell).service.each()[0]
+                found = proofs.proven(claim, service, cell, self.stores[cell.postgres].database)
+                self.keep_proof(found, f"{cell.service} {claim.name}")
+
+    def describe(self) -> None:
+        """What the databases are, and a note on the cells of one that may lose what it answered."""
+        facts = {}
+        for name, store in self.stores.items():
+            facts[name or "usual"] = store.database.described()
+            if self.block == 1 and self.order.profile.minutes >= ASKS_DISK_FROM_MINUTES:
+                facts[name or "usual"]["fdatasync_us"] = store.database.fdatasync_us()
+            if not store.database.durable:
+                for cell in self.cells:
+                    if cell.postgres == name and cell.technique != "memory":
+                        self.note("not-durable", "a commit may be lost after its answer", cell)
+        self.file.fact(self.block, "databases", facts)
 
     def before(self, cell: Cell) -> None:
         """Each load begins with the same messages in the queues."""
@@ -151,7 +198,7 @@ class MessagesDriver(ClosedDriver):
                 at_rate.append(cell)
         seconds -= len(limits) * PGBENCH_WHOLE_S + len(at_rate) * AT_RATE_WHOLE_S
         plan = list(super().rounds(seconds))
-        shuffler = random.Random(f"{experiment.seed} {self.here.block} limits")  # noqa: S311
+        shuffler = self.here.wanted.draws("limits")
         for arm, cells, first in (
             (PGBENCH, limits.values(), 0),
             (AT_RATE, at_rate, len(plan) // 2),
@@ -172,7 +219,7 @@ class MessagesDriver(ClosedDriver):
         return None
 
     def _by_pgbench(self, cell: Cell, *, at_rate: bool) -> None:
-        here, cores = self.here, self.here.run.cores()
+        here = self.here
         store, level = here.stores[cell.postgres], here.level(cell)
         queues, kind = store.of(cell), cell.id if at_rate else _limit(cell)
         queues.fill(level, here.order.experiment.seed)
@@ -185,7 +232,7 @@ class MessagesDriver(ClosedDriver):
                 connections=proofs.connections(cell) if at_rate else cell.users,
                 seconds=AT_RATE_S if at_rate else PGBENCH_S,
                 per_s=self._per_s(cell) if at_rate else None,
-                cores=None if cores.shared else core_list(cores.load),
+                cores=here.run.cores().own_load,
                 folder=here.load.folder / f"pgbench-{kind}",
             )
         except EnvironmentProblem as error:
@@ -218,52 +265,30 @@ def _limit(cell: Cell) -> str:
 
 @contextmanager
 def opened(
-    kind: Callable[[MessagesRun], under_load.LoadDriver],
-    order: Order,
-    run: Run,
-    wanted: Wanted,
-    view: View,
+    kind: Callable[[MessagesRun], under_load.LoadDriver], wanted: Wanted
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
-    cores = run.cores()
     with ExitStack() as stack:
         with spent_on("service start"):
-            stores = stack.enter_context(stores_of(order, run, wanted, core_list(cores.service)))
+            stores = _stores(stack, wanted)
         found = {name: each.database.environment() for name, each in stores.items()}
         block = partial(MessagesRun, stores=stores)
-        yield stack.enter_context(
-            under_load.opened(kind, block, order, run, wanted, view, found, prove)
-        )
+        yield stack.enter_context(under_load.opened(kind, block, wanted, found))
 
 
-def _describe(here: MessagesRun) -> None:
-    """What the databases are, and a note on the cells of one that may lose what it answered."""
-    facts = {}
-    for name, store in here.stores.items():
-        facts[name or "usual"] = store.database.described()
-        if here.block == 1 and here.order.profile.minutes >= ASKS_DISK_FROM_MINUTES:
-            facts[name or "usual"]["fdatasync_us"] = store.database.fdatasync_us()
-        if not store.database.durable:
-            for cell in here.cells:
-                if cell.postgres == name and cell.technique != "memory":
-                    here.note("not-durable", "a commit may be lost after its answer", cell)
-    here.file.fact(here.block, "databases", facts)
-
-
-def prove(here: MessagesRun) -> None:
-    """Describe the databases. Each technique of each service, and the strategies that hold a number
-    of connections, once a run; one that is not proven is measured all the same, and said."""
-    _describe(here)
-    known = {(each.service, each.strategy) for each in here.run.proofs()}
-    for cell in here.cells:
-        for claim in proofs.of(cell):
-            if (cell.service, claim.name) in known:
-                continue
-            known.add((cell.service, claim.name))
-            here.at(f"proof of {cell.service} {claim.name}")
-            service = here.running(cell).service.each()[0]
-            found = proofs.proven(claim, service, cell, here.stores[cell.postgres].database)
-            here.run.keep_proof(found)
-            says = "DOES" if found.does else "DOES NOT"
-            text = f"{cell.service} {claim.name} {says}: {found.claim}; {found.evidence}"
-            here.view.note(f"proof  {text}")
+def _stores(stack: ExitStack, wanted: Wanted) -> dict[str, Store]:
+    """A fresh database for each set of settings that cells name, and the usual one where none
+    does; all are removed with the stack, but for their logs."""
+    names = dict.fromkeys(cell.postgres for cell in wanted.cells)
+    levels = [wanted.order.experiment.messages(cell.complexity) for cell in wanted.cells]
+    most = max((level.queues for level in levels if level), default=0)
+    cores, found = core_list(wanted.run.cores().service), dict[str, Store]()
+    for number, name in enumerate(names, start=1):
+        folder = wanted.run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
+        given = dict(each.split("=", 1) for each in name.split(",") if each)
+        database = Database(folder, overrides=given, cores=cores)
+        stack.enter_context(fresh(database))
+        owner = stack.enter_context(database.connect())
+        watching = stack.enter_context(database.connect("monitor"))
+        found[name] = Store(database, owner, watching, most)
+    return found

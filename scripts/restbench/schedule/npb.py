@@ -7,14 +7,12 @@ each other is equally warm. A cell that looks at the number of cores has no serv
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from statistics import median
 
-import httpx
 import numpy as np
 
 from restbench.deploy.service import Service
@@ -23,21 +21,14 @@ from restbench.drive.npb_clients import NpbClients
 from restbench.drive.npb_runs import KernelRun, Program, Refused, ServedRun
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
-from restbench.experiment.order import Order
-from restbench.failures import (
-    BadConfiguration,
-    EnvironmentProblem,
-    NotOffered,
-    WrongAnswers,
-)
+from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
 from restbench.machine.placement import core_list
-from restbench.schedule import once_each
-from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.schedule.block_run import BlockRun, Wanted
 from restbench.schedule.deployments import Deployments
+from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import Planned
-from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 
@@ -53,11 +44,12 @@ class Served:
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDriver]:
+def opened(wanted: Wanted) -> Iterator[NpbDriver]:
     """The driver of a block; no service is left running behind it."""
-    table = order.experiment.table(Npb)
-    deployments = Deployments(run, wanted.block, order.experiment.settings)
-    here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+    experiment, run = wanted.order.experiment, wanted.run
+    table = experiment.table(Npb)
+    deployments = Deployments(run, wanted.block, experiment.settings)
+    here = BlockRun(wanted, deployments)
     with ExitStack() as started:
         started.callback(deployments.stop)
         clients = None
@@ -69,10 +61,9 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDr
 
 
 @dataclass
-class NpbDriver:
+class NpbDriver(OnceEach):
     """Kernels in one block (Driver)."""
 
-    here: BlockRun
     table: Npb
     clients: NpbClients | None = None
     foreign_pct: dict[str, float] = field(default_factory=dict)
@@ -81,9 +72,9 @@ class NpbDriver:
     steal_pct: dict[str, float] = field(default_factory=dict)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """As `once_each.rounds`."""
+        """And then what else was at work meanwhile (OnceEach)."""
         here = self.here
-        yield from once_each.rounds(here, seconds)
+        yield from super().rounds(seconds)
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
         here.file.fact(here.block, "steal_pct", self.steal_pct)
 
@@ -111,10 +102,6 @@ class NpbDriver:
         here.view.note(f"      {cell.id}  {_in_a_line(found)}")
         return found
 
-    def again(self, cell: Cell, why: str) -> str | None:
-        """Once, on processes as fresh as the first (Driver)."""
-        return self.here.once_more(cell, why)
-
     def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:
         if work.cores is not None:
             return Served()
@@ -135,13 +122,6 @@ class NpbDriver:
             cpu_ms = process.cpu_ms(pids) - cold_ms
             by_client = self._by_client(service, cell, work, wanted.kept)
             return Served((*first, *kept), cpu_ms, memory_mib, by_client)
-        except httpx.HTTPError as error:
-            failure = f"{cell.id}: no answer: {error or type(error).__name__}"
-            running = deployments.of(cell)
-            log = running.service.log if running else None
-            raise EnvironmentProblem(
-                f"{failure}; its log ends:\n{process.tail(log)}" if log else failure
-            ) from error
         finally:
             deployments.stop()
 
@@ -150,8 +130,8 @@ class NpbDriver:
     ) -> dict[ClientName, Sequence[ServedRun]]:
         if not (self.clients and self.table.clients and self.table.clients.where.matches(cell)):
             return {}
-        order = random.Random(f"{self.here.order.experiment.seed} {self.here.block} {cell.id}")  # noqa: S311
-        names = order.sample(self.table.clients.names, len(self.table.clients.names))
+        every = self.table.clients.names
+        names = self.here.wanted.draws(cell.id).sample(every, len(every))
         return self.clients.calls(names, service, cell, [work] * kept, self.table.run_max_s)
 
     def _program(self, cell: Cell, work: Work, runs: int) -> Program:

@@ -4,7 +4,6 @@ each whose walk is not over, in random order."""
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,6 @@ from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import OpenLoad, Rates, Tried
 from restbench.failures import EnvironmentProblem
-from restbench.machine import process
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
 from restbench.schedule.preparation import short_load
@@ -46,8 +44,7 @@ class OpenDriver:
         self.here = here
         self._load = here.order.experiment.table(OpenLoad)
         self._walks: dict[Cell, _Walk] = {}
-        seed = f"{here.order.experiment.seed} {here.block}"
-        self._shuffler = random.Random(seed)  # noqa: S311 - an order
+        self._shuffler = here.wanted.draws()
 
     def pilot(self) -> None:
         """Where each cell's walk starts: near the limit of earlier blocks, at random so that the
@@ -93,9 +90,7 @@ class OpenDriver:
         sent, ended = loaded(here, planned, phases.warmup_s, phases.window_s, file)
         wrong = bool((sent.records["outcome"] == WRONG).any())
         if not wrong and not running.service.alive():
-            log = running.service.log
-            log_end = f"; its log ends:\n{process.tail(log)}" if log else ""
-            raise EnvironmentProblem(f"the service died under load{log_end}")
+            raise EnvironmentProblem(running.service.ending())
         if not wrong and not (sent.records["outcome"] == CORRECT).any():
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
         elapsed_us, found = of_arrivals(sent.records, offsets, phases, limits.LATE_MS)

@@ -191,19 +191,17 @@ def rounds_of(
     left = seconds - least_seconds(groups, paces)
     open_ones = [each for each in groups if each.share]
     while open_ones and left > 0:
-        shares = sum(each.share for each in open_ones)
-        full = []
-        for each in open_ones:
-            more = int(left * each.share / shares / round_s[each.name])
-            if rounds[each.name] + more >= MOST_ROUNDS:
-                full.append((each, MOST_ROUNDS - rounds[each.name]))
+        share_s = left / sum(each.share for each in open_ones)
+        whole = {
+            each.name: rounds[each.name] + int(share_s * each.share / round_s[each.name])
+            for each in open_ones
+        }
+        full = [each for each in open_ones if whole[each.name] >= MOST_ROUNDS]
         if not full:
-            for each in open_ones:
-                rounds[each.name] += int(left * each.share / shares / round_s[each.name])
-            break
-        for each, more in full:
-            rounds[each.name] += more
-            left -= more * round_s[each.name]
+            return rounds | whole
+        for each in full:
+            left -= (MOST_ROUNDS - rounds[each.name]) * round_s[each.name]
+            rounds[each.name] = MOST_ROUNDS
             open_ones.remove(each)
     return rounds
 

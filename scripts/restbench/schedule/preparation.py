@@ -78,16 +78,16 @@ def prove(here: LoadRun) -> None:
                 if other.proof_key == key:
                     here.lose(other, "failed", found)
             continue
-        here.run.keep_proof(found)
-        says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
         name = f"{cell.service} {cell.strategy} ({', '.join([cell.placement, *cell.unusual])})"
-        here.view.note(f"proof  {name} {says}: {found.claim}; {found.evidence}")
+        here.keep_proof(found, name)
 
 
 def _proof(here: LoadRun, cell: Cell) -> Proof | str:
-    """How the service ended, where it does so during both of two attempts."""
+    """How the service ended, where it does so during both of two attempts, or why it is not up."""
     ending = ""
     for _attempt in range(2):
+        if lack := here.deployments.lacks(cell):
+            return lack
         running = here.running(cell)
         found = [proof.prove(each, cell, cores) for each, cores in running.instances()]
         if running.service.serves():
@@ -115,8 +115,7 @@ def warm(here: LoadRun) -> None:
         for cell in waiting:
             here.at(f"warming up {cell.service} {cell.strategy}")
             before = time.monotonic()
-            users = min(WARMING_USERS, here.load.users)
-            share = _compilers_share(here, cell, users)
+            share = _compilers_share(here, cell)
             spent[cell.service_group] += time.monotonic() - before
             shares.setdefault(cell.service_group, []).append(share)
         waiting = [
@@ -129,13 +128,13 @@ def warm(here: LoadRun) -> None:
     here.view.note(f"block {here.block}: warm after {time.monotonic() - begun:.0f} s")
 
 
-def _compilers_share(here: LoadRun, cell: Cell, users: int) -> float:
+def _compilers_share(here: LoadRun, cell: Cell) -> float:
     """Of the service's CPU time under a short load, what its compilers took; 0 where the cell is
     lost of it."""
     running = here.deployments.of(cell)
     pids = running.service.pids() if running else ()
     before_ms, worked_ms = jvm.compilers_cpu_ms(pids), process.cpu_ms(pids)
-    if short_load(here, cell, users, WARMING_S) is None:
+    if short_load(here, cell, WARMING_USERS, WARMING_S) is None:
         return 0.0
     worked_ms = process.cpu_ms(pids) - worked_ms
     return (jvm.compilers_cpu_ms(pids) - before_ms) / worked_ms if worked_ms > 0 else 0.0

@@ -27,7 +27,7 @@ def loaded(
     sent = here.load.trial(cell.id, cell.users, drop_s, keep_s, pids, arrivals)
     here.count(cell, sent.records.size)
     helpers = [b - a for a, b in zip(before, _helpers_ms(pids), strict=True)]
-    return sent, reduced(here.block, planned, cell.users, sent, pids, helpers)
+    return sent, reduced(here.block, planned, sent, pids, helpers)
 
 
 def _helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
@@ -35,13 +35,8 @@ def _helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
     return jvm.compilers_cpu_ms(pids), jvm.collectors_cpu_ms(pids)
 
 
-def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
-    block: int,
-    planned: Planned,
-    users: int,
-    sent: Sent,
-    pids: Sequence[int],
-    helpers: Sequence[float],
+def reduced(
+    block: int, planned: Planned, sent: Sent, pids: Sequence[int], helpers: Sequence[float]
 ) -> Trial:
     """A closed load's. What compilers and collectors took (`helpers`, of the whole trial): what is
     measured gets its share of it."""
@@ -59,7 +54,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
         block=block,
         round=planned.round,
         cell=planned.cell.id,
-        users=users,
+        users=planned.cell.users,
         began_ms=sent.opened.epoch_ms,
         seconds=sent.seconds,
         elapsed_us=_elapsed_us(correct),

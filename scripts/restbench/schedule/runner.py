@@ -52,10 +52,9 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             seconds = block_seconds(order, run, number)
             has_intervals = len(finished) >= measures.FEWEST_BLOCKS
             needed = needed_cells(waiting) if has_intervals else frozenset()
-            wanted = Wanted(number, groups_of(order), seconds, needed)
-            _measure(order, run, wanted, view)
+            _measure(Wanted(order, run, view, number, groups_of(order), seconds, needed))
             finished.add(to_come.pop(0))
-        windows.take(order, run, view.note)
+        windows.take(order, run, view)
     except BaseException:
         with suppress(StorageProblem):  # where the disk is why, it still says `running`
             begin.finish(run, manifest, status="interrupted")
@@ -156,18 +155,18 @@ def groups_of(order: Order) -> tuple[TrialGroup, ...]:
     return (*found, *([rest] if left else []))
 
 
-def _measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+def _measure(wanted: Wanted) -> None:
     """A block, with what is measured as it was. It has a second attempt, from its begin: where the
     load generator died, or no service came up. EnvironmentProblem where that ends no better."""
-    begin.require_as_begun(run, order.build_folders)
-    view.note(f"block {wanted.block}: {wanted.seconds / 60:.1f} minutes")
+    begin.require_as_begun(wanted.run, wanted.order.build_folders)
+    wanted.view.note(f"block {wanted.block}: {wanted.seconds / 60:.1f} minutes")
     for is_last in (False, True):
         try:
-            block.measure(order, run, wanted, view)
+            block.measure(wanted)
             return
         except StorageProblem:
             raise
         except EnvironmentProblem as error:
             if is_last:
                 raise
-            view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
+            wanted.view.note(f"block {wanted.block}: once more: {in_short(str(error))}")

@@ -21,17 +21,15 @@ from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
 from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import Phases
-from restbench.experiment.order import Order
 from restbench.experiment.trace import Trace, TraceRun
 from restbench.failures import EnvironmentProblem
 from restbench.observe import database as monitor
 from restbench.observe import incidents
 from restbench.observe.incidents import Incident
 from restbench.schedule import messages, under_load
-from restbench.schedule.block_run import Driver, LoadRun, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.pace import Planned
 from restbench.schedule.reduction import loaded
-from restbench.store.store import Run
 from restbench.store.traces import Course, Traced
 from restbench.store.trials import Trial
 from restbench.store.writing import write_model, write_text
@@ -41,13 +39,11 @@ TAIL_S = 1.0
 TRACE, SAMPLES = "trace.json", "database.jsonl"
 
 
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> AbstractContextManager[Driver]:
+def opened(wanted: Wanted) -> AbstractContextManager[Driver]:
     """The driver of a block; with databases where its cells are of messages."""
-    cells = [cell for each in wanted.groups for cell in each.cells]
-    of_messages = any(order.experiment.messages(cell.complexity) for cell in cells)
-    if of_messages:
-        return messages.opened(TraceDriver, order, run, wanted, view)
-    return under_load.opened(TraceDriver, LoadRun, order, run, wanted, view)
+    if any(wanted.order.experiment.messages(cell.complexity) for cell in wanted.cells):
+        return messages.opened(TraceDriver, wanted)
+    return under_load.opened(TraceDriver, LoadRun, wanted)
 
 
 class TraceDriver:

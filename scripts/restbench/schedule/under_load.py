@@ -3,25 +3,22 @@ what is checked after the last."""
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from restbench.drive import generator, monitor
 from restbench.experiment.cell import ServiceGroup
-from restbench.experiment.order import Order
 from restbench.machine import process
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import core_list
 from restbench.schedule import preparation
-from restbench.schedule.block_run import Driver, LoadRun, Progress, View, Wanted
+from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.deployments import Deployments, Running
-from restbench.store.store import Run
 
 R = TypeVar("R", bound=LoadRun)
+Counts: TypeAlias = dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
+"""How many requests each strategy has answered by its service's own count."""
 #: An instance of several that served less than this part of its fair share was not one of them.
 LEAST_OF_FAIR_SHARE = 0.5
 #: Requests that never reached the service, or whose answer never came, are in one count alone.
@@ -36,95 +33,43 @@ class LoadDriver(Driver, Protocol):
 
 
 @contextmanager
-def opened(  # noqa: PLR0913, PLR0917 - what a block is, and where
+def opened(
     kind: Callable[[R], LoadDriver],
     run_of: Callable[..., R],
-    order: Order,
-    run: Run,
     wanted: Wanted,
-    view: View,
     databases: Mapping[str, Mapping[str, str]] | None = None,
-    prove: Callable[[R], None] | None = None,
 ) -> Iterator[Driver]:
     """The driver of a block, ready for its first trial; checks after its last. `run_of` makes the
-    block of a kind of load that has more, `prove` looks at what only it has."""
-    users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
-    folder = run.path / "load" / f"block-{wanted.block}"
-    cores = run.cores()
+    block of a kind of load that has more."""
+    folder = wanted.run.path / "load" / f"block-{wanted.block}"
     with (
-        services(order, run, wanted, view, databases=databases) as deployments,
+        services(wanted, databases=databases) as deployments,
         generator.started(
-            max(users, preparation.WARMING_USERS),
+            max(preparation.WARMING_USERS, *(cell.users for cell in wanted.cells)),
             folder,
-            None if cores.shared else core_list(cores.load),
+            wanted.run.cores().own_load,
         ) as load,
     ):
-        progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = run_of(order, run, wanted, deployments, view, progress, load=load)
-        with spent_on("proofs"):
-            preparation.look(here)
-            preparation.prove(here)
-            if prove:
-                prove(here)
-        before = counted(here)
-        with spent_on("warm-up"):
-            preparation.warm(here)
-        driver = kind(here)
-        with spent_on("pilot"):
-            driver.pilot()
-        yield driver
-        check(here, before)
+        here = run_of(wanted, deployments, load=load)
+        with proven(here):
+            with spent_on("warm-up"):
+                preparation.warm(here)
+            driver = kind(here)
+            with spent_on("pilot"):
+                driver.pilot()
+            yield driver
 
 
 @contextmanager
-def services(  # noqa: PLR0913, PLR0917 - what a block is, and where
-    order: Order,
-    run: Run,
-    wanted: Wanted,
-    view: View,
-    host: Host | None = None,
-    databases: Mapping[str, Mapping[str, str]] | None = None,
-) -> Iterator[Deployments]:
-    """All that a block's cells need, up as long as the context lasts; on another host where one is
-    given, with their `databases` where they have any."""
-    view.show(Progress(wanted.block, until=time.monotonic() + wanted.seconds))
-    deployments = Deployments(
-        run,
-        wanted.block,
-        order.experiment.settings,
-        order.attached,
-        order.builds,
-        host,
-        databases or {},
-    )
-    cells = (cell for each in wanted.groups for cell in each.cells)
-    groups = list(dict.fromkeys(cell.service_group for cell in cells))
-    # What starts first has some seconds more before its trials, so that must vary.
-    random.Random(f"{order.experiment.seed} {wanted.block} start").shuffle(groups)  # noqa: S311
-    try:
-        with spent_on("service start"):
-            deployments.start(groups)
-        yield deployments
-    finally:
-        with spent_on("service stop"):
-            deployments.stop()
-
-
-def counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]:
-    """How many requests each strategy has answered by its service's own count."""
-    found = {}
-    for cell in here.cells:
-        running = here.running(cell)
-        key = (cell.service_group, cell.strategy)
-        found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
-    return found
-
-
-def check(
-    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
-) -> None:
-    """After the last trial: did services count what was sent to them since `before`, and did they
-    keep to their cores?"""
+def proven(here: LoadRun) -> Iterator[None]:
+    """Look at each cell and prove what it is; after the last trial look whether services counted
+    what was sent to them meanwhile, and whether they kept to their cores."""
+    with spent_on("proofs"):
+        preparation.look(here)
+        preparation.prove(here)
+        here.prove()
+    before = _counts(here)
+    yield
     _check_counts(here, before)
     shares = {
         key: process.off_cores_share(running.service.pids(), running.cores.service)
@@ -134,9 +79,47 @@ def check(
     here.file.fact(here.block, "off_cores_share", found)
 
 
-def _check_counts(
-    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
-) -> None:
+@contextmanager
+def services(
+    wanted: Wanted,
+    host: Host | None = None,
+    databases: Mapping[str, Mapping[str, str]] | None = None,
+) -> Iterator[Deployments]:
+    """All that a block's cells need, up as long as the context lasts; on another host where one is
+    given, with their `databases` where they have any."""
+    order = wanted.order
+    wanted.view.show(wanted.begun())
+    deployments = Deployments(
+        wanted.run,
+        wanted.block,
+        order.experiment.settings,
+        order.attached,
+        order.builds,
+        host,
+        databases or {},
+    )
+    groups = list(dict.fromkeys(cell.service_group for cell in wanted.cells))
+    # What starts first has some seconds more before its trials, so that must vary.
+    wanted.draws("start").shuffle(groups)
+    try:
+        with spent_on("service start"):
+            deployments.start(groups)
+        yield deployments
+    finally:
+        with spent_on("service stop"):
+            deployments.stop()
+
+
+def _counts(here: LoadRun) -> Counts:
+    found = {}
+    for cell in here.cells:
+        if running := here.deployments.of(cell):
+            key = (cell.service_group, cell.strategy)
+            found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
+    return found
+
+
+def _check_counts(here: LoadRun, before: Counts) -> None:
     """Whether services counted what was sent to them: it is two programs' word for one number. One
     that was started anew meanwhile began to count anew."""
     gaps: dict[str, float] = {}

@@ -64,6 +64,8 @@ def test_a_program_that_says_nothing_is_not_waited_for(
     monkeypatch.setattr(call_client, "SPARE_S", 0.1)
     with pytest.raises(EnvironmentProblem, match="has not answered"):
         client.batch(replace(_batch(tmp_path, strategy="silent"), per_call_s=0.03))
+    with pytest.raises(EnvironmentProblem, match="ended"):
+        client.hello()
 
 
 def test_the_program_ends_with_its_block(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

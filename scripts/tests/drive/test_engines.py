@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,18 +16,18 @@ from typing import Any, cast
 
 import pytest
 from fixture_run import cell
+from made_blocks import block_of
 from waiting import await_true
 
 from restbench import ROOT
 from restbench.drive import dashboards, engine_clocks, engines, jtl_file
-from restbench.drive.generator import CORRECT, ERROR, WRONG, Mark
+from restbench.drive.generator import CORRECT, ERROR, WRONG, Mark, Sent
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
-from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import namespaces, watch
 from restbench.schedule import windows
-from restbench.schedule.engines import EnginesDriver
+from restbench.schedule.engines import EnginesDriver, EnginesRun
 from restbench.schedule.pace import Planned
 from restbench.store import store
 
@@ -85,8 +84,13 @@ def two_engines(until_ms: int = 10_000) -> list[dict[str, str]]:
     return [*second, *first]
 
 
+def told(folder: Path, rows: Sequence[dict[str, str]], count: int = 2) -> Sent:
+    """What these lines say, of which five seconds are kept, one after the last engine's first."""
+    return engines.sent(merged(folder / "samples.jtl", rows), LOOKED, count, 1.0, 5.0)
+
+
 def test_what_is_kept_begins_with_the_last_engine(tmp_path: Path) -> None:
-    sent = engines.sent(merged(tmp_path / "samples.jtl", two_engines()), LOOKED, 2, 1.0, 5.0)
+    sent = told(tmp_path, two_engines())
     assert (sent.opened.nanos, sent.closed.nanos) == (1_500_000_000, 6_500_000_000)
     assert sent.opened.epoch_ms == BEGUN_MS + 1500
     assert sent.measured.size == 2 * 50
@@ -102,37 +106,27 @@ def test_an_error_and_a_wrong_answer_are_told_apart(tmp_path: Path) -> None:
     rows[0] |= {"success": "false", "responseCode": "503", "failureMessage": "not 200"}
     rows[1] |= {"success": "false", "failureMessage": "The body is not this request's"}
     rows[2] |= {"success": "false", "responseCode": "Non HTTP response code: java.net"}
-    sent = engines.sent(merged(tmp_path / "samples.jtl", rows), LOOKED, 2, 1.0, 5.0)
+    sent = told(tmp_path, rows)
     assert sent.records["outcome"][:3].tolist() == [ERROR, WRONG, ERROR]
     assert sent.records["status"][:3].tolist() == [503, 200, 0]
     assert sent.first_error == "503 not 200"
 
 
-def test_engines_whose_names_have_hyphens_are_told_apart(tmp_path: Path) -> None:
-    path = merged(
-        tmp_path / "samples.jtl",
-        [
-            sample(f"engine-{number}.engine", 1, at)
-            for number in (0, 1)
-            for at in range(0, 10_000, 100)
-        ],
-    )
-    engines.sent(path, LOOKED, 2, 1.0, 5.0)
+def test_engines_are_told_apart_by_names_with_hyphens_and_one_that_sent_nothing_is_missed(
+    tmp_path: Path,
+) -> None:
+    times = range(0, 10_000, 100)
+    rows = [sample(f"engine-{n}.engine", 1, at) for n in (0, 1) for at in times]
+    told(tmp_path, rows)
     with pytest.raises(EnvironmentProblem, match="2 of 3 engines"):
-        engines.sent(path, LOOKED, 3, 1.0, 5.0)
-
-
-def test_an_engine_that_sent_nothing_is_missed(tmp_path: Path) -> None:
-    path = merged(tmp_path / "samples.jtl", two_engines())
-    with pytest.raises(EnvironmentProblem, match="2 of 3 engines"):
-        engines.sent(path, LOOKED, 3, 1.0, 5.0)
+        told(tmp_path, rows, count=3)
 
 
 def test_an_engine_that_ended_early_voids_the_trial(tmp_path: Path) -> None:
     rows = [row for row in two_engines() if ".5:" not in row["threadName"]]
     rows += [sample("198.18.0.5", 1, at) for at in range(500, 4000, 100)]
     with pytest.raises(EnvironmentProblem, match="one ended early"):
-        engines.sent(merged(tmp_path / "samples.jtl", rows), LOOKED, 2, 1.0, 5.0)
+        told(tmp_path, rows)
 
 
 def test_a_clock_is_compared_where_a_request_and_its_answer_were_quickest() -> None:
@@ -179,9 +173,17 @@ def test_engines_on_real_machines_need_addresses(tmp_path: Path) -> None:
     assert experiment.parse(given, tmp_path / "own.toml").engines.number == 2  # type: ignore[union-attr]
 
 
-def test_an_engine_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentProblem, match=r"no JMeter engine at 127\.0\.0\.1:9 after 0 s"):
-        engines.attached(["127.0.0.1:9"], tmp_path, 10, wait_s=0.2)
+def test_an_engine_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "ATTACH_TIMEOUT_S", 0.2)
+    gone = pytest.raises(EnvironmentProblem, match=r"no JMeter engine at 127\.0\.0\.1:9 after 0 s")
+    with gone:
+        engines.attached(["127.0.0.1:9"], tmp_path)
+    known = engines.Engines(["127.0.0.1:9"], tmp_path)
+    known.cell("low", "http://127.0.0.1:1/matrix/serial", tmp_path)
+    with gone:
+        known.offsets_ms()
 
 
 def test_an_ordinary_user_is_told_what_namespaces_need(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +268,7 @@ def test_engines_of_one_machine_have_its_clock(tmp_path: Path) -> None:
         (tmp_path / name).write_text(member)
     with (
         namespaces.made(["control", "gen-1"]) as hosts,
-        engines.started([hosts["gen-1"]], hosts["control"], tmp_path / "load", 1) as running,
+        engines.started([hosts["gen-1"]], hosts["control"], tmp_path / "load") as running,
     ):
         assert running.offsets_ms() == {}, "no cell has been announced"
         running.cell("low", "http://127.0.0.1:9/matrix/serial", tmp_path)
@@ -279,26 +281,20 @@ def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashbo
 ) -> None:
     """Without JMeter: that its dashboard is of the merged file, and that of no other cell is."""
     profile = experiment.load(FILE).profile("smoke")
-    load = engines.Engines(["198.18.0.4", "198.18.0.5"], tmp_path / "load", 2)
+    load = engines.Engines(["198.18.0.4", "198.18.0.5"], tmp_path / "load")
     load.folder.mkdir()
     sent = two_engines(until_ms=12_000)
     monkeypatch.setattr(engines.Engines, "_samples", lambda it, *_: merged(it.samples, sent))
-    run, counted = store.Run(tmp_path), Counter[Cell]()
-    here = SimpleNamespace(
-        load=load,
-        run=run,
-        block=1,
-        delaying=(),
-        order=SimpleNamespace(profile=profile),
-        running=lambda _cell: SimpleNamespace(service=SimpleNamespace(pids=tuple)),
-        count=lambda of, requests: counted.update({of: requests}),
-    )
-    driver = EnginesDriver(cast(Any, here), experiment.load(FILE).engines)  # type: ignore[arg-type]
+    service = SimpleNamespace(pids=tuple)
+    up = SimpleNamespace(running=lambda _cell: SimpleNamespace(service=service))
+    here = block_of(tmp_path, SimpleNamespace(profile=profile), [], up=up, kind=EnginesRun)
+    here.load, run = load, here.run
+    driver = EnginesDriver(here, experiment.load(FILE).engines)  # type: ignore[arg-type]
     named, other = cell("java serial low 10"), cell("java serial low 30")
     for each in (named, other):
         found = driver.trial(Planned(1, each))
         assert (found.completions, found.seconds) == (2 * 60, 6.0)
-    assert counted == {named: len(sent), other: len(sent)}
+    assert here.sent == {(named.service_group, "serial"): 2 * len(sent)}
     assert jtl_file.read(run.window(named.id).samples) == sent
     assert not run.window(other.id).path.exists()
     planned = [SimpleNamespace(cell=each) for each in (named, other)]

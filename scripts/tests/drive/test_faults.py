@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from drawn import data_of
@@ -14,12 +16,14 @@ from histories import left, pop, read, send
 from restbench.analyse.faults import COLUMNS, Course, complaints, extras, outcomes, verdict
 from restbench.analyse.measures import Measurement, Row
 from restbench.analyse.queue_checker import check
+from restbench.deploy.service import Service
 from restbench.drive import history
 from restbench.drive.history import Clients, Record
 from restbench.drive.queue_client import Answer, NotSent
 from restbench.experiment import experiment
 from restbench.experiment.faults import FAULTS, work_of
 from restbench.failures import BadConfiguration
+from restbench.schedule import faults as driver
 from restbench.show.kinds import faults as shown
 from restbench.store.store import EXPERIMENTS
 
@@ -152,6 +156,13 @@ def test_a_client_without_an_answer_to_the_end_is_said(
     (said,) = record.unanswered
     assert said.startswith("send of run-1-1: ")
     assert "code='014'" in said
+
+
+def test_what_a_service_took_is_unknown_where_it_died_and_another_is_in_its_place() -> None:
+    """It was less than nothing: a process that is gone has no CPU time any more."""
+    service, fresh = (Service("java", f"http://127.0.0.1:{port}") for port in (1, 2))
+    up = [cast(Any, SimpleNamespace(service=each)) for each in (service, fresh)]
+    assert [driver._cpu_ms(service, 0.0, each) for each in (*up, None)] == [0.0, None, None]
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:

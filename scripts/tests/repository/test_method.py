@@ -5,7 +5,7 @@ what stands here is the one thing that must not change about it (rule 7: `test_v
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,14 +56,7 @@ def test_rule_2_the_first_cell_of_a_group_is_measured_once_more_and_counts_apart
 ) -> None:
     run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
     (trial,) = run.trials.trials()
-    again = type(trial)(
-        **{each.name: getattr(trial, each.name) for each in fields(trial)}
-        | {
-            "arm": AGAIN,
-            "seconds": 4.0,
-        }
-    )
-    run.trials.add([again])
+    run.trials.add([replace(trial, arm=AGAIN, seconds=4.0)])
     (row,) = measures.rows(run)
     assert row.value("samples") == 400, "once"
     assert estimates.again_ratios(run.trials.rates()) == {SERIAL.id: [2.0]}

@@ -103,11 +103,3 @@ def test_what_is_not_there_is_one_line_before_the_first_call(
         done = bench.restbench("calls", "--attach", stub.url, *options.split())
         assert not stub.counted
     assert (done.returncode, done.stderr) == (2, f"restbench: {said}\n".replace("URL", stub.url))
-
-
-def test_a_delay_beyond_that_of_the_service_names_the_limit(bench: Bench) -> None:
-    with serving(Stub("java", {})) as stub:
-        stub.health = {"settings": {"maxDelayMillis": 100}}
-        done = bench.restbench("calls", "--attach", stub.url, "--delay", "101ms")
-    assert done.returncode == 2
-    assert done.stderr.endswith("takes a delay of 0 to 100 ms\n")

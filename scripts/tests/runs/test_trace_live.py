@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench
+from command_line import Done
+from stub_bench import Bench, Ran
 from waiting import PATIENCE_S
 
 from restbench.analyse import measures
@@ -47,13 +47,8 @@ users = 16
 """
 
 
-@dataclass(frozen=True)
-class Ran:
-    """A bench after its run."""
-
-    bench: Bench
-    code: int
-    told: str
+class Traced(Ran):
+    """A bench after a run that has one trace."""
 
     @property
     def trace(self) -> TraceEntry:
@@ -62,7 +57,7 @@ class Ran:
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Traced:
     bench = Bench(tmp_path_factory.mktemp("trace"))
     file = bench.folder / "trace.toml"
     file.write_text(EXPERIMENT)
@@ -79,7 +74,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     for each in stubs:
         each.resume()
     out, err = started.communicate(timeout=400)
-    return Ran(bench, started.returncode, out + err)
+    return Traced(bench, Done(started.args, started.returncode, out, err))
 
 
 def _begun(folder: Path) -> bool:
@@ -87,7 +82,7 @@ def _begun(folder: Path) -> bool:
     return any(folder.glob("*/raw/traces/*/arrivals.txt"))
 
 
-def test_a_trace_is_as_long_as_its_experiment_says_and_offers_its_rate(ran: Ran) -> None:
+def test_a_trace_is_as_long_as_its_experiment_says_and_offers_its_rate(ran: Traced) -> None:
     assert ran.code == 0, ran.told
     (course,) = [each for each in ran.trace.series if each.column == "throughput_per_s"]
     assert (len(course.values), course.step_s) == (SECONDS, 1)
@@ -98,7 +93,7 @@ def test_a_trace_is_as_long_as_its_experiment_says_and_offers_its_rate(ran: Ran)
 
 
 def test_seconds_in_which_the_service_was_stopped_are_stalls_that_nothing_explains(
-    ran: Ran,
+    ran: Traced,
 ) -> None:
     seconds = [each.second for each in ran.trace.stalls]
     assert STOPPED_S - 2 <= len(seconds) <= STOPPED_S + 2, ran.told
@@ -107,7 +102,7 @@ def test_seconds_in_which_the_service_was_stopped_are_stalls_that_nothing_explai
 
 
 def test_arrivals_that_found_every_user_busy_are_a_warning_and_idle_users_are_none(
-    ran: Ran,
+    ran: Traced,
 ) -> None:
     (row,) = measures.rows(ran.bench.latest)
     kinds = {each.kind for each in row.warnings}
@@ -115,13 +110,13 @@ def test_arrivals_that_found_every_user_busy_are_a_warning_and_idle_users_are_no
     assert not kinds & {"users-in-flight", "littles-law"}
 
 
-def test_without_a_database_nothing_is_said_of_one(ran: Ran) -> None:
+def test_without_a_database_nothing_is_said_of_one(ran: Traced) -> None:
     assert ran.trace.growth is None
     assert ran.trace.totals == {}
     assert not any("rows" in each.column for each in ran.trace.series)
 
 
-def test_page_and_terminal_tell_it_and_nothing_is_left_running(ran: Ran) -> None:
+def test_page_and_terminal_tell_it_and_nothing_is_left_running(ran: Traced) -> None:
     told = " ".join(ran.told.split())
     assert re.search(rf"Throughput of Java \S+ \(.*\) was .* over {SECONDS} s: means of 10 s", told)
     assert "How did it go over time?" in ran.bench.latest.report.read_text()

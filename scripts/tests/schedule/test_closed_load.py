@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from fixture_run import cell
+from made_blocks import block_of
 
 from restbench.analyse.estimates import measurements
 from restbench.drive.generator import CORRECT, RECORD, WRONG
@@ -17,64 +19,28 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load, reduction
-from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
-from restbench.store.trials import AGAIN, Event, Trial, TrialFile
+from restbench.store.trials import AGAIN, Trial
 
 FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
 ALONE = cell("java thread-per-element medium 10")
 TABLE = cell("java thread-pool high 60")
-#: Response times in seconds, as a pilot finds them.
+#: Response times in seconds, as a pilot finds them; of other cells as of the fast one.
 RESPONSES = {FAST: 0.1, MIDDLE: 1.5, SLOW: 3.0, ALONE: 20.0, TABLE: 20.0}
 
 
-class Block:
-    """As much of a block as a driver asks for; `loads` are the cells that had a short load."""
-
-    def __init__(self, file: TrialFile, number: int, groups: Sequence[TrialGroup]) -> None:
-        self.file, self.block = file, number
-        self.loads: list[Cell] = []
-        self.lost: dict[Cell, str] = {}
-        self.failing: set[Cell] = set()
-        self.wanted = SimpleNamespace(groups=groups, needed=frozenset())
-        self.progress = SimpleNamespace(planned=0)
-        cores = SimpleNamespace(service=(0, 1))
-        self.deployments = SimpleNamespace(up={"java": SimpleNamespace(cores=cores)})
-        self.order = SimpleNamespace(
-            experiment=SimpleNamespace(
-                seed=1,
-                wrk=None,
-                test_ids=lambda which: ("T",) * (which == TABLE),
-                mix=lambda level: ("low", "high") if level == "mix" else (),
-                messages=lambda _: None,
-            ),
-            profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
-        )
-        file.begin(number, "2026-01-01T00:00:00+00:00", {})
-
-    @property
-    def cells(self) -> list[Cell]:
-        every = [each for group in self.wanted.groups for each in group.cells]
-        return [each for each in every if each not in self.lost]
-
-    def at(self, _where: str) -> None:
-        """Nobody looks."""
-
-    def before(self, _which: Cell) -> None:
-        """Nothing is needed."""
-
-    def after(self, _which: Cell, _sent: Any, found: Trial) -> Trial:
-        return found
-
-    def lose(self, which: Cell, kind: str, why: str) -> None:
-        self.lost[which] = why
-        self.note(kind, why, which)
-
-    def note(self, kind: str, text: str, which: Cell) -> None:
-        self.file.note(Event("now", kind, text, self.block, which.id))
-
-    failed = LoadRun.failed
+def order() -> Any:
+    return SimpleNamespace(
+        experiment=SimpleNamespace(
+            seed=1,
+            wrk=None,
+            test_ids=lambda which: ("T",) * (which == TABLE),
+            mix=lambda level: ("low", "high") if level == "mix" else (),
+            messages=lambda _: None,
+        ),
+        profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
+    )
 
 
 def answers(elapsed_s: Sequence[float]) -> Any:
@@ -85,28 +51,32 @@ def answers(elapsed_s: Sequence[float]) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def _loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    def load(here: Block, which: Cell, _users: int, _seconds: float) -> Any:
-        here.loads.append(which)
-        return answers([RESPONSES[which]] * which.users)
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
+    """The cells that had a short load."""
+    found: list[Cell] = []
+
+    def load(_here: object, which: Cell, _users: int, _seconds: float) -> Any:
+        found.append(which)
+        return answers([RESPONSES.get(which, RESPONSES[FAST])] * which.users)
 
     monkeypatch.setattr(closed_load, "short_load", load)
+    monkeypatch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
+    return found
 
 
 def piloted(
     path: Path, number: int = 1, claimed: Sequence[Cell] = (), rest: Sequence[Cell] = ()
-) -> tuple[Block, ClosedDriver]:
-    groups = [TrialGroup("claims", tuple(claimed)), TrialGroup("rest", tuple(rest), compared=False)]
-    here = Block(TrialFile(path / "trials.sqlite"), number, groups)
-    driver = ClosedDriver(cast(LoadRun, here))
+) -> tuple[Any, ClosedDriver]:
+    groups = TrialGroup("claims", tuple(claimed)), TrialGroup("rest", tuple(rest), compared=False)
+    java = SimpleNamespace(cores=SimpleNamespace(service=(0, 1)))
+    up = SimpleNamespace(up={"java": java})
+    driver = ClosedDriver(block_of(path, order(), groups, number, up=up))
     driver.pilot()
-    return here, driver
+    return driver.here, driver
 
 
-def served(**changes: Any) -> Any:
-    """A service that is up, without a front."""
-    usual = {"pids": tuple, "front_pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
-    return SimpleNamespace(service=SimpleNamespace(**(usual | changes)))
+def needs(here: Any, *ids: str) -> None:
+    here.wanted = replace(here.wanted, needed=frozenset(ids))
 
 
 def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
@@ -117,9 +87,11 @@ def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
     return found
 
 
-def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(tmp_path: Path) -> None:
-    here, driver = piloted(tmp_path, claimed=[SLOW, MIDDLE, FAST])
-    assert here.loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
+def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(
+    tmp_path: Path, loads: list[Cell]
+) -> None:
+    _, driver = piloted(tmp_path, claimed=[SLOW, MIDDLE, FAST])
+    assert loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
     assert driver.paces[SLOW].response_s == pytest.approx(3.0)
     assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
 
@@ -163,8 +135,7 @@ def test_a_mix_is_kept_for_a_second_as_its_large_requests_take_longer_than_the_m
     tmp_path: Path,
 ) -> None:
     """Trials of 0.1 s with one user ended while a single large request was answered."""
-    mix = cell("java serial mix 1")
-    quick = cell("java serial low 1")
+    mix, quick = cell("java serial mix 1"), cell("java serial low 1")
     RESPONSES[mix] = RESPONSES[quick] = 0.003
     _, driver = piloted(tmp_path, claimed=[quick, mix])
     assert (driver.paces[mix].keep_s, driver.paces[quick].keep_s) == (1.0, 0.1)
@@ -180,10 +151,21 @@ def test_where_one_request_waits_for_another_the_first_wave_tells_what_a_user_wa
     assert driver.paces[MIDDLE].response_s == pytest.approx(0.6)
 
 
-def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path) -> None:
+def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path, loads: list[Cell]) -> None:
     piloted(tmp_path, claimed=[FAST, MIDDLE], rest=[ALONE])
-    here, driver = piloted(tmp_path, 2, claimed=[FAST, MIDDLE], rest=[ALONE])
-    assert here.loads == [FAST], "only what is quick is warmed up again"
+    loads.clear()
+    _, driver = piloted(tmp_path, 2, claimed=[FAST, MIDDLE], rest=[ALONE])
+    assert loads == [FAST], "only what is quick is warmed up again"
+    assert driver.paces[MIDDLE].response_s == 1.5
+
+
+def test_of_a_cell_without_a_right_answer_the_pilot_is_known_and_no_endless_response(
+    tmp_path: Path,
+) -> None:
+    """An infinite number is no JSON: the file of trials refused it, and the run ended."""
+    here, _ = piloted(tmp_path, claimed=[MIDDLE])
+    here.file.add([trial(MIDDLE, elapsed_us=np.zeros(0, np.int64), wrong=30)])
+    _, driver = piloted(tmp_path, 2, claimed=[MIDDLE])
     assert driver.paces[MIDDLE].response_s == 1.5
 
 
@@ -207,7 +189,7 @@ def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or
     for number, expected in ((1, 1), (2, None), (3, None), (4, 1), (5, 1), (6, None)):
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
         here.order.profile.blocks = planned
-        here.wanted.needed = frozenset(needed if number > 3 else ())
+        needs(here, *(needed if number > 3 else ()))
         assert taken(driver, 60.0).get(SLOW) == expected, number
         if expected:
             here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])
@@ -233,60 +215,62 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     """One that a pool replaced meanwhile was once missing from the CPU time."""
     here, driver = piloted(tmp_path, claimed=[FAST])
     processes = iter([(1, 2), (1, 3)])
-    counted: list[tuple[int, ...]] = []
-
-    def trial(*given: Any) -> Any:
-        counted.append(given[4])
-        return answers([0.1] * 10)
-
-    monkeypatch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
-    monkeypatch.setattr(
-        reduction, "reduced", lambda *_given: Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
-    )
-    monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
-    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
-    running = served(pids=lambda: next(processes))
-    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
+    asked = finds(monkeypatch, here, FAST, pids=lambda: next(processes))
     for _ in range(2):
         driver.trial(Planned(1, FAST))
-    assert counted == [(1, 2), (1, 3)]
+    assert [given[4] for given in asked] == [(1, 2), (1, 3)]
 
 
 def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
-    tmp_path: Path,
+    tmp_path: Path, loads: list[Cell]
 ) -> None:
     other = cell("java pinned medium 10")
-    RESPONSES[other] = RESPONSES[FAST]
     elapsed = np.full(60, 1_500_000, np.int64)
     for number in (1, 2, 3):
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE])
         here.file.add([Trial(number, 1, MIDDLE.id, 30, 0, 3.0, elapsed)])
     here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE])
     here.order.profile.blocks = 5
-    driver.here.wanted.groups.append(TrialGroup("others", (other,)))  # type: ignore[attr-defined]
+    here.wanted.groups.append(TrialGroup("others", (other,)))
     driver.pilot()
     alike = taken(driver, 200.0)
     assert alike[FAST] == pytest.approx(alike[other], rel=0.2) and alike[MIDDLE] == 1
-    driver.here.wanted.needed = frozenset({FAST.id})  # type: ignore[misc]
+    needs(here, FAST.id)
     focused = taken(driver, 200.0)
     assert MIDDLE not in focused, "slow, has its interval, and nobody needs it"
     assert focused[other] == 1
     assert focused[FAST] > 1.8 * alike[FAST]
     for number in (1, 2, 3, 4, 5):
         here.file.add([Trial(number, 2, other.id, 10, 0, 3.0, elapsed)])
-    driver.here.loads.clear()  # type: ignore[attr-defined]
+    loads.clear()
     driver.pilot()
     assert other not in taken(driver, 200.0), "quick, and measured in five blocks"
-    assert other not in driver.here.loads, "so it need not be warmed up either"  # type: ignore[attr-defined]
+    assert other not in loads, "so it need not be warmed up either"
 
 
-def finds(patch: pytest.MonkeyPatch, here: Block, sent: Any, found: Trial, **service: Any) -> None:
-    """Let the next trials of a block find this, on a service like that."""
-    patch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
-    patch.setattr(reduction, "reduced", lambda *_given: found)
-    patch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: sent), raising=False)
-    patch.setattr(here, "count", lambda *_given: None, raising=False)
-    patch.setattr(here, "running", lambda _cell: served(**service), raising=False)
+def trial(which: Cell, **changes: Any) -> Trial:
+    usual = Trial(1, 1, which.id, which.users, 0, 1.0, np.full(9, 1))
+    return replace(usual, **changes)
+
+
+def finds(
+    patch: pytest.MonkeyPatch, here: Any, found: Cell | Trial, sent: Any = None, **service: Any
+) -> list[tuple[Any, ...]]:
+    """Let the next trials of a block find this, on a service that is up, without a front, or like
+    that. What the load generator is asked for."""
+    asked: list[tuple[Any, ...]] = []
+
+    def loads(*given: Any) -> Any:
+        asked.append(given)
+        return sent or answers([0.1] * 10)
+
+    usual = {"pids": tuple, "front_pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
+    running = SimpleNamespace(service=SimpleNamespace(**(usual | service)))
+    its = trial(found) if isinstance(found, Cell) else found
+    patch.setattr(reduction, "reduced", lambda *_given: its)
+    here.load.trial = loads
+    patch.setattr(here, "running", lambda _cell: running)
+    return asked
 
 
 @pytest.mark.parametrize(
@@ -297,9 +281,9 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer(
 ) -> None:
     here, driver = piloted(tmp_path, claimed=[MIDDLE])
     assert driver.paces[MIDDLE].response_s == 1.5
-    found = Trial(1, 1, MIDDLE.id, 30, 0, kept_s, np.full(in_it, 9_000_000))
+    found = trial(MIDDLE, seconds=kept_s, elapsed_us=np.full(in_it, 9_000_000))
     late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
-    finds(monkeypatch, here, late, found)
+    finds(monkeypatch, here, found, late)
     with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
         driver.trial(Planned(1, MIDDLE))
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
@@ -313,8 +297,8 @@ def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
     here, driver = piloted(tmp_path, claimed=[FAST])
     sent = answers([0.1] * 10)
     sent.records["outcome"][0] = outcome
-    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1), wrong=int(outcome == WRONG))
-    finds(monkeypatch, here, sent, found, alive=lambda: False)
+    found = trial(FAST, wrong=int(outcome == WRONG))
+    finds(monkeypatch, here, found, sent, alive=lambda: False)
     if outcome == WRONG:
         assert driver.trial(Planned(1, FAST)) == found
         return
@@ -327,31 +311,27 @@ def test_what_a_front_took_stands_next_to_what_all_took(
 ) -> None:
     """Which workers have connections is not known there: users' are the front's."""
     several = FAST.model_copy(update={"workers": 2})
-    RESPONSES[several] = RESPONSES[FAST]
     here, driver = piloted(tmp_path, claimed=[several])
     times_ms = iter([100.0, 130.0])
-    found = Trial(1, 1, several.id, 10, 0, 1.0, np.full(9, 1))
-    finds(monkeypatch, here, answers([0.1] * 10), found, front_pids=lambda: (7, 8))
+    finds(monkeypatch, here, several, front_pids=lambda: (7, 8))
     monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
     monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: [10])
-    trial = driver.trial(Planned(1, several))
-    assert trial is not None
-    assert trial.extras == {"front_cpu_ms_per_request": 3.0}
+    found = driver.trial(Planned(1, several))
+    assert found is not None
+    assert found.extras == {"front_cpu_ms_per_request": 3.0}
 
 
 def test_the_connections_of_each_worker_are_kept_of_each_trial_of_a_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     several = FAST.model_copy(update={"workers": 3})
-    RESPONSES[several] = RESPONSES[FAST]
     here, driver = piloted(tmp_path, claimed=[several])
-    found = Trial(1, 1, several.id, 10, 0, 1.0, np.full(9, 1))
-    finds(monkeypatch, here, answers([0.1] * 10), found, address=("127.0.0.1", 1))
+    finds(monkeypatch, here, several, address=("127.0.0.1", 1))
     drawn = iter([[7, 3], [10], [6, 3, 1]])
     monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: next(drawn))
     trials = [driver.trial(Planned(1, several, arm)) for arm in ("", AGAIN, "")]
     assert [each.extras["busy_workers"] for each in trials if each] == [2, 1, 3]
-    here.file.add([found])
+    here.file.add([trial(several)])
     (measured,) = measurements(here.file.trials(), [], here.file.blocks(), cores=2)[several.id]
     assert measured.connections == [[7, 3], [6, 3, 1]]
 
@@ -360,16 +340,14 @@ def test_a_trial_that_had_to_wait_for_ports_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anew = FAST.model_copy(update={"connection": "each"})
-    RESPONSES[anew] = RESPONSES[FAST]
     here, driver = piloted(tmp_path, claimed=[FAST, anew])
-    found = Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
-    finds(monkeypatch, here, answers([0.1] * 10), found)
+    finds(monkeypatch, here, FAST)
     monkeypatch.setattr(closed_load.connections, "await_ports", lambda: True)
-    noted: list[tuple[object, ...]] = []
-    monkeypatch.setattr(here, "note", lambda *given: noted.append(given), raising=False)
     for each in (FAST, anew):
         driver.trial(Planned(1, each))
-    assert noted == [("ports-awaited", "over 20000 ports waited", anew)]
+    (event,) = here.file.events()
+    assert (event.kind, event.cell) == ("ports-awaited", anew.id)
+    assert event.text == "over 20000 ports waited"
 
 
 def test_the_first_request_that_failed_is_noted_once_a_cell_with_its_error(
@@ -385,8 +363,8 @@ def test_the_first_request_that_failed_is_noted_once_a_cell_with_its_error(
     ):
         sent = answers([0.1] * 10)
         sent.first_error = text
-        found = Trial(1, 1, which.id, which.users, 0, 1.0, np.full(9, 1), errors=errors)
-        finds(monkeypatch, here, sent, found)
+        found = trial(which, errors=errors)
+        finds(monkeypatch, here, found, sent)
         driver.trial(Planned(1, which))
         here.file.add([found])
     by_cell = measurements(here.file.trials(), here.file.events(), here.file.blocks(), cores=2)
@@ -400,14 +378,7 @@ def test_a_trial_is_as_long_as_its_pace_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, driver = piloted(tmp_path, claimed=[FAST])
-    sent, asked = answers([0.1] * 10), list[tuple[Any, ...]]()
-    finds(monkeypatch, here, sent, Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1)))
-
-    def trial(*given: Any) -> Any:
-        asked.append(given)
-        return sent
-
-    monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial))
+    asked = finds(monkeypatch, here, FAST)
     driver.trial(Planned(1, FAST))
     pace = driver.paces[FAST]
     assert asked[0][:4] == (FAST.id, FAST.users, pace.drop_s, pace.keep_s)

@@ -7,18 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
-import pytest
 from fixture_run import cell
+from made_blocks import block_of
 from trial_run import EXPERIMENT
 
 from restbench.deploy.service import Service
 from restbench.experiment import experiment
-from restbench.schedule.block_run import LoadRun, Progress, Wanted
-from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import TrialGroup
-from restbench.store.store import Run
 
 SERIAL = cell("java serial low 10")
 
@@ -42,20 +39,11 @@ class Up:
         return self.fresh is not None
 
 
-@pytest.fixture
-def told() -> list[str]:
-    return []
-
-
-def block(folder: Path, told: list[str], service: Service, fresh: Service | None = None) -> LoadRun:
-    run = Run(folder)
-    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
-    view = SimpleNamespace(note=told.append, show=lambda _progress: None)
-    load = SimpleNamespace(cell=lambda *_given: told.append("announced"))
-    wanted = Wanted(1, [TrialGroup("all", (SERIAL,))], 1.0)
-    up = cast(Deployments, Up(service, fresh))
-    order = cast(Any, SimpleNamespace(experiment=experiment.parse(EXPERIMENT, Path("small.toml"))))
-    return LoadRun(order, run, wanted, up, view, Progress(1), load=cast(Any, load))
+def block(folder: Path, service: Service, fresh: Service | None = None) -> Any:
+    order = SimpleNamespace(experiment=experiment.parse(EXPERIMENT, Path("small.toml")))
+    here: Any = block_of(folder, order, [TrialGroup("all", (SERIAL,))], up=Up(service, fresh))
+    here.load.cell = lambda *_given: here.view.notes.append("announced")
+    return here
 
 
 def ended(program: str) -> Service:
@@ -64,26 +52,27 @@ def ended(program: str) -> Service:
     return Service("java", "http://127.0.0.1:1", [process])
 
 
-def test_one_that_was_stopped_has_a_fresh_one_in_its_place_and_did_not_die(
-    tmp_path: Path, told: list[str]
-) -> None:
+def test_one_that_was_stopped_has_a_fresh_one_in_its_place_and_did_not_die(tmp_path: Path) -> None:
     stopped = ended("import os; os.kill(os.getpid(), 15)")
-    here = block(tmp_path, told, stopped, fresh=Service("java", "http://127.0.0.1:2"))
+    here = block(tmp_path, stopped, fresh=Service("java", "http://127.0.0.1:2"))
     assert here.renew_if_dead(SERIAL) is None
     (event,) = here.file.events()
     assert event.text == "the java service was stopped from outside (SIGTERM)"
-    assert told == [f"restarted  at {SERIAL.id}: {event.text}; a fresh one goes on", "announced"]
+    assert here.view.notes == [
+        f"restarted  at {SERIAL.id}: {event.text}; a fresh one goes on",
+        "announced",
+    ]
 
 
-def test_one_that_others_run_is_not_started_anew(tmp_path: Path, told: list[str]) -> None:
-    here = block(tmp_path, told, Service("java", "http://127.0.0.1:1"))
+def test_one_that_others_run_is_not_started_anew(tmp_path: Path) -> None:
+    here = block(tmp_path, Service("java", "http://127.0.0.1:1"))
     why = here.renew_if_dead(SERIAL)
     assert why is not None
     assert why.startswith("the java service at http://127.0.0.1:1, which others run, does not answ")
-    assert (told, here.file.events()) == ([], [])
+    assert (here.view.notes, here.file.events()) == ([], [])
 
 
-def test_where_no_fresh_one_comes_up_both_reasons_are_said(tmp_path: Path, told: list[str]) -> None:
-    here = block(tmp_path, told, ended("raise SystemExit(3)"))
+def test_where_no_fresh_one_comes_up_both_reasons_are_said(tmp_path: Path) -> None:
+    here = block(tmp_path, ended("raise SystemExit(3)"))
     why = "the java service died with exit code 3; a fresh one does not come up: out of memory"
     assert here.renew_if_dead(SERIAL) == why

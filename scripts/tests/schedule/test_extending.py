@@ -16,9 +16,8 @@ pytestmark = pytest.mark.usefixtures("known_machine")
 
 
 @pytest.fixture
-def finished(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+def finished(tmp_path: Path, run: Run) -> Run:
     """Two blocks, of five minutes each (`measured`)."""
-    monkeypatch.setattr(block, "measure", measured())
     runner.execute(order_of(tmp_path, 2, 2), run, View())
     return run
 
@@ -68,7 +67,7 @@ def test_killed_while_it_was_extended_it_can_be_extended_again(
     with pytest.raises(KeyboardInterrupt):
         runner.execute(resuming.order_to_extend(finished, 5), finished, View())
     assert finished.manifest().status == "interrupted"
-    monkeypatch.setattr(block, "measure", measured())
+    monkeypatch.setattr(block, "measure", measured)
     manifest = runner.execute(resuming.order_to_extend(finished, 5), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3}
     assert [each.how for each in finished.interruptions()] == ["extended", "interrupted"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
 import psutil
 import pytest
 from experiment_file import MINIMAL, loaded
+from made_blocks import View
 from ports import free_port
 from stub_bench import Bench
 from stub_cli import stub_command
@@ -182,12 +184,13 @@ def test_a_service_is_started_in_its_cells_framework(
 
 def test_languages_that_are_apart_share_a_block_one_after_the_other() -> None:
     asked = measuring.order_for("frameworks", "smoke", "", [])
-    parts = block._parts(asked, Wanted(1, groups_of(asked), 120.0))
+    wanted = Wanted(asked, Run(Path()), View(), 1, groups_of(asked), 120.0)
+    parts = block._parts(wanted)
     services = [{cell.service for group in each.groups for cell in group.cells} for each in parts]
     seconds = {str(*names): part.seconds for names, part in zip(services, parts, strict=True)}
     assert seconds == pytest.approx({"java": 48.0, "python": 72.0}), "of two services and of three"
     firsts = {
-        block._parts(asked, Wanted(number, groups_of(asked), 1.0))[0].groups[0].cells[0].service
+        block._parts(replace(wanted, block=number))[0].groups[0].cells[0].service
         for number in range(1, 20)
     }
     assert len(firsts) == 2, "either may be the first"
@@ -195,7 +198,7 @@ def test_languages_that_are_apart_share_a_block_one_after_the_other() -> None:
 
 def test_levels_that_are_apart_have_time_for_each_service_that_they_start() -> None:
     asked = measuring.order_for("messages-threads", "quick", "", [])
-    parts = block._parts(asked, Wanted(1, groups_of(asked), 17 * 30.0))
+    parts = block._parts(Wanted(asked, Run(Path()), View(), 1, groups_of(asked), 17 * 30.0))
     shares = {part.groups[0].cells[0].pool_threads: part.seconds / 30 for part in parts}
     one_each = dict.fromkeys((1, 5, 10, 20, 80, 90, 120), 1.0)
     assert shares == pytest.approx({**one_each, 40: 4.0, 50: 6.0}), "4 pools; 1 + 2 + 3 instances"

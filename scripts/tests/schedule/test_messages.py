@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 from unittest.mock import MagicMock
 
+import numpy as np
 import pytest
+from made_blocks import block_of
 
 from restbench.deploy.database import Database
 from restbench.drive import pgbench
@@ -18,14 +21,19 @@ from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments
-from restbench.schedule import messages as schedule
-from restbench.schedule.databases import Store
-from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun
+from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun, Store
 from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
+from restbench.store.trials import Trial
 
 HUNDRED = Messages(characters=200)
-IDS = range(7, 107)
+#: Of a cell whose limit is measured.
+TEN = Cell(service="java", strategy="worker-pool", complexity="200", users=10, technique="function")
+
+
+def block(folder: Path, *cells: Cell, stores: object = None, **order: object) -> MessagesRun:
+    kind = partial(MessagesRun, stores=stores)
+    return block_of(folder, SimpleNamespace(**order), [TrialGroup("rest", cells)], kind=kind)
 
 
 def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
@@ -41,45 +49,34 @@ def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
     assert settings(connections=3) == {connections: "3"}
 
 
-def test_databases_are_described_and_cells_of_one_that_may_lose_a_commit_are_marked() -> None:
+def test_databases_are_described_and_cells_of_one_that_may_lose_a_commit_are_marked(
+    tmp_path: Path,
+) -> None:
     usual = Cell(service="java", strategy="serial", complexity="200", users=1, technique="function")
     off = usual.model_copy(update={"postgres": "synchronous_commit=off"})
     kept_nowhere = off.model_copy(update={"technique": "memory"})
-    noted: list[tuple[str, Cell]] = []
-    facts: dict[str, dict[str, object]] = {}
 
     def store(*, durable: bool) -> SimpleNamespace:
         told = {"described": lambda: {"version": "18.6"}, "fdatasync_us": lambda: 181.0}
         return SimpleNamespace(database=SimpleNamespace(durable=durable, **told))
 
-    here = SimpleNamespace(
-        block=1,
-        cells=[usual, off, kept_nowhere],
-        stores={"": store(durable=True), off.postgres: store(durable=False)},
-        order=SimpleNamespace(profile=SimpleNamespace(minutes=20)),
-        note=lambda kind, _text, cell: noted.append((kind, cell)),
-        file=SimpleNamespace(fact=lambda _block, name, value: facts.update({name: value})),
-    )
-    schedule._describe(cast(MessagesRun, here))
+    stores = {"": store(durable=True), off.postgres: store(durable=False)}
+    profile = SimpleNamespace(minutes=20)
+    here = block(tmp_path, usual, off, kept_nowhere, stores=stores, profile=profile)
+    here.describe()
     told = {"version": "18.6", "fdatasync_us": 181.0}
-    assert facts == {"databases": {"usual": told, off.postgres: told}}
-    assert noted == [("not-durable", off)]
+    (known,) = here.file.blocks()
+    assert known.facts == {"databases": {"usual": told, off.postgres: told}}
+    assert [(each.kind, each.cell) for each in here.file.events()] == [("not-durable", off.id)]
 
 
-def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> None:
+def test_each_limit_that_cells_need_is_measured_once_among_their_rounds(tmp_path: Path) -> None:
     definition = experiment.load(EXPERIMENTS / "messages.toml")
     wanted = Where(users=[10], complexity=["200", "keyed"])
     cells = [cell for cell in definition.all_cells() if wanted.matches(cell)]
-    here = SimpleNamespace(
-        order=SimpleNamespace(experiment=definition, profile=SimpleNamespace(blocks=3)),
-        block=1,
-        wanted=SimpleNamespace(groups=[TrialGroup("rest", tuple(cells))], needed=frozenset()),
-        lost={},
-        progress=SimpleNamespace(planned=0),
-        level=lambda cell: definition.messages(cell.complexity),
-        file=SimpleNamespace(events=list),
-    )
-    driver = MessagesDriver(cast(MessagesRun, here))
+    profile = SimpleNamespace(blocks=3)
+    here = block(tmp_path, *cells, experiment=definition, profile=profile)
+    driver = MessagesDriver(here)
     driver.paces = {cell: Pace(0.01, users=cell.users, is_mix=True) for cell in cells}
     planned = [each for turn in driver.rounds(60.0) for each in turn]
     at_rate = {each.cell for each in planned if each.arm == AT_RATE}
@@ -93,6 +90,12 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> Non
     assert here.progress.planned == len(planned)
 
 
+def beside_pgbench(folder: Path) -> MessagesRun:
+    store = SimpleNamespace(of=lambda _: MagicMock(), database=None)
+    experiment = SimpleNamespace(seed=1, messages=lambda _: HUNDRED)
+    return block(folder, stores={"": store}, experiment=experiment)
+
+
 def test_a_limit_that_is_not_found_costs_no_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,23 +103,11 @@ def test_a_limit_that_is_not_found_costs_no_cell(
         raise EnvironmentProblem("pgbench, function: too many clients")
 
     monkeypatch.setattr(pgbench, "load", refused)
-    cell = Cell(
-        service="java", strategy="worker-pool", complexity="200", users=1, technique="function"
-    )
-    queues = SimpleNamespace(fill=lambda *_: None, ids=IDS)
-    store = SimpleNamespace(of=lambda _: queues, database=None, owner=None)
-    notes: list[tuple[object, ...]] = []
-    here = SimpleNamespace(
-        order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
-        run=SimpleNamespace(cores=lambda: SimpleNamespace(shared=True)),
-        stores={"": store},
-        level=lambda _: HUNDRED,
-        load=SimpleNamespace(folder=tmp_path),
-        note=lambda *said: notes.append(said),
-    )
-    limit = Planned(1, cell, PGBENCH)
-    assert MessagesDriver(cast(MessagesRun, here)).trial(limit) is None
-    assert notes == [("no-limit", "pgbench, function: too many clients", cell)]
+    here = beside_pgbench(tmp_path)
+    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    (event,) = here.file.events()
+    assert (event.kind, event.cell) == ("no-limit", TEN.id)
+    assert event.text == "pgbench, function: too many clients"
 
 
 def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
@@ -129,35 +120,25 @@ def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
         return pgbench.Load(500.0, 1.0, 0.4, 0.3, 0.1, 0)
 
     monkeypatch.setattr(pgbench, "load", load)
-    cell = Cell(
-        service="java", strategy="worker-pool", complexity="200", users=10, technique="function"
-    )
-    other = cell.model_copy(update={"service": "python"})
-    tried: dict[str, tuple[int, float]] = {}
-    facts: dict[str, dict[str, dict[str, float]]] = {}
-    here = SimpleNamespace(
-        order=SimpleNamespace(experiment=SimpleNamespace(seed=1)),
-        run=SimpleNamespace(cores=lambda: SimpleNamespace(shared=True)),
-        stores={"": SimpleNamespace(of=lambda _: MagicMock(), database=None)},
-        block=1,
-        level=lambda _: HUNDRED,
-        load=SimpleNamespace(folder=tmp_path),
-        file=SimpleNamespace(
-            fact=lambda _block, name, value: facts.update({name: value}), tried=lambda: tried
-        ),
-    )
-    driver = MessagesDriver(cast(MessagesRun, here))
-    driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (cell, other)}
-    assert driver.trial(Planned(1, cell, AT_RATE)) is None
+    other = TEN.model_copy(update={"service": "python"})
+    here = beside_pgbench(tmp_path)
+    driver = MessagesDriver(here)
+
+    def known() -> dict[str, dict[str, float]]:
+        (found,) = here.file.blocks()
+        return found.facts["extras"]
+
+    driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (TEN, other)}
+    assert driver.trial(Planned(1, TEN, AT_RATE)) is None
     assert (given["connections"], given["per_s"]) == (20, 500.0)
-    tried[cell.id] = 1, 0.01
-    assert driver.trial(Planned(1, cell, AT_RATE)) is None
+    here.file.add([Trial(1, 1, TEN.id, 10, 0, 1.0, np.full(1000, 10_000))])
+    assert driver.trial(Planned(1, TEN, AT_RATE)) is None
     assert given["per_s"] == 1000.0, "as its trials say"
-    assert [*facts["extras"]] == [cell.id]
-    assert facts["extras"][cell.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
-    assert driver.trial(Planned(1, cell, PGBENCH)) is None
+    assert [*known()] == [TEN.id]
+    assert known()[TEN.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
+    assert driver.trial(Planned(1, TEN, PGBENCH)) is None
     assert (given["connections"], given["per_s"]) == (10, None)
-    assert [*facts["extras"]] == [cell.id, other.id]
+    assert [*known()] == [TEN.id, other.id]
 
 
 def test_ids_of_a_techniques_queues_have_no_gaps_whatever_is_filled_first() -> None:

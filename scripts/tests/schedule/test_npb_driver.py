@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
 
 import pytest
+from made_blocks import block_of
 from npb_rows import cell, published, trial
 
 from restbench.experiment.cell import Cell
 from restbench.experiment.npb import Npb
 from restbench.schedule import once_each
-from restbench.schedule.block_run import BlockRun
 from restbench.schedule.npb import NpbDriver
-from restbench.store.trials import TrialFile
+from restbench.schedule.pace import TrialGroup
 
 CELLS = [cell(level) for level in ("IS-S", "CG-S", "MG-S", "FT-S")]
 TABLE = Npb(run_max_s=60, runs={}, published=published())
@@ -31,21 +29,10 @@ def now_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def driver(path: Path, number: int, needed: Sequence[Cell] = ()) -> NpbDriver:
-    lost: dict[Cell, str] = {}
-    file = TrialFile(path / "trials.sqlite")
-    file.begin(number, "2026-11-24T01:00:00+00:00", {})
-    here = SimpleNamespace(
-        block=number,
-        file=file,
-        cells=[*CELLS],
-        wanted=SimpleNamespace(needed=frozenset(each.id for each in needed)),
-        order=SimpleNamespace(experiment=SimpleNamespace(seed=3)),
-        progress=SimpleNamespace(planned=0),
-        lost=lost,
-        retried=set[Cell](),
-        lose=lambda which, kind, why: lost.update({which: f"{kind}: {why}"}),
-    )
-    return NpbDriver(cast(BlockRun, here), TABLE)
+    order = SimpleNamespace(experiment=SimpleNamespace(seed=3))
+    groups = [TrialGroup("all", tuple(CELLS))]
+    here = block_of(path, order, groups, number, (each.id for each in needed))
+    return NpbDriver(here, TABLE)
 
 
 def taken(found: NpbDriver, seconds: float, now_s: list[float]) -> list[tuple[int, Cell]]:
@@ -75,7 +62,7 @@ def test_what_had_no_time_is_said_and_comes_first_in_the_next_block(
     order = [found for _, found in taken(first, 2.5, now_s)]
     left_out = [each for each in CELLS if each not in order]
     assert len(left_out) == 1, "what begins in time ends"
-    assert first.here.lost == {left_out[0]: "not-measured: the block had no time for it"}
+    assert first.here.lost == {left_out[0]: "the block had no time for it"}
     second = driver(tmp_path, 2)
     assert taken(second, 0.0, now_s) == [(1, left_out[0])], "a block measures something"
     assert second.here.lost == {}, "the others have a block already"
@@ -93,11 +80,15 @@ def test_what_undecided_claims_need_comes_first_and_has_the_time_that_is_left(
 
 
 def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: Path) -> None:
-    noted = []
+    renewed: list[Cell] = []
     found = driver(tmp_path, 1)
-    found.here.note = lambda *event: noted.append(event)  # type: ignore[method-assign]
-    found.here.view = SimpleNamespace(note=lambda _line: None)  # type: ignore[assignment]
-    found.here.once_more = partial(BlockRun.once_more, found.here)  # type: ignore[method-assign]
+    ended = SimpleNamespace(alive=lambda: False, ending=lambda: "exit code 3")
+    found.here.deployments = SimpleNamespace(  # type: ignore[assignment]
+        of=lambda _cell: SimpleNamespace(service=ended), renew=renewed.append
+    )
     assert found.again(CELLS[0], "it died") is None
     assert found.again(CELLS[0], "it died again") == "it died again"
-    assert noted == [("retried", "it died", CELLS[0])]
+    events = [(each.kind, each.text, each.cell) for each in found.here.file.events()]
+    name = CELLS[0].id
+    assert events == [("retried", "it died", name), ("restarted", "exit code 3", name)]
+    assert renewed == [CELLS[0]]

@@ -63,10 +63,9 @@ def test_the_load_generator_has_its_own_cores_where_there_are_enough_and_the_blo
     monkeypatch.setattr(under_load, "services", services)
     monkeypatch.setattr(generator, "started", started)
     order = order_of(tmp_path, 1, 1)
-    wanted = Wanted(1, runner.groups_of(order), 60.0)
-    run.path.mkdir(parents=True)
+    wanted = Wanted(order, run, View(), 1, runner.groups_of(order), 60.0)
     with pytest.raises(EnvironmentProblem, match="no JMeter here"):
-        block.measure(order, run, wanted, View())
+        block.measure(wanted)
     assert given == [PLACES[allowed][2]]
     (begun,) = run.trials.blocks()
     own = [2, 3] if len(allowed) == 4 else [0, 1]

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from fixture_run import cell
+from made_blocks import block_of
 
 from restbench.experiment.cell import Cell
 from restbench.machine import jvm, process
-from restbench.schedule import preparation
-from restbench.schedule.block_run import BlockRun
+from restbench.schedule import preparation, under_load
+from restbench.schedule.pace import TrialGroup
 from restbench.schedule.preparation import WARM_SHARE, WARMING_S
 
 SERIAL, LARGE, PINNED = (
     cell(f"java {of} 10") for of in ("serial low", "serial high", "pinned low")
 )
 LOGS = cell("java serial logs-low 10")
+Warmed = Callable[..., list[Cell]]
 WORK = {"low": 12_000, "high": 2_000_000, "logs-low": 640}
 
 
@@ -39,62 +42,60 @@ class Service:
         return object()
 
 
-def warmed(
-    monkeypatch: pytest.MonkeyPatch, service: Service, *cells: Cell, most_s: float = 40.0
-) -> list[Cell]:
-    """The cells that had a short load, in order."""
+@pytest.fixture
+def warmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warmed:
+    """Warms cells up on a service; the cells that had a short load, in order."""
 
     def requests(which: Cell) -> Any:
         payload = SimpleNamespace(work=WORK[which.complexity])
         workload = "logs" if which is LOGS else "matrix"
         return SimpleNamespace(workload=workload, payloads={"one": payload})
 
-    here = SimpleNamespace(
-        block=1,
-        cells=list(cells),
-        lost={},
-        requests=requests,
-        at=lambda _what: None,
-        load=SimpleNamespace(users=60),
-        deployments=SimpleNamespace(of=lambda _cell: None),
-        order=SimpleNamespace(profile=SimpleNamespace(warm_max_s={"java": most_s})),
-        view=SimpleNamespace(note=lambda _line: None),
-    )
-    monkeypatch.setattr(preparation, "short_load", service.load)
-    monkeypatch.setattr(preparation.time, "monotonic", lambda: service.now_s)
-    monkeypatch.setattr(jvm, "compilers_cpu_ms", lambda _pids: service.compilers_ms)
-    monkeypatch.setattr(process, "cpu_ms", lambda _pids: service.service_ms)
-    preparation.warm(cast(BlockRun, here))
-    return service.loads
+    def warm(service: Service, *cells: Cell, most_s: float = 40.0) -> list[Cell]:
+        order = SimpleNamespace(profile=SimpleNamespace(warm_max_s={"java": most_s}))
+        up = SimpleNamespace(of=lambda _cell: None)
+        here = block_of(tmp_path, order, [TrialGroup("all", cells)], up=up)
+        monkeypatch.setattr(here, "requests", requests)
+        monkeypatch.setattr(preparation, "short_load", service.load)
+        monkeypatch.setattr(preparation.time, "monotonic", lambda: service.now_s)
+        monkeypatch.setattr(jvm, "compilers_cpu_ms", lambda _pids: service.compilers_ms)
+        monkeypatch.setattr(process, "cpu_ms", lambda _pids: service.service_ms)
+        preparation.warm(here)
+        return service.loads
+
+    return warm
 
 
-def test_rule_3_a_strategy_is_warm_when_its_compilers_are_quiet(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rule_3_a_strategy_is_warm_when_its_compilers_are_quiet(warmed: Warmed) -> None:
     shares = (0.5, 1.01 * WARM_SHARE, 0.99 * WARM_SHARE, 1.0)
-    assert warmed(monkeypatch, Service(*shares), SERIAL) == 3 * [SERIAL]
+    assert warmed(Service(*shares), SERIAL) == 3 * [SERIAL]
 
 
 def test_rule_3_a_service_is_warm_when_they_are_quiet_under_all_its_strategies(
-    monkeypatch: pytest.MonkeyPatch,
+    warmed: Warmed,
 ) -> None:
     service = Service(0.5, 0.0, 0.0, 0.3, 0.0, 0.0)
-    assert warmed(monkeypatch, service, SERIAL, PINNED) == 3 * [SERIAL, PINNED]
+    assert warmed(service, SERIAL, PINNED) == 3 * [SERIAL, PINNED]
 
 
-def test_rule_3_its_time_for_that_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    loads = warmed(monkeypatch, Service(*100 * [0.5]), SERIAL, PINNED, most_s=4 * WARMING_S)
+def test_rule_3_its_time_for_that_is_limited(warmed: Warmed) -> None:
+    loads = warmed(Service(*100 * [0.5]), SERIAL, PINNED, most_s=4 * WARMING_S)
     assert loads == 2 * [SERIAL, PINNED], "both strategies' loads are the service's time"
 
 
-def test_the_smallest_size_of_a_strategy_warms_it_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert warmed(monkeypatch, Service(0.0), LARGE, SERIAL) == [SERIAL]
+def test_the_smallest_size_of_a_strategy_warms_it_up(warmed: Warmed) -> None:
+    assert warmed(Service(0.0), LARGE, SERIAL) == [SERIAL]
 
 
-def test_each_workload_of_a_strategy_is_warmed_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    service = Service(0.0, 0.0)
-    assert warmed(monkeypatch, service, LARGE, SERIAL, LOGS) == [LOGS, SERIAL]
+def test_each_workload_of_a_strategy_is_warmed_up(warmed: Warmed) -> None:
+    assert warmed(Service(0.0, 0.0), LARGE, SERIAL, LOGS) == [LOGS, SERIAL]
 
 
-def test_a_service_without_compilers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert warmed(monkeypatch, Service(0.0), SERIAL) == [SERIAL]
+def test_cells_of_a_service_that_ended_and_does_not_come_up_are_lost_and_others_go_on(
+    tmp_path: Path,
+) -> None:
+    up = SimpleNamespace(of=lambda _cell: None, lacks=lambda _cell: "out of memory")
+    here = block_of(tmp_path, None, [TrialGroup("all", (SERIAL, PINNED))], up=up)
+    assert under_load._counts(here) == {}
+    preparation.prove(here)
+    assert here.lost == dict.fromkeys((SERIAL, PINNED), "out of memory")

@@ -33,7 +33,7 @@ def test_what_ends_while_it_is_kept_counts_and_a_wrong_answer_counts_whenever_it
     records["outcome"] = [outcome for _, outcome in REQUESTS]
     records["elapsed_us"] = 100_000
     sent = Sent(mark(0, 100), mark(500, 200), mark(2_500, 600), ("low",), "", records)
-    found = reduced(7, PLANNED, 10, sent, (1,), (50.0, 10.0))
+    found = reduced(7, PLANNED, sent, (1,), (50.0, 10.0))
     assert (found.block, found.round, found.cell) == (7, 3, "java-serial-unbound-low-10u")
     assert (found.completions, found.errors) == (2, 1), "of 450 and 2 350 ms; of 1 000 ms"
     assert found.wrong == 1, "in what is left out before, and void all the same (rule 5)"

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +16,9 @@ import pytest
 from stub_bench import Bench
 
 from restbench.commands import measuring
+from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
-from restbench.failures import EnvironmentProblem, NotAsBegun
+from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
 from restbench.schedule import begin, resuming
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
@@ -186,6 +188,35 @@ def test_what_is_not_as_it_was_is_refused_with_its_name(
     request.getfixturevalue("surroundings")[name] = value
     with pytest.raises(EnvironmentProblem, match=said):
         begin.go_on(order, run, print)
+    assert run.interruptions() == []
+
+
+def break_proofs(run: Run) -> Path:
+    run.proofs_file.write_text('[{"service": ')
+    return run.proofs_file
+
+
+def change_a_body(run: Run) -> Path:
+    path = run.payload("tiny") / BODY_REST
+    path.write_text(path.read_text().replace("1", "2"))
+    return path
+
+
+def lose_the_answers(run: Run) -> Path:
+    path = run.payload("tiny") / ANSWER_REST
+    path.unlink()
+    return path
+
+
+@pytest.mark.parametrize("spoil", [break_proofs, change_a_body, lose_the_answers])
+def test_a_broken_file_is_named_with_a_mend_before_anything_is_taken_away(
+    order: Order, run: Run, spoil: Callable[[Run], Path]
+) -> None:
+    """A run that went on with it would fail every cell that is left, for ever."""
+    path = spoil(run)
+    with pytest.raises(Unreadable, match=f"{path.name}: .*: restore it from a copy, or "):
+        begin.go_on(order, run, print)
+    assert [each.block for each in run.trials.blocks()] == [1, 2]
     assert run.interruptions() == []
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,11 +14,14 @@ from made_blocks import View, measured, order_of
 from stub_bench import Bench
 
 from restbench.commands import measuring
+from restbench.drive import generator
+from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.schedule import block, runner
+from restbench.schedule import block, runner, under_load, windows
 from restbench.schedule.block_run import Progress, Wanted
+from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import Planned
 from restbench.store.store import Run
 from restbench.store.trials import SPARE_S
@@ -32,11 +35,12 @@ UNDECIDED = SimpleNamespace(
     )
 )
 
+ONCE_MORE = "block 1: once more: JMeter is gone or silent"
+
 
 def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run
 ) -> None:
-    monkeypatch.setattr(block, "measure", measured())
     view = View()
     manifest = runner.execute(order_of(tmp_path, 2, 9), run, view)
     assert {each.block for each in manifest.plan} == {1, 2}
@@ -51,7 +55,6 @@ def test_while_a_claim_is_undecided_and_there_is_time_there_are_more_blocks(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, minutes: float, blocks: set[int]
 ) -> None:
     """Of 14 minutes a third would have 4, and needs 7."""
-    monkeypatch.setattr(block, "measure", measured())
     monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
     manifest = runner.execute(order_of(tmp_path, 2, 4, minutes=minutes), run, View())
     assert {each.block for each in manifest.plan} == blocks
@@ -62,11 +65,11 @@ def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
 ) -> None:
     order = order_of(tmp_path, 3, 3)
 
-    def dies_in_the_second(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+    def dies_in_the_second(wanted: Wanted) -> None:
         if wanted.block == 2:
             run.trials.begin(2, "now", {})
             raise KeyboardInterrupt
-        measured()(order, run, wanted, view)
+        measured(wanted)
 
     monkeypatch.setattr(block, "measure", dies_in_the_second)
     with pytest.raises(KeyboardInterrupt):
@@ -75,7 +78,7 @@ def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
     first = run.trials.trials()
     numbers = []
     monkeypatch.setattr(
-        block, "measure", lambda *given: (numbers.append(given[2].block), measured()(*given))
+        block, "measure", lambda wanted: (numbers.append(wanted.block), measured(wanted))
     )
     view = View()
     assert runner.execute(order, run, view).status == "complete"
@@ -85,36 +88,79 @@ def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
     assert (noted.kept, noted.lost) == (2, ("block 2",))
 
 
-def test_a_block_that_fails_is_measured_once_more_and_then_ends_the_run(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (EnvironmentProblem("JMeter is gone or silent; its log ends:\nno more"), [ONCE_MORE]),
+        (StorageProblem("full"), []),
+    ],
+)
+def test_a_block_that_fails_is_measured_once_more_and_then_ends_the_run_as_a_full_disk_does_at_once(
+    tmp_path: Path,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    error: EnvironmentProblem,
+    told: list[str],
 ) -> None:
     attempts = []
 
     def fails(*_given: object) -> None:
         attempts.append(1)
-        raise EnvironmentProblem("JMeter is gone or silent; its log ends:\nno more")
+        raise error
 
     monkeypatch.setattr(block, "measure", fails)
     view = View()
-    with pytest.raises(EnvironmentProblem):
+    with pytest.raises(type(error)):
         runner.execute(order_of(tmp_path, 1, 1), run, view)
-    assert len(attempts) == 2
-    assert "block 1: once more: JMeter is gone or silent" in view.notes
+    assert len(attempts) == 1 + len(told)
+    assert [each for each in view.notes if "once more" in each] == told
 
 
-def test_a_full_disk_ends_the_run_at_once(
+def with_windows(order: Order) -> Order:
+    """Two of ten seconds."""
+    changed = {"windows": [Where()], "window_s": 10.0}
+    return replace(order, profile=order.profile.model_copy(update=changed))
+
+
+def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_ends_them(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attempts = []
+    errors = iter([EnvironmentProblem("not here"), StorageProblem("full")])
 
-    def fails(*_given: object) -> None:
-        attempts.append(1)
-        raise StorageProblem("full")
+    def start(*_of: object) -> None:
+        raise next(errors)
 
-    monkeypatch.setattr(block, "measure", fails)
+    order = with_windows(order_of(tmp_path, 1, 1))
+    monkeypatch.setattr(Deployments, "start", start)
+    windows.take(order, run, View())
+    assert [each.text for each in run.trials.events()] == ["not here"]
     with pytest.raises(StorageProblem):
-        runner.execute(order_of(tmp_path, 1, 1), run, View())
-    assert len(attempts) == 1
+        windows.take(order, run, View())
+
+
+def test_a_long_window_keeps_connections_as_long_as_its_cell_says(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = SimpleNamespace(base_url="http://here", pids=tuple)
+    running = SimpleNamespace(service=service, cores=SimpleNamespace(own_load=None))
+    asked: list[str] = []
+
+    def trial(*_given: object) -> None:
+        raise EnvironmentProblem("enough is seen")
+
+    load = SimpleNamespace(cell=lambda *given: asked.append(given[1]), trial=trial)
+    up = SimpleNamespace(running=lambda _cell: running)
+    monkeypatch.setattr(under_load, "services", lambda *_of: nullcontext(up))
+    monkeypatch.setattr(generator, "started", lambda *_of: nullcontext(load))
+    order = with_windows(order_of(tmp_path, 1, 1))
+
+    def anew(of: Cell) -> Cell:
+        return of.model_copy(update={"connection": "each"})
+
+    plan = [each.model_copy(update={"cell": anew(each.cell)}) for each in order.plan]
+    windows.take(replace(order, plan=tuple(plan)), run, View())
+    (url,) = asked
+    assert url.endswith("?kernel=loops#each")
 
 
 def test_cells_are_in_the_first_group_that_selects_them_and_the_rest_is_one(
@@ -142,9 +188,9 @@ def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
 ) -> None:
     needed = []
 
-    def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+    def measure(wanted: Wanted) -> None:
         needed.append(wanted.needed)
-        measured()(order, run, wanted, view)
+        measured(wanted)
 
     monkeypatch.setattr(block, "measure", measure)
     monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
@@ -152,39 +198,31 @@ def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
     assert needed == [frozenset()] * 3 + [{"a", "b"}] * 2
 
 
+def took(run: Run, number: int, minutes: int, **facts: float) -> None:
+    """A finished block without trials."""
+    run.trials.begin(number, "2026-11-24T01:00:00+00:00", facts)
+    run.trials.finish(number, f"2026-11-24T01:{minutes:02d}:00+00:00")
+
+
 def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 4, 5, minutes=40)
-    run.path.mkdir(parents=True)
     assert runner.block_seconds(order, run, 1) == 600
-    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
-    run.trials.finish(1, "2026-11-24T01:16:00+00:00")
+    took(run, 1, minutes=16)
     assert runner.block_seconds(order, run, 2) == (2400 - 960) / 3
-    run.trials.begin(2, "2026-11-24T01:16:00+00:00", {})
-    run.trials.finish(2, "2026-11-24T01:39:00+00:00")
+    took(run, 2, minutes=23)
     assert runner.block_seconds(order, run, 3) == 300, "half of what it was to have"
     assert runner.block_seconds(order, run, 5) == 600
 
 
-def lasting(minutes: int, spare_s: float | None) -> Callable[[Order, Run, Wanted, View], None]:
-    """A block of so many minutes without trials, which could have done without some seconds."""
-
-    def measure(_order: Order, run: Run, wanted: Wanted, _view: View) -> None:
-        facts = {} if spare_s is None else {SPARE_S: spare_s}
-        run.trials.begin(wanted.block, "2026-11-24T01:00:00+00:00", facts)
-        run.trials.finish(wanted.block, f"2026-11-24T01:{minutes:02d}:00+00:00")
-
-    return measure
-
-
 @pytest.mark.parametrize(
-    ("minutes", "spare_s", "blocks", "said"),
+    ("minutes", "facts", "blocks", "said"),
     [
-        (12, 90.0, 5, ["a block takes 10.5 minutes or more, 48.0 are left: 4 more"]),
-        (13, 420.0, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
-        (13, None, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
+        (12, {SPARE_S: 90.0}, 5, ["a block takes 10.5 minutes or more, 48.0 are left: 4 more"]),
+        (13, {SPARE_S: 420.0}, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
+        (13, {}, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
         (
             14,
-            0.0,
+            {SPARE_S: 0.0},
             4,
             [
                 "a block takes 14.0 minutes or more, 46.0 are left: 3 more",
@@ -193,7 +231,7 @@ def lasting(minutes: int, spare_s: float | None) -> Callable[[Order, Run, Wanted
         ),
         (
             23,
-            60.0,
+            {SPARE_S: 60.0},
             3,
             [
                 "a block takes 22.0 minutes or more, 37.0 are left: 2 more, 7.0 minutes too late, "
@@ -208,12 +246,16 @@ def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noq
     run: Run,
     monkeypatch: pytest.MonkeyPatch,
     minutes: int,
-    spare_s: float | None,
+    facts: dict[str, float],
     blocks: int,
     said: list[str],
 ) -> None:
     """Five of twelve minutes are planned; three are the fewest."""
-    monkeypatch.setattr(block, "measure", lasting(minutes, spare_s))
+
+    def measure(wanted: Wanted) -> None:
+        took(run, wanted.block, minutes, **facts)
+
+    monkeypatch.setattr(block, "measure", measure)
     view = View()
     manifest = runner.execute(order_of(tmp_path, 5, 5, minutes=60), run, view)
     assert {each.block for each in manifest.plan} == set(range(1, blocks + 1))
@@ -237,10 +279,9 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
         yield SimpleNamespace(here=here, rounds=rounds)
 
     order = order_of(tmp_path, 1, 1)
-    run.path.mkdir(parents=True)
     monkeypatch.setitem(block.DRIVERS, order.experiment.driver, opened)
     monkeypatch.setattr(block, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
-    block.measure(order, run, Wanted(1, runner.groups_of(order), 60.0), View())
+    block.measure(Wanted(order, run, View(), 1, runner.groups_of(order), 60.0))
     (kept,) = run.trials.blocks()
     assert kept.facts[SPARE_S] == 40.0 * spare_part
     assert kept.least_s == (kept.seconds or 0.0) - 40.0 * spare_part
@@ -248,17 +289,12 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
 
 def test_no_block_is_said_to_be_shorter_than_it_can_be(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 5, 5, minutes=60)
-    run.path.mkdir(parents=True)
-    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {SPARE_S: 60.0})
-    run.trials.finish(1, "2026-11-24T01:23:00+00:00")
+    took(run, 1, minutes=23, **{SPARE_S: 60.0})
     assert runner.block_seconds(order, run, 2) == 22 * 60
 
 
 def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
-    order = order_of(tmp_path, 4, 4, minutes=40)
-    changed = {"windows": [Where()], "window_s": 10.0}
-    order = replace(order, profile=order.profile.model_copy(update=changed))
-    run.path.mkdir(parents=True)
+    order = with_windows(order_of(tmp_path, 4, 4, minutes=40))
     assert runner.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
 
 
@@ -267,10 +303,7 @@ def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_h
     tmp_path: Path, run: Run, minutes: float, wanted: bool
 ) -> None:
     """Two blocks of six minutes; two windows take 32 s."""
-    order = order_of(tmp_path, 1, 4, minutes=minutes)
-    changed = {"block_minutes": 5.0, "windows": [Where()], "window_s": 10.0}
-    order = replace(order, profile=order.profile.model_copy(update=changed))
-    run.path.mkdir(parents=True)
-    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
-    run.trials.finish(1, "2026-11-24T01:06:00+00:00")
+    order = with_windows(order_of(tmp_path, 1, 4, minutes=minutes))
+    order = replace(order, profile=order.profile.model_copy(update={"block_minutes": 5.0}))
+    took(run, 1, minutes=6)
     assert runner.has_time(order, run) == wanted

@@ -22,6 +22,9 @@ def test_a_jar_is_known_by_its_classes_and_not_by_when_it_was_built(tmp_path: Pa
     assert begin.of_jar(jar("b.jar", "loops", "Tuesday"), "BOOT-INF/") == first
     assert begin.of_jar(jar("c.jar", "other", "Monday"), "BOOT-INF/") != first
     assert begin.of_jar(tmp_path / "none.jar", "BOOT-INF/") == begin.ABSENT
+    half = tmp_path / "half.jar"
+    half.write_bytes((tmp_path / "a.jar").read_bytes()[:50])
+    assert begin.of_jar(half, "BOOT-INF/") == begin.NOT_WHOLE
 
 
 def test_a_load_is_known_by_the_sampler_that_sends_it(

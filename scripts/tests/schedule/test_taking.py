@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from typing import cast
 import numpy as np
 import pytest
 from fixture_run import cell
+from made_blocks import block_of
 
 from restbench.drive import monitor
 from restbench.drive.generator import GeneratorGone
@@ -20,31 +20,19 @@ from restbench.schedule import under_load
 from restbench.schedule.block import take_round
 from restbench.schedule.block_run import Driver, LoadRun
 from restbench.schedule.deployments import Running
-from restbench.schedule.pace import Planned
-from restbench.store.trials import Trial, TrialFile
+from restbench.schedule.pace import Planned, TrialGroup
+from restbench.store.trials import Trial
 
 SERIAL, PINNED = cell("java serial low 10"), cell("java pinned low 10")
+COUNTED = (SERIAL.service_group, SERIAL.strategy)
 
 
-class Block:
-    """As much of a block as its trials ask for."""
-
-    def __init__(self, file: TrialFile) -> None:
-        file.begin(1, "2026-01-01T00:00:00+00:00", {})
-        self.file, self.block, self.cells = file, 1, [SERIAL, PINNED]
-        self.lost: dict[Cell, str] = {}
-        self.notes: list[str] = []
-        self.events: list[str] = []
-        self.progress = SimpleNamespace(done=0, cell="", per_s=0.0)
-        self.view = SimpleNamespace(show=lambda _progress: None, note=self.notes.append)
-        self.up = cast(Running, SimpleNamespace(service=object()))
-        self.deployments = SimpleNamespace(up={SERIAL.service_group: self.up})
-
-    def note(self, kind: str, _text: str) -> None:
-        self.events.append(kind)
-
-    def lose(self, which: Cell, kind: str, why: str) -> None:
-        self.lost[which] = f"{kind}: {why}"
+@pytest.fixture
+def here(tmp_path: Path) -> LoadRun:
+    up = SimpleNamespace(up={SERIAL.service_group: SimpleNamespace(service=object())})
+    found = block_of(tmp_path, None, [TrialGroup("all", (SERIAL, PINNED))], up=up)
+    found.sent[COUNTED] = 1_000
+    return found
 
 
 def trial(which: Cell, wrong: int = 0) -> Trial:
@@ -54,7 +42,7 @@ def trial(which: Cell, wrong: int = 0) -> Trial:
 class Answers:
     """A driver whose trials come one after the other; an error is raised."""
 
-    def __init__(self, here: Block, *trials: Trial | Exception) -> None:
+    def __init__(self, here: LoadRun, *trials: Trial | Exception) -> None:
         self.here, self.trials = here, iter(trials)
 
     def trial(self, _planned: Planned) -> Trial:
@@ -67,36 +55,33 @@ class Answers:
         return None
 
 
-def take(here: Block, trials: Sequence[Trial | Exception], *cells: Cell) -> list[str]:
+def take(here: LoadRun, trials: Sequence[Trial | Exception], *cells: Cell) -> list[str]:
     """The cells of the trials that the block's file has then."""
     planned = [Planned(1, each) for each in cells]
     take_round(cast(Driver, Answers(here, *trials)), planned)
     return [each.cell for each in here.file.trials()]
 
 
-def test_rule_5_a_wrong_answer_is_the_last_of_its_cell_in_a_block(tmp_path: Path) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+def test_rule_5_a_wrong_answer_is_the_last_of_its_cell_in_a_block(here: LoadRun) -> None:
     first = take(here, [trial(SERIAL, wrong=2), trial(PINNED)], SERIAL, PINNED)
     assert first == [SERIAL.id, PINNED.id]
-    assert here.lost == {SERIAL: "wrong: 2 answers were wrong in one trial"}
+    assert here.lost == {SERIAL: "2 answers were wrong in one trial"}
+    assert [each.kind for each in here.file.events()] == ["wrong"]
     assert take(here, [trial(PINNED)], SERIAL, PINNED)[2:] == [PINNED.id], "the others go on"
 
 
-def test_a_trial_that_says_nothing_is_taken_again(tmp_path: Path) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+def test_a_trial_that_says_nothing_is_taken_again(here: LoadRun) -> None:
     assert take(here, [EnvironmentProblem("silent"), trial(SERIAL)], SERIAL) == [SERIAL.id]
     assert here.lost == {}
 
 
-def test_a_cell_without_an_answer_twice_is_lost_and_the_others_go_on(tmp_path: Path) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+def test_a_cell_without_an_answer_twice_is_lost_and_the_others_go_on(here: LoadRun) -> None:
     silent = EnvironmentProblem("no answer")
     assert take(here, [silent, silent, trial(PINNED)], SERIAL, PINNED) == [PINNED.id]
-    assert here.lost == {SERIAL: "failed: no answer"}
+    assert here.lost == {SERIAL: "no answer"}
 
 
-def test_a_load_generator_that_is_gone_costs_no_cell(tmp_path: Path) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+def test_a_load_generator_that_is_gone_costs_no_cell(here: LoadRun) -> None:
     with pytest.raises(GeneratorGone):
         take(here, [GeneratorGone("JMeter is gone")], SERIAL)
     assert here.lost == {}
@@ -106,39 +91,32 @@ def test_a_load_generator_that_is_gone_costs_no_cell(tmp_path: Path) -> None:
     ("counted", "gap"), [(1_000, None), (999, None), (1_010, 10 / 1_010), (990, 10 / 990)]
 )
 def test_rule_10_both_sides_counts_differ_in_either_direction(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: int, gap: float | None
+    here: LoadRun, monkeypatch: pytest.MonkeyPatch, counted: int, gap: float | None
 ) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (SERIAL.service_group, SERIAL.strategy)
-    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [500.0 + counted])
-    under_load._check_counts(cast(LoadRun, here), {key: (here.up, [500.0])})
+    under_load._check_counts(here, {COUNTED: (here.deployments.up[SERIAL.service_group], [500.0])})
     (known,) = here.file.blocks()
     assert known.facts["count_gap"] == ({} if gap is None else {SERIAL.id: pytest.approx(gap)})
-    assert len(here.notes) == (gap is not None)
+    assert len(here.view.notes) == (gap is not None)
 
 
 @pytest.mark.parametrize(
     ("one", "other", "is_noted"), [(500, 500, 0), (260, 740, 0), (240, 760, 1)]
 )
 def test_an_instance_that_served_less_than_half_its_fair_share_is_noted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: int, other: int, is_noted: int
+    here: LoadRun, monkeypatch: pytest.MonkeyPatch, one: int, other: int, is_noted: int
 ) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (SERIAL.service_group, SERIAL.strategy)
-    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [7.0 + one, float(other)])
-    under_load._check_counts(cast(LoadRun, here), {key: (here.up, [7.0, 0.0])})
-    assert here.events == ["unbalanced"] * is_noted
+    under_load._check_counts(
+        here, {COUNTED: (here.deployments.up[SERIAL.service_group], [7.0, 0.0])}
+    )
+    assert [each.kind for each in here.file.events()] == ["unbalanced"] * is_noted
 
 
 def test_a_service_that_was_started_anew_began_to_count_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: LoadRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = Block(TrialFile(tmp_path / "trials.sqlite"))
-    key = (SERIAL.service_group, SERIAL.strategy)
-    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [3.0])
     earlier = cast(Running, SimpleNamespace(service=object()))
-    under_load._check_counts(cast(LoadRun, here), {key: (earlier, [500.0])})
+    under_load._check_counts(here, {COUNTED: (earlier, [500.0])})
     assert here.file.blocks()[0].facts["count_gap"] == {}

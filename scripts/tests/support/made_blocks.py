@@ -1,16 +1,19 @@
-"""Runs whose blocks are made up at once instead of measured."""
+"""Runs whose blocks are made up at once instead of measured, and blocks without services."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from stub_bench import Bench
 
 from restbench.commands import measuring
 from restbench.experiment.order import Order
-from restbench.schedule.block_run import Progress, Wanted
+from restbench.schedule.block_run import LoadRun, Progress, Wanted
+from restbench.schedule.pace import TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
@@ -46,14 +49,26 @@ def order_of(tmp_path: Path, blocks: int, most: int, minutes: float = 60.0) -> O
     return measuring.order_for(str(path), "p", "", [])
 
 
-def measured(per_s: int = 100) -> Callable[[Order, Run, Wanted, View], None]:
+def block_of(  # noqa: PLR0917 - what a block is
+    folder: Path,
+    order: Any,
+    groups: Iterable[TrialGroup],
+    number: int = 1,
+    needed: Iterable[str] = (),
+    up: Any = None,
+    kind: Callable[..., Any] = LoadRun,
+) -> Any:
+    """One that has begun; `up` are its deployments, if it has any."""
+    wanted = Wanted(order, Run(folder), View(), number, [*groups], 1.0, frozenset(needed))
+    wanted.run.trials.begin(number, "2026-11-24T01:00:00+00:00", {})
+    return kind(wanted, up, load=SimpleNamespace(folder=folder))
+
+
+def measured(wanted: Wanted) -> None:
     """A block that has a trial of each cell."""
-
-    def measure(order: Order, run: Run, wanted: Wanted, _view: View) -> None:
-        run.trials.begin(wanted.block, "2026-11-24T01:00:00+00:00", {})
-        elapsed = np.full(per_s, 5_000, dtype=np.int64)
-        cells = dict.fromkeys(each.cell for each in order.plan)
-        run.trials.add(Trial(wanted.block, 1, each.id, 2, 0, 1.0, elapsed) for each in cells)
-        run.trials.finish(wanted.block, "2026-11-24T01:05:00+00:00")
-
-    return measure
+    trials, number = wanted.run.trials, wanted.block
+    trials.begin(number, "2026-11-24T01:00:00+00:00", {})
+    elapsed = np.full(100, 5_000, dtype=np.int64)
+    cells = dict.fromkeys(each.cell for each in wanted.order.plan)
+    trials.add(Trial(number, 1, each.id, 2, 0, 1.0, elapsed) for each in cells)
+    trials.finish(number, "2026-11-24T01:05:00+00:00")
