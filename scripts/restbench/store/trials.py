@@ -233,7 +233,9 @@ class TrialFile:
     def blocks(self) -> list[Block]:
         """Every block that began."""
         found = self._all("SELECT block, began, finished, facts FROM blocks ORDER BY block")
-        return [Block(*plain, json.loads(facts)) for *plain, facts in found]
+        return [
+            Block(block, began, ended, json.loads(facts)) for block, began, ended, facts in found
+        ]
 
     def events(self) -> list[Event]:
         """Every event, in order."""
