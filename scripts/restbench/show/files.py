@@ -97,7 +97,7 @@ def show_kept(kept: Run, library: Path) -> None:
 
 def _keep_identity(run: Run, kept: Run) -> None:
     shutil.rmtree(kept.path, ignore_errors=True)
-    in_run_json = (run.experiment_file, run.claims_file)
+    in_run_json = (run.experiment_file, run.claims_file, run.microbench_file)
     for source, target in zip(run.identity_files(), kept.identity_files(), strict=True):
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.exists() and source not in in_run_json:
