@@ -251,8 +251,8 @@ class HttpExchangeTest {
         for (String name : Strategies.names()) {
             try (HttpExchange exchange = new HttpExchange(nobody, Map.of());
                     CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
-                    Calls<Integer> calls = strategy.start(
-                            IntStream.range(100, 110).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
+                    Calls<Integer> calls =
+                            strategy.start(IntStream.range(100, 110).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
                 assertThat(calls.all())
                         .hasSize(10)
                         .allSatisfy(outcome -> assertThat(((Outcome.Failed<Integer>) outcome).kind())
@@ -303,8 +303,8 @@ class HttpExchangeTest {
         try (Server server = new Server((number, connection) -> answer("silent", number, connection));
                 HttpExchange exchange = server.exchange();
                 CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
-                Calls<Integer> calls = strategy.start(
-                        IntStream.range(100, 108).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
+                Calls<Integer> calls =
+                        strategy.start(IntStream.range(100, 108).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
             until(() -> server.connections() == 8, "8 connections");
             calls.cancel();
             assertThat(calls.all()).hasSize(8).allMatch(Outcome.Cancelled.class::isInstance);

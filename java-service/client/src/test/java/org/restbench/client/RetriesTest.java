@@ -228,7 +228,9 @@ class RetriesTest {
         FakeExchange service = new FakeExchange(exchange -> clock.after(takes, exchange::releaseFirst));
         try (CallingStrategy strategy = way.strategy(clock);
                 Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, 5).iterator(), Ways.job(service), way.limits().withInFlight(1))) {
+                        IntStream.range(0, 5).iterator(),
+                        Ways.job(service),
+                        way.limits().withInFlight(1))) {
             CompletableFuture<Void> passing = CompletableFuture.runAsync(() -> {
                 while (service.answered() < 5) {
                     if (service.holds() > 0) {

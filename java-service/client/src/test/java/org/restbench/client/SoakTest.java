@@ -115,8 +115,8 @@ class SoakTest {
         int failed = 0;
         try (Service service = new Service();
                 CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
-                Calls<Integer> calls = strategy.start(
-                        IntStream.range(0, CALLS).iterator(), Ways.job(service), Limits.DEFAULT)) {
+                Calls<Integer> calls =
+                        strategy.start(IntStream.range(0, CALLS).iterator(), Ways.job(service), Limits.DEFAULT)) {
             for (Outcome<Integer> next = calls.take(); next != null; next = calls.take()) {
                 int index = (int) next.index();
                 assertThat(seen.get(index)).isFalse();

@@ -292,7 +292,9 @@ class StrategiesTest {
                 Calls<Integer> one = way.start(strategy, service, (index, input, output) -> output);
                 Calls<Integer> two = way.start(strategy, service, (index, input, output) -> -output)) {
             CompletableFuture<List<Outcome<Integer>>> other = CompletableFuture.supplyAsync(() -> Ways.all(two));
-            assertThat(results(one.all())).hasSize(50).allMatch(text -> !text.toString().contains("-"));
+            assertThat(results(one.all()))
+                    .hasSize(50)
+                    .allMatch(text -> !text.toString().contains("-"));
             assertThat(other.get()).hasSize(50);
         }
     }

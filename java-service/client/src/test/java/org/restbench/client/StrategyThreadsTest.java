@@ -81,8 +81,7 @@ class StrategyThreadsTest {
         isRefused("attempts: must be from 1 to 100, is 0", () -> new Retries(0, 1, false, false, 0));
         isRefused("busyAttempts: must be from 1 to 100, is 101", () -> new Retries(1, 101, false, false, 0));
         isRefused("loop threads: must be from 1 to 1024, is 0", () -> Loop.team(0));
-        assertThatThrownBy(() -> Strategies.of("guess", 1, Loop.IN_ORDER))
-                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Strategies.of("guess", 1, Loop.IN_ORDER)).isInstanceOf(IllegalArgumentException.class);
     }
 
     private static void isRefused(String said, ThrowingCallable made) {
