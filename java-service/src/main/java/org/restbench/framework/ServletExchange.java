@@ -78,7 +78,9 @@ final class ServletExchange {
 
     private AsyncContext asynchronous() {
         AsyncContext later = request.startAsync();
-        later.setTimeout(0);
+        if (later.getTimeout() != TomcatServer.NO_TIMEOUT) {
+            later.setTimeout(0); // Jetty's word
+        }
         return later;
     }
 
