@@ -68,7 +68,9 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
 
     private AsyncContext asynchronous() {
         AsyncContext later = request.startAsync();
-        later.setTimeout(0);
+        if (later.getTimeout() != TomcatServer.NO_TIMEOUT) {
+            later.setTimeout(0); // Jetty's word
+        }
         return later;
     }
 

@@ -20,6 +20,13 @@ class TomcatServer {
      */
     private static final String BUFFER_BYTES = String.valueOf(32 << 10);
 
+    /**
+     * Of a request that is answered later: none. Tomcat's word for that is 0, but then it looks once a second whether
+     * what a request belongs to still runs, and may take one that is just beginning for one that is left over, as both
+     * are the same object: it ends that one, and its connection, without a word in the log.
+     */
+    static final long NO_TIMEOUT = Long.MAX_VALUE;
+
     @Bean
     WebServerFactoryCustomizer<TomcatServletWebServerFactory> limits(Settings settings) {
         return factory -> factory.addConnectorCustomizers(connector -> bound(connector, settings));
@@ -28,6 +35,7 @@ class TomcatServer {
     private static void bound(Connector connector, Settings settings) {
         // a path with %2F is answered by the core, as any other path
         connector.setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
+        connector.setAsyncTimeout(NO_TIMEOUT);
         AbstractHttp11Protocol<?> protocol = (AbstractHttp11Protocol<?>) connector.getProtocolHandler();
         connector.setProperty("socket.appReadBufSize", BUFFER_BYTES);
         connector.setProperty("socket.appWriteBufSize", BUFFER_BYTES);
