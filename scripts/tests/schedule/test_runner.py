@@ -35,6 +35,8 @@ UNDECIDED = SimpleNamespace(
     )
 )
 
+#: A block that is not made up.
+MEASURE = block.measure
 ONCE_MORE = "block 1: once more: JMeter is gone or silent"
 
 
@@ -281,7 +283,7 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
     order = order_of(tmp_path, 1, 1)
     monkeypatch.setitem(block.DRIVERS, order.experiment.driver, opened)
     monkeypatch.setattr(block, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
-    block.measure(Wanted(order, run, View(), 1, runner.groups_of(order), 60.0))
+    MEASURE(Wanted(order, run, View(), 1, runner.groups_of(order), 60.0))
     (kept,) = run.trials.blocks()
     assert kept.facts[SPARE_S] == 40.0 * spare_part
     assert kept.least_s == (kept.seconds or 0.0) - 40.0 * spare_part
