@@ -78,9 +78,7 @@ class LogsJsonTest {
     void what_the_answer_may_take_is_known_before_anything_is_computed() {
         LogsRequest request =
                 decode(Collections.nCopies(100, "\"took 4001 ms\"").toString());
-        long answer = new LogsJson()
-                .encode(new LogsWorkload().compute(request, IN_ORDER))
-                .length;
+        long answer = new LogsJson().encode(new LogsWorkload().compute(request, IN_ORDER)).length;
         assertThat(new LogsWorkload().workingBytes(request)).isBetween(2 * answer, 20 * answer);
     }
 }
