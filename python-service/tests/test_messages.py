@@ -12,9 +12,7 @@ from restbench_service.workloads.messages.requests import TECHNIQUES
 
 HOSTILE = "'; DROP TABLE message;--"
 TIMING = re.compile(r".*, serialize;dur=\d+\.\d{3}, connection;dur=(\S+), database;dur=(\S+)")
-WITH_ROWS = [name for name in TECHNIQUES if name not in ("pgmq", "memory")]
 every_technique = pytest.mark.parametrize("technique", TECHNIQUES)
-with_rows = pytest.mark.parametrize("technique", WITH_ROWS)
 
 
 # --- all techniques ---------------------------------------------------------------------------
@@ -90,37 +88,6 @@ def test_what_looks_like_sql_is_text_in_every_member(
 
 
 # --- what a technique is ----------------------------------------------------------------------
-
-
-@with_rows
-@pytest.mark.parametrize("is_deleted", [False, True])
-def test_a_message_that_another_session_holds_is_waited_for_or_passed_over(
-    caller: Caller,
-    database: LiveDatabase,
-    users: ThreadPoolExecutor,
-    technique: str,
-    is_deleted: bool,
-) -> None:
-    queue = caller.queue(technique)
-    first, second = (caller.send(queue).members["id"] for _ in range(2))
-    retries = caller.metric("restbench_database_retries_total")
-    with database.locked_head(queue, delete=is_deleted):
-        popping = users.submit(caller.pop, queue)
-        if technique in ("skip-locked", "statements", "function"):
-            assert popping.result(60).members["id"] == second
-        else:
-            wait_until(lambda: database.waiting("transactionid") > 0)
-            assert not popping.done()
-    told = popping.result(60)
-    is_lost = is_deleted and technique == "repeatable-read"
-    waits = technique in ("blocking", "advisory", "repeatable-read")
-    assert caller.metric("restbench_database_retries_total") == retries + is_lost
-    if waits and not is_deleted:
-        assert told.members["id"] == first
-    elif technique == "advisory":
-        assert told.members["id"] is None  # the other one has not taken the queue's lock
-    else:
-        assert told.members["id"] == second
 
 
 def test_advisory_waits_for_who_has_the_queue_s_lock(
