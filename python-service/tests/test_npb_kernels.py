@@ -64,14 +64,6 @@ def test_w30_is_verified_by_its_fourth_norm_and_the_smallness_of_its_last() -> N
     assert not run("MG", replace(size, iterations=12)).verified
 
 
-@every_kernel
-def test_a_given_input_gives_the_same_as_one_built_for_the_run(kernel: str) -> None:
-    size = size_of(kernel, "S")
-    outcome = run(kernel, size, given=KERNELS[kernel].generate(size))
-    assert outcome.verified
-    assert outcome.value == run(kernel, size).value
-
-
 @pytest.mark.parametrize(
     ("class_name", "zetas"),
     [("S", (9.998644157914, 8.573327920322)), ("W", (11.999700372738, 10.345727566406))],
