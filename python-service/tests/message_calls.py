@@ -55,11 +55,6 @@ class Caller:
         members: dict[str, Any] = json.loads(reply.body)
         return members
 
-    def metric(self, name: str) -> float:
-        text = self.core.metrics.text().decode()
-        (line,) = [line for line in text.splitlines() if line.startswith(f"{name} ")]
-        return float(line.split()[1])
-
     def queue(self, technique: str = "skip-locked") -> str:
         name = fresh_name()
         made = self.ask("POST", "/queues", requestId=0, queue=name, technique=technique)

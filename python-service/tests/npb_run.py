@@ -31,5 +31,5 @@ def size_of(kernel: str, class_name: str) -> Any:
     return KERNELS[kernel].classes[class_name]
 
 
-def run(kernel: str, size: Any, loop: ParallelLoop | None = None, given: Any = None) -> Outcome:
-    return KERNELS[kernel].run(size, given, loop or InOrderLoop())
+def run(kernel: str, size: Any, loop: ParallelLoop | None = None) -> Outcome:
+    return KERNELS[kernel].run(size, None, loop or InOrderLoop())

@@ -1,9 +1,7 @@
 """The workload messages on a PostgreSQL: what each technique does, and who asks the database."""
 
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 
 import pytest
 from live_database import LiveDatabase
@@ -14,46 +12,10 @@ from restbench_service.workloads.messages.requests import TECHNIQUES
 
 HOSTILE = "'; DROP TABLE message;--"
 TIMING = re.compile(r".*, serialize;dur=\d+\.\d{3}, connection;dur=(\S+), database;dur=(\S+)")
-WITH_ROWS = [name for name in TECHNIQUES if name not in ("pgmq", "memory")]
 every_technique = pytest.mark.parametrize("technique", TECHNIQUES)
-with_rows = pytest.mark.parametrize("technique", WITH_ROWS)
 
 
 # --- all techniques ---------------------------------------------------------------------------
-
-
-@every_technique
-def test_messages_come_in_their_order_and_once(caller: Caller, technique: str) -> None:
-    queue = caller.queue(technique)
-    sent = [caller.send(queue, str(number)).members["id"] for number in range(5)]
-    assert sent == sorted(sent)
-    assert caller.count(queue) == 5
-    popped = [caller.pop(queue).members for _ in range(6)]
-    assert [each.get("body") for each in popped] == ["0", "1", "2", "3", "4", None]
-    assert [each["id"] for each in popped] == [*sent, None]
-    assert abs(popped[0]["sentAt"] / 1e6 - time.time()) < 600
-
-
-@every_technique
-def test_many_threads_pop_each_message_exactly_once(caller: Caller, technique: str) -> None:
-    queue = caller.queue(technique)
-    # At repeatable-read 15 of 16 lose each race, and try again.
-    many = {"skip-locked": 500}.get(technique, 100)
-    with ThreadPoolExecutor(16) as users:
-        sent = list(users.map(lambda n: caller.send(queue, str(n)).members["id"], range(many)))
-
-        def drain(_: int) -> list[int]:
-            found = list[int]()
-            while True:
-                told = caller.pop(queue)
-                assert told.status == 200, told
-                if told.members["id"] is None:
-                    return found
-                found.append(told.members["id"])
-
-        popped = list(chain.from_iterable(users.map(drain, range(16))))
-    assert sorted(popped) == sorted(sent)
-    assert len(set(sent)) == many
 
 
 @every_technique
@@ -126,37 +88,6 @@ def test_what_looks_like_sql_is_text_in_every_member(
 
 
 # --- what a technique is ----------------------------------------------------------------------
-
-
-@with_rows
-@pytest.mark.parametrize("is_deleted", [False, True])
-def test_a_message_that_another_session_holds_is_waited_for_or_passed_over(
-    caller: Caller,
-    database: LiveDatabase,
-    users: ThreadPoolExecutor,
-    technique: str,
-    is_deleted: bool,
-) -> None:
-    queue = caller.queue(technique)
-    first, second = (caller.send(queue).members["id"] for _ in range(2))
-    retries = caller.metric("restbench_database_retries_total")
-    with database.locked_head(queue, delete=is_deleted):
-        popping = users.submit(caller.pop, queue)
-        if technique in ("skip-locked", "statements", "function"):
-            assert popping.result(60).members["id"] == second
-        else:
-            wait_until(lambda: database.waiting("transactionid") > 0)
-            assert not popping.done()
-    told = popping.result(60)
-    is_lost = is_deleted and technique == "repeatable-read"
-    waits = technique in ("blocking", "advisory", "repeatable-read")
-    assert caller.metric("restbench_database_retries_total") == retries + is_lost
-    if waits and not is_deleted:
-        assert told.members["id"] == first
-    elif technique == "advisory":
-        assert told.members["id"] is None  # the other one has not taken the queue's lock
-    else:
-        assert told.members["id"] == second
 
 
 def test_advisory_waits_for_who_has_the_queue_s_lock(

@@ -1,6 +1,5 @@
 """What a key of a message promises: one effect and one answer, however often it is asked."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,22 +17,6 @@ def replayed(told: Told) -> bool:
 
 
 @on_database
-def test_a_repeated_key_has_one_effect_and_one_answer(caller: Caller, technique: str) -> None:
-    one, two, key = caller.queue(technique), caller.queue(technique), fresh_name()
-    asked = {"requestId": 1, "sender": 3, "queues": [two, one], "body": "é"}
-    calls: dict[str, Callable[[], Told]] = {
-        "send": lambda: caller.send(one, "é", key=f"{key}-send"),
-        "broadcast": lambda: caller.ask("POST", "/broadcast", **asked, key=f"{key}-all"),
-        "pop": lambda: caller.pop(one, key=f"{key}-pop"),
-    }
-    for name, call in calls.items():
-        first, second = call(), call()
-        assert (first.status, replayed(first), replayed(second)) == (200, False, True), name
-        assert second.members == first.members
-    assert (caller.count(one), caller.count(two)) == (1, 1)
-
-
-@on_database
 def test_one_key_from_many_at_once_is_one_message(caller: Caller, technique: str) -> None:
     queue, key = caller.queue(technique), fresh_name()
     with ThreadPoolExecutor(8) as users:
@@ -46,17 +29,6 @@ def test_one_key_from_many_at_once_is_one_message(caller: Caller, technique: str
         assert len({each.members["id"] for each in told}) == 1
         assert [replayed(each) for each in told].count(False) == 1
     assert caller.count(queue) == 1
-
-
-def test_a_key_is_not_used_up_by_an_empty_pop_and_belongs_to_its_client(caller: Caller) -> None:
-    queue, key = caller.queue(), fresh_name()
-    assert caller.pop(queue, key=key).members["id"] is None
-    message = caller.send(queue, "one").members["id"]
-    assert caller.pop(queue, key=key).members["id"] == message
-    again = caller.pop(queue, key=key)
-    assert (again.members["id"], replayed(again)) == (message, True)
-    assert caller.pop(queue, key=key, client=6).members["id"] is None
-    assert (caller.send(queue, key=key, sender=5).code, caller.count(queue)) == ("013", 0)
 
 
 def test_receipts_are_forgotten_when_they_are_old(caller: Caller, database: LiveDatabase) -> None:

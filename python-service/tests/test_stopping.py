@@ -55,8 +55,13 @@ def test_what_runs_is_finished_and_another_signal_does_no_harm(
 
 
 def test_a_worker_that_does_nothing_is_replaced_and_all_end_when_gunicorn_s_master_is_killed(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A long name of the folder for temporary files is no hindrance: a socket's path has 107
+    characters."""
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
     service = begin(tmp_path / "log", {"PROCESSES": "1", "STUCK_TIMEOUT_SECONDS": "8"})
     try:
         wait_until(service.has_begun)

@@ -4,8 +4,6 @@ import gc
 import os
 import random
 import signal as signals
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -15,14 +13,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-import live_service
 import pytest
 from live_service import (
     PER_ELEMENT,
     PER_REQUEST,
     PRELOADED,
-    SERVICE,
-    everyone_below,
     kill,
     name_of,
     pool_processes,
@@ -276,40 +271,6 @@ def test_a_request_that_is_there_when_the_strategy_is_closed_fails_at_once(
     assert isinstance(answer.exception(), WorkerDiedError | PoolFailedError)
     assert isinstance(users.submit(serves, strategy).exception(10), PoolFailedError)
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in pids))
-
-
-PROGRAM = """
-import sys, time
-from restbench_service.execution.standard_pools import MultiprocessingPool
-from restbench_service.execution.strategies import Start, start_strategies
-PRELOADED = ("restbench_service.coded_workloads",)
-if __name__ == "__main__":
-    table = start_strategies(Start(2, None, PRELOADED))
-    for strategy in table.values():
-        strategy.await_ready()
-    print("ready", flush=True)
-    time.sleep(60)
-"""
-
-
-def test_no_process_outlives_a_service_that_is_killed(tmp_path: Path) -> None:
-    """Nor does a long name of the folder for temporary files keep it from starting: a socket's path
-    has 107 characters."""
-    program, folder = tmp_path / "program.py", tmp_path / ("long" * 30)
-    program.write_text(PROGRAM)
-    folder.mkdir()
-    with subprocess.Popen(
-        [sys.executable, str(program)],
-        cwd=SERVICE,
-        env={**os.environ, "PYTHONPATH": str(SERVICE), "TMPDIR": str(folder)},
-        stdout=subprocess.PIPE,
-    ) as service:
-        assert service.stdout is not None
-        assert service.stdout.readline() == b"ready\n"
-        everyone = everyone_below(service.pid)
-        assert len(live_service.pool(service=service.pid)) == 10
-        service.kill()
-    wait_until(lambda: all(state_of(pid) in "XZ" for pid in everyone))
 
 
 @on_pools

@@ -20,6 +20,7 @@ from live_service import (
     cpu_ticks,
     everyone_below,
     kill,
+    running,
     side_by_side,
     state_of,
     wait_until,
@@ -187,15 +188,12 @@ def busy(services: Mapping[str, LiveService]) -> dict[str, int]:
 def test_idle_workers_use_no_time_all_of_a_service_together(
     all_of_them: dict[str, LiveService], tmp_path: Path
 ) -> None:
-    """As many as the experiment that compares their numbers has up side by side on two cores."""
-    settings = {"STRATEGIES": "serial", "FRAMEWORK": "fastapi-gunicorn"}
-    numbers = ("1", "2", "5", "8")
-    wanted = {tmp_path / number: {**settings, "WORKERS": number} for number in numbers}
-    with side_by_side(wanted) as services:
-        of_numbers = dict(zip(numbers, services, strict=True))
-        wait_until(lambda: all(len(it.health()["pids"]) == int(n) for n, it in of_numbers.items()))
-        up = of_numbers | {name: all_of_them[name] for name in ("flask", "fastapi-gunicorn")}
-        wait_until(lambda: not busy(up))
+    """Eight: the most that the experiment which compares their numbers has on two cores."""
+    settings = {"STRATEGIES": "serial", "FRAMEWORK": "fastapi-gunicorn", "WORKERS": "8"}
+    with running(tmp_path / "log", **settings) as eight:
+        wait_until(lambda: len(eight.health()["pids"]) == 8)
+        of_three = {name: all_of_them[name] for name in ("flask", "fastapi-gunicorn")}
+        wait_until(lambda: not busy({"eight": eight} | of_three))
 
 
 def test_the_folder_of_a_service_that_was_killed_is_removed_by_the_next(
