@@ -21,7 +21,7 @@ from live_service import (
     state_of,
     wait_until,
 )
-from raw_client import answer_of, connected, everything, post_head
+from raw_client import HEAD, answer_of, connected, everything, post_head
 from test_killed_processes import ENDLESS, SMALL, matrices, post
 
 from restbench_service.frameworks import FRAMEWORKS, server_of
@@ -192,6 +192,13 @@ def test_a_worker_ends_with_granian_s_main_process(tmp_path: Path) -> None:
         for service in services:
             service.process.kill()
             service.process.wait()
+
+
+@pytest.mark.parametrize("body", [b"zz\r\n", b"5\r\nabcdefgh", b"3;\x01\r\n"])
+def test_malformed_chunks_are_a_client_s_error(service: LiveService, body: bytes) -> None:
+    with connected(service.port) as client:
+        client.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + body + b"x" * 100)
+        assert answer_of(client).status == 400
 
 
 @pytest.mark.parametrize("framework", ["flask", "flask-granian"])
