@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from live_service import KERNELS
+from live_service import KERNELS, STRATEGIES
 
 from restbench_service.codec import matrix as codec
 from restbench_service.codec import slow_reader
@@ -64,7 +64,7 @@ def body(left: Rows, right: Rows, strings: bool) -> bytes:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("strategy", ["serial", "process-per-element"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=60)
 @given(pair=operands(), strings=st.booleans())
 def test_the_product_is_exact_or_refused(
