@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
+from restbench.grouping import grouped
 from restbench.show import wording
 from restbench.show.charts.theme import Chart
 
@@ -154,7 +155,7 @@ def table_each(
     caption: str, columns: Sequence[Column[T]], items: Iterable[T], name: Callable[[T], str]
 ) -> list[Table]:
     """A table for each name (a service), under `NAME: caption`."""
-    groups = wording.grouped(items, name)
+    groups = grouped(items, name)
     return [table(f"{each}: {caption}", columns, of) for each, of in groups.items()]
 
 

@@ -1,8 +1,8 @@
-"""How rows, cells and values are named and grouped wherever a run is shown."""
+"""How rows, cells and values are named wherever a run is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from typing import TypeVar
 
 from restbench.analyse.comparison import Comparison
@@ -14,14 +14,6 @@ from restbench.judge import study
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-
-
-def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """The items by their key, keys and items in the order in which they come."""
-    groups: dict[K, list[T]] = {}
-    for each in items:
-        groups.setdefault(key(each), []).append(each)
-    return groups
 
 
 def with_ends(value: float | None, low: float | None, high: float | None) -> str:

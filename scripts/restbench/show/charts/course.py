@@ -10,8 +10,8 @@ import altair as alt
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import HEADINGS, readable
+from restbench.grouping import grouped
 from restbench.judge import study
-from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.store.exported import SeriesEntry
 
@@ -31,7 +31,7 @@ def stages(rows: Sequence[Row]) -> theme.Chart | None:
         )
         if row.value("compute_ms") is not None and row.value("mean_ms") is not None
     )
-    panels = wording.grouped(timed, lambda row: _panel_name(row.cell))
+    panels = grouped(timed, lambda row: _panel_name(row.cell))
     if not panels:
         return None
     caption = (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import ratio, work
-from restbench.show import wording
+from restbench.grouping import grouped
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.lines import Line, Point
@@ -78,7 +78,7 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
     panels: dict[str, list[Line]] = {}
     styles: dict[str, int] = {}
     scaled = [row for row in rows if work(row).cores]
-    for (technique, panel), group in wording.grouped(scaled, _place).items():
+    for (technique, panel), group in grouped(scaled, _place).items():
         if points := _points(technique, group, values):
             style = styles.setdefault(technique, len(styles))
             panels.setdefault(panel, []).append(Line(technique, style, points))

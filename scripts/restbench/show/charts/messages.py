@@ -15,6 +15,7 @@ from restbench.analyse.messages import STAGES, Pie, database_cost
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
+from restbench.grouping import grouped
 from restbench.judge import leader
 from restbench.judge.leader import Leader
 from restbench.show import wording
@@ -192,7 +193,7 @@ def _panels(  # noqa: PLR0913 - the last three are given by name
     styles = {each: style for style, each in enumerate(labels)}
 
     def panel(cell: Cell, rows: Sequence[Row]) -> Panel:
-        known = wording.grouped(rows, lambda row: label(row.cell))
+        known = grouped(rows, lambda row: label(row.cell))
         found = (_lines(each, styles[each], of, x, has_limit) for each, of in known.items())
         return Panel(title(cell), "Operations/s", tuple(chain.from_iterable(found)))
 
@@ -216,9 +217,7 @@ def _lines(
 
 
 def _stages(pies: Sequence[Pie]) -> theme.Chart | None:
-    panels = wording.grouped(
-        pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}"
-    )
+    panels = grouped(pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}")
     if not panels:
         return None
     caption = (

@@ -13,9 +13,9 @@ import altair as alt
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
+from restbench.grouping import grouped
 from restbench.judge import leader, study, verdicts
 from restbench.judge.leader import Leader
-from restbench.show import wording
 from restbench.show.charts import theme
 
 #: The least share of the best that a class of colour has, the best class first.
@@ -62,8 +62,8 @@ def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
     small first. A technique that the runtime does not have is in none."""
     offered = [row for row in rows if "not-offered" not in row.flags]
     found: dict[str, list[list[Row]]] = {}
-    for name, of in wording.grouped(sorted(offered, key=lambda row: row.work), _title).items():
-        groups = wording.grouped(of, lambda row: (row.cell.complexity, row.cell.users))
+    for name, of in grouped(sorted(offered, key=lambda row: row.work), _title).items():
+        groups = grouped(of, lambda row: (row.cell.complexity, row.cell.users))
         if several := [group for group in groups.values() if len(group) > 1]:
             found[name] = several
     return found

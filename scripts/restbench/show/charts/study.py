@@ -11,6 +11,7 @@ from restbench.experiment.cell import FACTORS, Cell, Shape, users_text
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.statistics import geometric_mean
 from restbench.experiment.study import Figure
+from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show import wording
 from restbench.show.charts import lines, theme
@@ -71,7 +72,7 @@ def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> theme.
 def _panel(plot: Plot, metric: str, users: int | None) -> Panel:
     shown = [cell for cell in plot.rows if users is None or cell.users == users]
     found = []
-    for label, cells in wording.grouped(shown, lambda cell: _label(plot, cell)).items():
+    for label, cells in grouped(shown, lambda cell: _label(plot, cell)).items():
         ranked = sorted(cells, key=plot.x_of)
         points = (_point(plot.rows[cell], metric, plot.x_of(cell)) for cell in ranked)
         found.append(Line(label, _style(plot, ranked[0]), tuple(points)))

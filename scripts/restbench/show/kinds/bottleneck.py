@@ -8,9 +8,9 @@ from restbench.analyse import tiers
 from restbench.analyse.measures import Row
 from restbench.analyse.tiers import DELAY, Family, Level
 from restbench.experiment.columns import readable
+from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show import document as doc
-from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.findings import Findings, View
@@ -155,7 +155,7 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     """Throughput and response time against users, measured and dashed predicted: a panel a size,
     a line a technique. Of cells with one number of users there is nothing to see."""
     several = (each for each in known if len(each.levels) > 1)
-    panels = wording.grouped(several, _panel_name)
+    panels = grouped(several, _panel_name)
     caption = (
         "Solid: measured, with 95 % intervals over blocks; hollow: the network misses it by more "
         f"than {100 * tiers.MODEL_TOLERANCE:.0f} %. Dashed: predicted from the CPU times of the "

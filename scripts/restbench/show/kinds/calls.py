@@ -12,6 +12,7 @@ from restbench.analyse.calls import COLUMNS, work
 from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
+from restbench.grouping import grouped
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import course, lines, theme
@@ -105,7 +106,7 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
         doc.number("Blocks", lambda row: len(row.measured)),
         doc.Column("Warnings and notes", doc.remarks),
     ]
-    groups = wording.grouped(calls.ranked(rows), _title)
+    groups = grouped(calls.ranked(rows), _title)
     return [doc.table(title, columns, group) for title, group in groups.items()]
 
 
@@ -192,7 +193,7 @@ def _chart(program: tuple[str, str], rows: Sequence[Row]) -> theme.Chart | None:
         if work(row).strategy not in _NOT_AT_ONCE
     ]
     client, transport = program
-    panels = wording.grouped(shown, lambda row: work(row).delay_ms)
+    panels = grouped(shown, lambda row: work(row).delay_ms)
     strategies = list(dict.fromkeys(work(row).strategy for of in panels.values() for row in of))
     return lines.chart(
         f"calls-{client}-{transport}",
@@ -208,7 +209,7 @@ def _chart(program: tuple[str, str], rows: Sequence[Row]) -> theme.Chart | None:
 
 def _panel(delay: int, group: Sequence[Row], rows: Sequence[Row], strategies: list[str]) -> Panel:
     found = []
-    for strategy, own in wording.grouped(group, lambda row: work(row).strategy).items():
+    for strategy, own in grouped(group, lambda row: work(row).strategy).items():
         style = strategies.index(strategy)
         for is_limit, column in ((False, "elapsed_s"), (True, "limit_s")):
             points = (_point(row, calls.speed_ups(row, rows, column)) for row in own)

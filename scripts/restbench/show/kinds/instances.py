@@ -9,6 +9,7 @@ from restbench.analyse import instances, workers
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.instances import Arrangement, Load
 from restbench.experiment.cell import users_text
+from restbench.grouping import grouped
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
@@ -27,7 +28,7 @@ HOW_TO_READ = (
 def sentence(loads: Sequence[Load]) -> str:
     """How many times the requests of the best one instance those with a core each answer."""
     known = ((load, load.bound) for load in loads if load.bound)
-    services = wording.grouped(known, lambda each: each[0].cell.service)
+    services = grouped(known, lambda each: each[0].cell.service)
     parts = []
     for service, of in services.items():
         found = " and ".join(
@@ -83,7 +84,7 @@ def growth(loads: Sequence[Load], cores: int) -> list[str]:
 
 def charts(loads: Sequence[Load]) -> list[theme.Chart | None]:
     """Throughput over that of the best one: a chart a service."""
-    services = wording.grouped(loads, lambda load: load.cell.service)
+    services = grouped(loads, lambda load: load.cell.service)
     return [
         forest.chart(
             f"instances-{service}",

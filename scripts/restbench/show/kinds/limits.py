@@ -13,6 +13,7 @@ from typing import TypeVar
 from restbench.analyse import exported, limits, warnings
 from restbench.analyse.limits import LATE_MS, NOTES, PERCENTILES, Limit, latency_ms
 from restbench.experiment.open_load import Objective, OpenLoad
+from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show import document as doc
 from restbench.show import wording
@@ -68,7 +69,7 @@ def sentence(found: Sequence[Limit], load: OpenLoad) -> str:
     known = sorted(
         (each for each in found if each.limit_per_s), key=lambda each: -(each.limit_per_s or 0.0)
     )
-    groups = wording.grouped(known, lambda each: each.cell.complexity)
+    groups = grouped(known, lambda each: each.cell.complexity)
     parts = [f"at {level} {', then '.join(map(_said, group))}" for level, group in groups.items()]
     if not parts:
         return f"No technique met {load.objective} at any rate that was offered."
@@ -189,7 +190,7 @@ def charts(known: Sequence[Limit], load: OpenLoad) -> list[theme.Chart | None]:
 def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
     """The highest rate of each technique that meets the objective: a panel a complexity."""
     known = (each for each in found if each.limit_per_s is not None)
-    panels = wording.grouped(known, lambda each: each.cell.complexity)
+    panels = grouped(known, lambda each: each.cell.complexity)
     return forest.chart(
         "open-load-limits",
         "The highest rate that meets the objective",

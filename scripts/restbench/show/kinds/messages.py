@@ -12,6 +12,7 @@ from restbench.analyse.measures import Row
 from restbench.analyse.messages import STAGES, Pie
 from restbench.experiment.cell import Cell, Technique, users_text
 from restbench.experiment.columns import readable
+from restbench.grouping import grouped
 from restbench.judge import leader, verdicts
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import ratio_text
@@ -66,7 +67,7 @@ def sentence(rows: Sequence[Row]) -> str:
     """Of each service what its best technique comes to, and how near the limit that is."""
     loads = _loads(rows)
     leads = {each.best.service.capitalize(): each for each in leader.of_messages(loads)}
-    services = wording.grouped(loads, wording.service_name)
+    services = grouped(loads, wording.service_name)
     parts = [_best(name, of, leads.get(name)) for name, of in services.items()]
     return f"{'; '.join(parts)}." if parts else "No load of messages was measured."
 
@@ -111,7 +112,7 @@ def _costs(loads: Sequence[Row]) -> list[str]:
     """What an operation costs the database over what it costs under pgbench at the same rate: the
     least and the most of each service's techniques."""
     parts = []
-    for service, rows in wording.grouped(loads, wording.service_name).items():
+    for service, rows in grouped(loads, wording.service_name).items():
         found = (messages.database_cost(row, at_rate=True).estimate for row in rows)
         if known := [each for each in found if each]:
             ends = dict.fromkeys((readable(min(known)), readable(max(known))))

@@ -14,6 +14,7 @@ from restbench.analyse.npb import COLUMNS, RATIOS, ratio, work
 from restbench.experiment.columns import readable
 from restbench.experiment.npb import Npb, Published, PublishedRow
 from restbench.experiment.statistics import geometric_mean
+from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
@@ -68,7 +69,7 @@ def of(found: Findings) -> Kernels:
 
 def by_technique(rows: Sequence[Row]) -> dict[str, list[Row]]:
     """The rows under names such as `Java serial`."""
-    return wording.grouped(rows, lambda row: f"{wording.service_name(row)} {row.cell.strategy}")
+    return grouped(rows, lambda row: f"{wording.service_name(row)} {row.cell.strategy}")
 
 
 def sentence(found: Kernels) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import users_text
+from restbench.grouping import grouped
 from restbench.judge import regret, verdicts
 from restbench.judge.claims import WORDS
 from restbench.judge.regret import Choosing, Share
@@ -38,7 +39,7 @@ _HOW_TO_READ = (
 
 def sentence(rows: Sequence[Row]) -> str:
     """What choosing per request costs next to the best fixed technique, by service."""
-    services = wording.grouped(_of_throughput(rows), lambda each: each.cell.service)
+    services = grouped(_of_throughput(rows), lambda each: each.cell.service)
     parts = "; ".join(f"in {name.capitalize()} {_kept(of)}" for name, of in services.items())
     if not parts:
         return ""
@@ -111,7 +112,7 @@ def charts_of(shares: Sequence[Share]) -> list[theme.Chart | None]:
 def _chart(shares: Sequence[Share]) -> theme.Chart | None:
     """Of one metric."""
     name, what = _SHARES_OF[shares[0].metric]
-    services = wording.grouped(shares, lambda each: each.cell.service)
+    services = grouped(shares, lambda each: each.cell.service)
     return forest.chart(
         f"regret-{name}",
         f"What choosing costs: share of the best fixed strategy, {name}",

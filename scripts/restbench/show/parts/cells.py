@@ -12,6 +12,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment import columns
 from restbench.experiment.cell import FACTORS, Cell
 from restbench.experiment.columns import HEADINGS, METRICS
+from restbench.grouping import grouped
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.study import STUDY_COLUMNS
@@ -154,7 +155,7 @@ def _matrix_column(column: columns.Column) -> doc.Column[Row]:
 
 def each(found: Findings) -> doc.Section | None:
     """A section a cell: its warnings and notes, its blocks, its files."""
-    groups = wording.grouped(found.rows, wording.service_name)
+    groups = grouped(found.rows, wording.service_name)
     services = (
         doc.section(f"cells-{service.lower()}", service, *(_cell(row, found) for row in rows))
         for service, rows in groups.items()
