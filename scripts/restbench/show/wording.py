@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TypeVar
+from collections.abc import Callable
 
 from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
@@ -11,9 +10,6 @@ from restbench.analyse.workers import Fitted, Scaling
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import study
-
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
 
 
 def with_ends(value: float | None, low: float | None, high: float | None) -> str:
