@@ -18,6 +18,7 @@ from restbench.drive.generator import CORRECT, Generator, Sent
 from restbench.drive.payload import ANSWER_REST, Payload, make_payload, path_of
 from restbench.drive.wrk import Load
 from restbench.experiment.cell import Cell, Shape
+from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process
 from restbench.machine.placement import Cores, allowed_cores, core_list, place
 
@@ -118,9 +119,13 @@ class Bench:
 
 
 def load_of(sent: Sent) -> Load:
-    """What came of a trial, in wrk's terms."""
+    """What came of a trial, in wrk's terms. EnvironmentProblem where no answer was right."""
     opened, closed = sent.opened, sent.closed
     correct = int((sent.measured["outcome"] == CORRECT).sum())
+    if not correct:
+        raise EnvironmentProblem(
+            f"no answer of a trial was right: {sent.first_error or 'none came'}"
+        )
     return Load(
         correct,
         per_s=correct / sent.seconds,

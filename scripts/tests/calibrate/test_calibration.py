@@ -11,13 +11,16 @@ import pytest
 from typer.testing import CliRunner
 
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
+from restbench.calibrate.bench import load_of
 from restbench.calibrate.calibrate import quiet, record
 from restbench.calibrate.generator_cost import Ceiling, Costs
 from restbench.calibrate.wrk_arm import Round
 from restbench.cli import app
 from restbench.commands import calibrate as command
+from restbench.drive.generator import ERROR
 from restbench.drive.wrk import Load
 from restbench.experiment.records import Calibration, CalibrationCheck
+from restbench.failures import EnvironmentProblem
 from restbench.machine import machine
 from restbench.machine.placement import Cores
 from restbench.store import machine_findings
@@ -358,3 +361,9 @@ def test_a_failing_check_is_printed_as_failing_with_what_follows_and_kept(
     assert "so     two: do not believe two" in shown.output
     assert "do not believe one" not in shown.output
     keep.assert_called_once_with(made)
+
+
+def test_a_trial_without_a_right_answer_is_no_load() -> None:
+    sent = Mock(first_error="status 503", measured=np.array([(ERROR,)] * 3, [("outcome", "u1")]))
+    with pytest.raises(EnvironmentProblem, match="status 503"):
+        load_of(sent)
