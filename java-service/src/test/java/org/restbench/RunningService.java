@@ -17,6 +17,8 @@ import org.restbench.codec.Workloads;
 import org.restbench.framework.Framework;
 import org.restbench.settings.Settings;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.WebServer;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 
@@ -56,6 +58,11 @@ final class RunningService implements AutoCloseable {
 
     <T> T bean(Class<T> type) {
         return context.getBean(type);
+    }
+
+    /** Of Spring Boot, under a framework that it knows. */
+    WebServer server() {
+        return ((WebServerApplicationContext) context).getWebServer();
     }
 
     int port() {

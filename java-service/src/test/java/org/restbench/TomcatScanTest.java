@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import org.apache.catalina.Container;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.coyote.AbstractProtocol;
@@ -20,9 +20,7 @@ import org.apache.coyote.Processor;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
-import org.springframework.context.annotation.Bean;
+import org.springframework.boot.tomcat.TomcatWebServer;
 
 /**
  * Once a second Tomcat looks for requests that are answered later and have lasted too long. Its look may find the next
@@ -33,21 +31,13 @@ class TomcatScanTest {
     private static final int CLIENTS = 4;
     private static final int REQUESTS = 4000;
 
-    /** Lets the test have what Tomcat keeps to itself. */
-    static class Seen {
-        private static final AtomicReference<Connector> CONNECTOR = new AtomicReference<>();
-
-        @Bean
-        WebServerFactoryCustomizer<TomcatServletWebServerFactory> seen() {
-            return factory -> factory.addConnectorCustomizers(CONNECTOR::set);
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"tomcat", "servlet"})
     void a_request_that_is_answered_later_is_ended_by_nobody_else(String framework) throws Exception {
-        try (RunningService service = RunningService.under(framework, Map.of(), Seen.class)) {
-            Thread looking = new Thread(TomcatScanTest::look, "looking");
+        try (RunningService service = RunningService.under(framework, Map.of())) {
+            Connector connector =
+                    ((TomcatWebServer) service.server()).getTomcat().getConnector();
+            Thread looking = new Thread(() -> look(connector), "looking");
             looking.setDaemon(true);
             looking.start();
             List<CompletableFuture<Void>> clients = new ArrayList<>();
@@ -57,18 +47,18 @@ class TomcatScanTest {
             clients.forEach(CompletableFuture::join);
             looking.interrupt();
             looking.join();
-            while (inProgress() > 0) {
+            while (inProgress(connector) > 0) {
                 Thread.sleep(1);
             }
         }
     }
 
     /** As Tomcat does, by what it knows of. */
-    private static void look() {
+    private static void look(Connector connector) {
         try {
             Field known = AbstractProtocol.class.getDeclaredField("waitingProcessors");
             known.setAccessible(true);
-            Set<?> waiting = (Set<?>) known.get(Seen.CONNECTOR.get().getProtocolHandler());
+            Set<?> waiting = (Set<?>) known.get(connector.getProtocolHandler());
             while (!Thread.currentThread().isInterrupted()) {
                 long now = System.currentTimeMillis();
                 waiting.forEach(each -> ((Processor) each).timeoutAsync(now));
@@ -107,13 +97,8 @@ class TomcatScanTest {
         return answer.toString();
     }
 
-    private static long inProgress() {
-        return ((StandardContext) Seen.CONNECTOR
-                        .get()
-                        .getService()
-                        .getContainer()
-                        .findChildren()[0]
-                        .findChildren()[0])
-                .getInProgressAsyncCount();
+    private static long inProgress(Connector connector) {
+        Container host = connector.getService().getContainer().findChildren()[0];
+        return ((StandardContext) host.findChildren()[0]).getInProgressAsyncCount();
     }
 }
