@@ -21,7 +21,7 @@ from restbench.show.findings import Findings
 from restbench.show.kinds import trace as shown
 from restbench.store import exported, store
 from restbench.store.store import Run
-from restbench.store.traces import Course, IncidentEntry, SteadyEntry, Traced
+from restbench.store.traces import Course, FaultEntry, IncidentEntry, SteadyEntry, Traced
 from restbench.store.writing import write_model
 
 WHICH = "java serial low 10"
@@ -150,9 +150,21 @@ def test_the_sentence_has_the_levels_that_tell_traces_apart(run: Run) -> None:
     other = replace(one, cell=cell("java serial medium 10"))
     traces = (entry, entry.model_copy(update={"cell": other.cell.id}))
     both = replace(found, rows=(one, other), run=found.run.model_copy(update={"traces": traces}))
-    said = shown.sentence(both)
-    for level in ("low", "medium"):
-        assert f"Throughput of Java serial ({level}, 10 users at 600 requests/s) was " in said
+    held = FaultEntry(
+        kind="hold-snapshot", begin_s=1, end_s=9, before_per_s=600, during_per_s=60, dead_rows=9
+    )
+    went = "throughput steady, response time steady, 2 seconds stalled, 1 unexplained"
+    load = "10 users at 600 requests/s)"
+    assert shown.sentence(both) == (
+        f"Java serial (low, {load} over 30 minutes: {went}. "
+        f"Java serial (medium, {load} over 30 minutes: {went}."
+    )
+    traces = (traces[0].model_copy(update={"fault": held}), traces[1])
+    controlled = replace(both, run=both.run.model_copy(update={"traces": traces}))
+    assert shown.sentence(controlled) == (
+        f"Java serial ({load} over 30 minutes: {went}. The control hold-snapshot of Java serial "
+        f"({load} is seen: 600 requests/s before it, 60.0 in its last half."
+    )
 
 
 def test_a_kept_file_of_an_older_rule_gets_the_verdict_of_its_numbers(run: Run) -> None:

@@ -41,26 +41,53 @@ def known(found: Findings) -> list[_Known]:
 
 
 def sentence(found: Findings) -> str:
-    """How throughput and response time of each trace went, its stalls, and its table."""
+    """How throughput and response time of each trace went, its stalls, and its table; of several
+    the verdicts alone, with the controls last. The page has a table of the rest."""
     every = known(found)
+    if len(every) == 1:
+        ((row, only),) = every
+        return _sentence(row, only, *_short_names(every))
+    kinds = [
+        [each for each in every if (each[1].fault is None) is plain] for plain in (True, False)
+    ]
     return " ".join(
-        _sentence(row, each, name)
-        for (row, each), name in zip(every, _short_names(every), strict=True)
+        _in_short(each, name)
+        for kind in kinds
+        for (_, each), name in zip(kind, _short_names(kind), strict=True)
     )
 
 
 def _sentence(row: Row, found: TraceEntry, name: str) -> str:
     """Of a control what it shows: that it goes on as it began is not asked."""
     if found.fault is not None:
-        return _fault(found.fault, name, found.seconds)
-    minutes, seconds = divmod(found.seconds, 60)
-    span = f"{found.seconds} s" if seconds or minutes < 2 else f"{minutes} minutes"
+        fault, dead = found.fault, found.fault.dead_rows
+        rows = f", with up to {dead:.0f} dead rows" if dead else ""
+        when = f", {fault.begin_s:.0f} to {fault.end_s:.0f} s of {found.seconds},"
+        return f"{_fault(fault, f'{name}{when}')}{rows}."
     mean_ms = row.value("mean_ms")
     mean = "" if mean_ms is None else f", {readable(mean_ms)} ms in the mean,"
     return (
-        f"Throughput of {name} was {_verdict(found.throughput, f' over {span}')}. "
+        f"Throughput of {name} was {_verdict(found.throughput, f' over {_span(found)}')}. "
         f"Response time{mean} was {_verdict(found.response)}. {_stalls(found)}{_table(found)}."
     )
+
+
+def _in_short(found: TraceEntry, name: str) -> str:
+    if found.fault is not None:
+        return f"{_fault(found.fault, name)}."
+    throughput, response = (
+        "not judged" if each is None else _said(each) for each in (found.throughput, found.response)
+    )
+    stalls = _stalls(found)
+    return (
+        f"{name} over {_span(found)}: throughput {throughput}, response time {response}, "
+        f"{stalls[0].lower()}{stalls[1:]}."
+    )
+
+
+def _span(found: TraceEntry) -> str:
+    minutes, seconds = divmod(found.seconds, 60)
+    return f"{found.seconds} s" if seconds or minutes < 2 else f"{minutes} minutes"
 
 
 def _verdict(found: SteadyEntry | None, over: str = "") -> str:
@@ -101,13 +128,12 @@ def _ratio(found: SteadyEntry) -> str:
     return f"{found.last_over_first:.3f}{ends}"
 
 
-def _fault(fault: FaultEntry, name: str, seconds: int) -> str:
+def _fault(fault: FaultEntry, name: str) -> str:
     seen = fault.during_per_s < trace.FAULT_SEEN * fault.before_per_s
-    dead = f", with up to {fault.dead_rows:.0f} dead rows" if fault.dead_rows else ""
     return (
-        f"The control {fault.kind} of {name}, {fault.begin_s:.0f} to {fault.end_s:.0f} s of "
-        f"{seconds}, is {'seen' if seen else 'NOT seen'}: {readable(fault.before_per_s)} "
-        f"requests/s before it, {readable(fault.during_per_s)} in its last half{dead}."
+        f"The control {fault.kind} of {name} is {'seen' if seen else 'NOT seen'}: "
+        f"{readable(fault.before_per_s)} requests/s before it, {readable(fault.during_per_s)} in "
+        "its last half"
     )
 
 
