@@ -62,6 +62,8 @@ class ClosedDriver:
     """In how many blocks each cell has trials so far, by its id."""
     drawn: dict[str, list[list[int]]] = field(default_factory=dict)
     """The connections of the workers that have any in each trial, by the cell's id."""
+    stretched: set[Cell] = field(default_factory=set)
+    """Those whose last trial had no answer while it was measured."""
 
     def pilot(self) -> None:
         """How long each cell's trials are, from its response time: that of earlier blocks or of the
@@ -159,7 +161,13 @@ class ClosedDriver:
             # Answers that came later tell how long the second attempt has to be.
             if response_s := response_time_s(sent, cell.users):
                 self.paces[cell] = replace(pace, response_s=response_s)
+                self.stretched.add(cell)
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
+        if cell in self.stretched:
+            # Maybe the machine stood still for a moment: the trials after it need not be as long.
+            self.stretched.discard(cell)
+            response_s = response_time_s(sent, cell.users) or pace.response_s
+            self.paces[cell] = replace(pace, response_s=response_s)
         if counts and not planned.arm:
             its = self.drawn.setdefault(cell.id, [])
             its.append(counts)

@@ -289,6 +289,23 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer(
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
 
 
+@pytest.mark.parametrize(("second_s", "then_s"), [(0.1, 0.1), (9.0, 9.0)])
+def test_after_a_moment_without_answers_trials_are_as_long_as_the_next_one_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second_s: float, then_s: float
+) -> None:
+    """The machine stood still, or the cell is slow: the trial after it tells."""
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    late = SimpleNamespace(records=answers([9.0] * 10).records, first_error="", seconds=0.01)
+    finds(monkeypatch, here, trial(FAST, seconds=0.01, elapsed_us=np.full(0, 1)), late)
+    with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
+        driver.trial(Planned(1, FAST))
+    assert driver.paces[FAST].response_s == pytest.approx(9.0)
+    whole = SimpleNamespace(records=answers([second_s] * 10).records, first_error="", seconds=15.0)
+    finds(monkeypatch, here, trial(FAST), whole)
+    driver.trial(Planned(1, FAST))
+    assert driver.paces[FAST].response_s == pytest.approx(then_s)
+
+
 @pytest.mark.parametrize("outcome", [CORRECT, WRONG])
 def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: int
