@@ -274,10 +274,11 @@ def finds(
 
 
 @pytest.mark.parametrize(
-    ("kept_s", "in_it"), [pytest.param(3.0, 0, id="none"), pytest.param(0.0001, 2, id="by chance")]
+    ("kept_s", "in_it", "then_s"),
+    [pytest.param(3.0, 0, 9.0, id="none"), pytest.param(0.0001, 2, 0.1, id="by chance")],
 )
-def test_answers_that_came_too_late_make_the_second_attempt_longer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_s: float, in_it: int
+def test_answers_that_came_too_late_make_the_second_attempt_longer_and_that_tells_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_s: float, in_it: int, then_s: float
 ) -> None:
     here, driver = piloted(tmp_path, claimed=[MIDDLE])
     assert driver.paces[MIDDLE].response_s == 1.5
@@ -287,24 +288,10 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer(
     with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
         driver.trial(Planned(1, MIDDLE))
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
-
-
-@pytest.mark.parametrize("then_s", [0.1, 9.0])
-def test_after_a_moment_without_answers_trials_are_as_long_as_the_next_one_asks_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then_s: float
-) -> None:
-    """The machine stood still, or the cell is slow: the trial after it tells."""
-    here, driver = piloted(tmp_path, claimed=[FAST])
-    late, whole = (
-        SimpleNamespace(records=answers([answer_s] * 10).records, first_error="", seconds=seconds)
-        for answer_s, seconds in ((9.0, 0.01), (then_s, 15.0))
-    )
-    finds(monkeypatch, here, trial(FAST, seconds=0.01, elapsed_us=np.full(0, 1)), late)
-    with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
-        driver.trial(Planned(1, FAST))
-    finds(monkeypatch, here, FAST, whole)
-    driver.trial(Planned(1, FAST))
-    assert driver.paces[FAST].response_s == pytest.approx(then_s)
+    whole = SimpleNamespace(records=answers([then_s] * 30).records, seconds=15.0)
+    finds(monkeypatch, here, MIDDLE, whole)
+    driver.trial(Planned(1, MIDDLE))
+    assert driver.paces[MIDDLE].response_s == pytest.approx(then_s)
 
 
 @pytest.mark.parametrize("outcome", [CORRECT, WRONG])
