@@ -21,7 +21,7 @@ public record Head(
         long declaredBytes,
         BooleanSupplier isWanted,
         UnaryOperator<String> headers) {
-    /** For frameworks that see a client go only when they send to it. */
+    /** Of a request that is answered at once. */
     public static final BooleanSupplier ALWAYS_WANTED = () -> true;
 
     /** Of a framework that tells of no other headers. */

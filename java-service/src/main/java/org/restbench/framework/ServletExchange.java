@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * One request of a servlet container. The body is read on the container's thread, and the answer sent on it where it is
  * there at once; else no thread of the container waits for it, nor for a delay that it asks for.
  *
- * <p>That a client has gone is noticed only when it is sent to: a servlet container does not look at a connection whose
- * request it has read. So every request is run.
+ * <p>A servlet container does not look at a connection whose request it has read: whether its client has gone is asked
+ * of the kernel.
  */
 record ServletExchange(HttpServletRequest request, HttpServletResponse response) {
     private static final Logger LOG = LoggerFactory.getLogger(ServletExchange.class);
@@ -40,7 +40,8 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
                 request.getQueryString(),
                 request.getContentType(),
                 request.getContentLengthLong(),
-                Head.ALWAYS_WANTED,
+                GoneClients.SEEN_BY_KERNEL.waits(
+                        request.getRemoteAddr(), request.getRemotePort(), request.getLocalPort()),
                 request::getHeader));
         if (opened instanceof Reply reply) {
             send(reply);

@@ -33,7 +33,7 @@ import org.springframework.context.annotation.Configuration;
  * Helidon SE: a virtual thread a connection, which runs its requests. So of requests that work on their caller, at most
  * as many are computed at once as there are cores. Compiled for Java 21, as Helidon is.
  *
- * <p>That a client has gone is noticed only when it is sent to: nothing reads the connection of a request that runs.
+ * <p>Nothing reads the connection of a request that runs: whether its client has gone is asked of the kernel.
  */
 @Configuration(proxyBeanMethods = false)
 class HelidonFramework {
@@ -125,7 +125,10 @@ class HelidonFramework {
                     request.prologue().hasQuery() ? request.prologue().query().rawValue() : null,
                     request.headers().first(HeaderNames.CONTENT_TYPE).orElse(null),
                     declaredBytes,
-                    Head.ALWAYS_WANTED));
+                    GoneClients.SEEN_BY_KERNEL.waits(
+                            request.remotePeer().host(),
+                            request.remotePeer().port(),
+                            request.localPeer().port())));
             send(opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened, response);
         }
 
