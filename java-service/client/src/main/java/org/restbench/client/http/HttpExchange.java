@@ -79,6 +79,9 @@ public final class HttpExchange implements Exchange {
             open.remove(answer);
             response.cancel(true);
         });
+        if (closed) { // since it was asked above
+            answer.cancel(true);
+        }
         return answer;
     }
 
