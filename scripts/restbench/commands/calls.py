@@ -15,7 +15,7 @@ import typer
 from rich.table import Table
 
 from restbench.analyse.calls import MISMEASURED
-from restbench.commands.options import ADDRESS, console, require_known
+from restbench.commands.options import console, is_address, require_known
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
@@ -70,7 +70,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
     delay_ms = _milliseconds(delay)
     if len(names) > 1 and (log or resume):
         raise BadConfiguration("--log, --resume: are of one strategy")
-    if attach and ADDRESS.fullmatch(attach) is None:
+    if attach and not is_address(attach):
         raise BadConfiguration(f"--attach {attach}: give http://HOST:PORT")
     only = _left(resume, calls) if resume else None
     kept = _appendable(log) if log else resume

@@ -15,7 +15,6 @@ import typer
 from restbench.analyse.measures import FEWEST_BLOCKS, Row
 from restbench.commands import results
 from restbench.commands.options import (
-    ADDRESS,
     RESUME,
     CellsOption,
     ExperimentArgument,
@@ -25,6 +24,7 @@ from restbench.commands.options import (
     RunArgument,
     RunOption,
     console,
+    is_address,
     note,
 )
 from restbench.commands.results import with_raw_data
@@ -166,7 +166,7 @@ def attached(pairs: list[str]) -> dict[ServiceName, str]:
     found: dict[ServiceName, str] = {}
     for pair in pairs:
         name, _, url = pair.partition("=")
-        if name not in STRATEGIES or ADDRESS.fullmatch(url) is None:
+        if name not in STRATEGIES or not is_address(url):
             raise BadConfiguration(
                 f"--attach {pair}: give SERVICE=http://HOST:PORT; services are "
                 + ", ".join(STRATEGIES)

@@ -18,7 +18,13 @@ from restbench.failures import BadConfiguration
 PLAIN_WIDTH = 100
 console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
 #: What can be attached to: JMeter is given host and port, so there is nothing behind them.
-ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")
+_ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?/?", re.ASCII)
+
+
+def is_address(url: str) -> bool:
+    """Whether it is http://HOST:PORT, or has no port."""
+    match = _ADDRESS.fullmatch(url)
+    return match is not None and int(match[1] or 80) in range(1, 65536)
 
 
 def note(text: str) -> None:

@@ -72,6 +72,10 @@ def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
             "service: 'go' is not in experiment 'thesis'",
         ),
         (("run", "thesis", "--attach", "go=http://x"), "--attach go=http://x: give SERVICE="),
+        (
+            ("run", "thesis", "--attach", "java=http://127.0.0.1:65536"),
+            "--attach java=http://127.0.0.1:65536: give SERVICE=",
+        ),
         (("report", "yesterday"), "no run 'yesterday'"),
         (("ab", "no-such", "HEAD"), "'no-such' is no commit of"),
         (
