@@ -100,7 +100,7 @@ def _mean(row: Row, name: str) -> float | None:
 
 
 def _freed(each: Measurement) -> Measurement:
-    if each.throughput_per_s is None or not each.generator_share:
+    if each.throughput_per_s is None or not 0 < (each.generator_share or 0.0) < 1:
         return each
     alone_per_s = each.throughput_per_s / (1 - each.generator_share)
     return each.model_copy(update={"throughput_per_s": alone_per_s})

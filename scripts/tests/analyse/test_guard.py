@@ -41,6 +41,8 @@ def shared(factor: float, serial: float | None, pinned: float | None) -> list[Ro
         # Up to a fifth is no guard's business; what is not known is not guarded.
         ("same", 1.01, (0.20, 0.05), "reproduced"),
         ("same", 1.01, (None, None), "reproduced"),
+        # A service whose CPU time was too short to be told.
+        ("same", 1.01, (1.0, 1.0), "reproduced"),
     ],
 )
 def test_a_verdict_stands_where_it_stands_without_the_generator(
