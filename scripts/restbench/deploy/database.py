@@ -267,6 +267,16 @@ class Database:
 
 
 @contextmanager
+def answering() -> Iterator[None]:
+    """EnvironmentProblem where a database that is asked meanwhile does not answer, or refuses."""
+    try:
+        yield
+    except psycopg.Error as error:
+        said = str(error).strip().partition("\n")[0]
+        raise EnvironmentProblem(f"the database: {said}") from error
+
+
+@contextmanager
 def fresh(database: Database) -> Iterator[Database]:
     """Up, with its tables, as long as the context lasts; then its data are removed."""
     try:

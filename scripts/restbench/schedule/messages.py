@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from restbench.deploy.database import Database, fresh
+from restbench.deploy.database import Database, answering, fresh
 from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import Sent
 from restbench.drive.messages import Connection, InDatabase, InProcess
@@ -129,6 +129,7 @@ class MessagesRun(LoadRun):
                         self.note("not-durable", "a commit may be lost after its answer", cell)
         self.file.fact(self.block, "databases", facts)
 
+    @answering()
     def before(self, cell: Cell) -> None:
         """Each load begins with the same messages in the queues."""
         with spent_on("queues"), self._counted(cell):
@@ -136,6 +137,7 @@ class MessagesRun(LoadRun):
         store = self.stores[cell.postgres]
         self.meter = resources.Meter(store.database.pids, store.watching, self.opens_after_s)
 
+    @answering()
     def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
         """What the database took, the stages of sends and pops, and whether what was popped and
         what is left is what was sent."""
@@ -174,7 +176,8 @@ class MessagesRun(LoadRun):
         before = monitor.answered_requests(service, cell.strategy)
         yield
         after = monitor.answered_requests(service, cell.strategy)
-        self.count(cell, round(sum(after or ()) - sum(before or ())))
+        if before is not None and after is not None:
+            self.count(cell, round(sum(after) - sum(before)))
 
 
 @dataclass
@@ -222,8 +225,9 @@ class MessagesDriver(ClosedDriver):
         here = self.here
         store, level = here.stores[cell.postgres], here.level(cell)
         queues, kind = store.of(cell), cell.id if at_rate else _limit(cell)
-        queues.fill(level, here.order.experiment.seed)
         try:
+            with answering():
+                queues.fill(level, here.order.experiment.seed)
             found = pgbench.load(
                 store.database,
                 queues,

@@ -9,6 +9,7 @@ from typing import cast
 from unittest.mock import MagicMock
 
 import numpy as np
+import psycopg
 import pytest
 from made_blocks import block_of
 
@@ -108,6 +109,17 @@ def test_a_limit_that_is_not_found_costs_no_cell(
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("no-limit", TEN.id)
     assert event.text == "pgbench, function: too many clients"
+
+
+def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -> None:
+    here = beside_pgbench(tmp_path)
+    why = psycopg.OperationalError("server closed the connection unexpectedly\n\tThis means")
+    queues = MagicMock(**{"fill.side_effect": why, "left.side_effect": why})
+    here.stores[""].of = lambda _: queues  # type: ignore[method-assign]
+    with pytest.raises(EnvironmentProblem, match="the database: server closed .* unexpectedly$"):
+        here.before(TEN)
+    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    assert [each.kind for each in here.file.events()] == ["no-limit"]
 
 
 def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
