@@ -32,7 +32,7 @@ from restbench.store.exported import WarningEntry
 
 #: Half the margin of 5 % (method, rules 7 and 10).
 SHOWN_ABOVE_PCT = 2.5
-#: CPU time of others, percent of the machine, from which on a measurement says so (rule 12).
+#: CPU time of others, percent of the machine, above which what is measured beside runs says so.
 FOREIGN_LIMIT_PCT = 5.0
 #: A ratio as large as this is what verdicts turn on.
 _MARGIN_PCT = 5.0

@@ -16,9 +16,8 @@ State = Literal["good", "worse", "unknown"]
 
 #: How long steal and other load are watched.
 WATCH_S = 1.5
-#: More makes a cell marked (method, rule 12).
-STEAL_LIMIT_PCT = 1.0
-LOAD_LIMIT_PCT = 5.0
+#: Half the margin of verdicts: a cell with more has a warning (method, rule 10).
+LIMIT_PCT = 2.5
 
 
 @dataclass(frozen=True)
@@ -161,15 +160,15 @@ def _watched(machine: Machine) -> list[Finding]:
         Finding(
             "CPU steal",
             f"{spent.steal_pct:.1f}%",
-            "worse" if spent.steal_pct > STEAL_LIMIT_PCT else "good",
-            "another virtual machine takes our time: cells are marked above 1 %",
+            "worse" if spent.steal_pct > LIMIT_PCT else "good",
+            "another virtual machine takes our time: a cell with more than 2.5 % has a warning",
             "a machine of your own, or a quieter hour",
         ),
         Finding(
             "other load",
             f"{spent.foreign_pct:.1f}%",
-            "worse" if spent.foreign_pct > LOAD_LIMIT_PCT else "good",
-            "what else runs takes time and caches: cells are marked above 5 %",
+            "worse" if spent.foreign_pct > LIMIT_PCT else "good",
+            "what else runs takes time and caches: a cell with more than 2.5 % has a warning",
             "end it; 'top' shows what it is",
         ),
     ]

@@ -5,7 +5,7 @@ and takes it back when that process ends, however it ends. Nothing lies on a dis
 
 It does not see a benchmark in another network namespace (a container without `--network host`), on
 another virtual machine of the same host, or one that is not restbench: those show as foreign load
-of the cells (`foreign-load-before`, `steal`).
+of the cells (`foreign-load`, `steal`).
 """
 
 from __future__ import annotations

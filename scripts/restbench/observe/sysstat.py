@@ -1,5 +1,5 @@
 """Reads what sar wrote of the machine and pidstat of single processes, cut to a window (method,
-rule 12).
+rule 13).
 
 Their samples stand for an interval. Each is stamped with its END, cut to the whole second, so the
 true end lies up to a second later. It is taken as half a second later, and a sample counts with the
