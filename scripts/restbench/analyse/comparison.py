@@ -26,6 +26,8 @@ from restbench.experiment.statistics import (
     prediction_ratio,
 )
 
+#: What two cells lack that were measured, and never in one block.
+APART = "no block has measured both cells"
 #: A difference smaller than this is not called one, however sure it is (method, rule 7).
 MARGIN = 0.05
 #: Of fewer cells their spread, and so where another one lies, is not known.
@@ -105,7 +107,7 @@ def combine(first: Series, second: Series, of: Callable[[float, float], float]) 
             return each
     common = [block for block in first.values if block in second.values]
     if not common:
-        return Series(lack="no block has measured both cells")
+        return Series(lack=APART)
     return Series({block: of(first.values[block], second.values[block]) for block in common})
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from restbench.analyse import warnings
+from restbench.analyse.comparison import APART
 from restbench.analyse.exported import rows_of
 from restbench.analyse.measures import Row
 from restbench.experiment import claim_file
@@ -46,6 +47,11 @@ class PartDecision(Asked):
     def decides(self) -> bool:
         """One of a pool can contradict the claim, and cannot keep it from being decided."""
         return not self.is_pooled or self.verdict == "contradicted"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more blocks could decide it: they narrow its interval, or measure both cells."""
+        return self.verdict == "too-imprecise" or self.comparison.lack == APART
 
     @property
     def headline(self) -> str:
@@ -92,6 +98,14 @@ class Decision:
     """The parts that are only shown."""
     warned: tuple[str, ...] = ()
     """The cells behind it that have warnings, each with them."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more blocks could decide it."""
+        lacking = [part for part in self.parts if part.verdict == "not-measured"]
+        if self.verdict != "not-measured":
+            return self.verdict == "too-imprecise"
+        return bool(lacking) and all(part.is_open for part in lacking)
 
     @property
     def cells(self) -> tuple[str, ...]:

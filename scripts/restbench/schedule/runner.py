@@ -74,7 +74,7 @@ def _note_verdicts(decisions: Sequence[Decision], view: View) -> None:
 
 def undecided(decisions: Sequence[Decision]) -> list[Decision]:
     """The claims that more blocks could decide."""
-    return [each for each in decisions if each.verdict == "too-imprecise"]
+    return [each for each in decisions if each.is_open]
 
 
 def has_time(order: Order, run: Run) -> bool:
@@ -136,7 +136,7 @@ def needed_cells(decisions: Sequence[Decision]) -> frozenset[str]:
     time."""
     found: set[str] = set()
     for each in decisions:
-        open_parts = [part for part in each.parts if part.verdict == "too-imprecise"]
+        open_parts = [part for part in each.parts if part.is_open]
         found |= {cell for part in open_parts or each.parts for cell in part.cells}
     return frozenset(found)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from fixture_run import PROOFS
 from stated_claims import BASE, claim, decided, part, rows, times
@@ -121,6 +123,19 @@ def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -
     assert found.headline == f"too imprecise (± {width:.1f} %, {minutes:.0f} minutes more)"
     unknown = decided(file, rows(times(0.93, 0.08)))
     assert unknown.headline == f"too imprecise (± {width:.1f} %)"
+
+
+def test_a_claim_is_open_where_its_cells_were_measured_though_not_together() -> None:
+    """On a slow machine five claims had all their cells, in different blocks, and no time more."""
+    one, two = rows(times(1.5))
+    later = [each.model_copy(update={"block": each.block + 100}) for each in two.measurements]
+    apart = [one, replace(two, measurements=tuple(later))]
+    found = decided(claim(part("greater")), apart)
+    assert (found.verdict, found.is_open) == ("not-measured", True)
+    assert not decided(claim(part("greater")), [one]).is_open
+    assert not decided(claim(part("greater")), [one, two]).is_open
+    lacking = claim(part("greater"), part("greater", denominator="thread-pool"))
+    assert not decided(lacking, apart).is_open
 
 
 def test_one_block_decides_nothing_however_large_the_difference() -> None:

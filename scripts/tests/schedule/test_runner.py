@@ -30,8 +30,8 @@ pytestmark = pytest.mark.usefixtures("known_machine")
 #: A claim that needs more blocks.
 UNDECIDED = SimpleNamespace(
     parts=(
-        SimpleNamespace(verdict="too-imprecise", cells=("a", "b")),
-        SimpleNamespace(verdict="reproduced", cells=("c",)),
+        SimpleNamespace(is_open=True, cells=("a", "b")),
+        SimpleNamespace(is_open=False, cells=("c",)),
     )
 )
 
