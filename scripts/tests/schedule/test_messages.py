@@ -116,7 +116,7 @@ def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -
     why = psycopg.OperationalError("server closed the connection unexpectedly\n\tThis means")
     queues = MagicMock(**{"fill.side_effect": why, "left.side_effect": why})
     here.stores[""].of = lambda _: queues  # type: ignore[method-assign]
-    with pytest.raises(EnvironmentProblem, match="the database: server closed .* unexpectedly$"):
+    with pytest.raises(EnvironmentProblem, match=r"the database: server closed .* unexpectedly$"):
         here.before(TEN)
     assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
     assert [each.kind for each in here.file.events()] == ["no-limit"]
