@@ -100,7 +100,8 @@ def _mean(row: Row, name: str) -> float | None:
 
 
 def _freed(each: Measurement) -> Measurement:
-    if each.throughput_per_s is None or not 0 < (each.generator_share or 0.0) < 1:
+    share = each.generator_share or 0.0
+    if each.throughput_per_s is None or not 0 < share < 1:
         return each
-    alone_per_s = each.throughput_per_s / (1 - each.generator_share)
+    alone_per_s = each.throughput_per_s / (1 - share)
     return each.model_copy(update={"throughput_per_s": alone_per_s})
