@@ -1,6 +1,8 @@
 package org.restbench.framework;
 
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
@@ -55,7 +57,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
         CompletableFuture<Void> delay = exchange.delayed();
         if (!delay.isDone()) {
-            AsyncContext later = asynchronous();
+            Later later = asynchronous();
             delay.thenRun(() -> runLater(exchange, later));
             return;
         }
@@ -67,18 +69,58 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    private AsyncContext asynchronous() {
-        AsyncContext later = request.startAsync();
-        if (later.getTimeout() != TomcatServer.NO_TIMEOUT) {
-            later.setTimeout(0); // Jetty's word
+    private Later asynchronous() {
+        AsyncContext context = request.startAsync();
+        Later later = new Later(context);
+        if (context.getTimeout() == TomcatServer.NO_TIMEOUT) {
+            context.addListener(later);
+        } else {
+            context.setTimeout(0); // Jetty's word; it leaves a request to who answers it
         }
         return later;
     }
 
+    /**
+     * A request that is answered later, which is ended once. Where its answer cannot be sent, Tomcat ends it by itself
+     * on another thread, perhaps without a word to who sends, and then uses its objects for the next request. So it has
+     * to wait until who sends has done with them.
+     */
+    static final class Later implements AsyncListener {
+        private final AsyncContext context;
+        private boolean isOver;
+
+        Later(AsyncContext context) {
+            this.context = context;
+        }
+
+        synchronized void complete() {
+            if (!isOver) {
+                isOver = true;
+                context.complete();
+            }
+        }
+
+        @Override
+        public void onError(AsyncEvent sent) {
+            complete();
+        }
+
+        @Override
+        public synchronized void onComplete(AsyncEvent done) {
+            isOver = true;
+        }
+
+        @Override
+        public void onTimeout(AsyncEvent never) {}
+
+        @Override
+        public void onStartAsync(AsyncEvent never) {}
+    }
+
     /** As a request without a delay. */
-    private void runLater(Exchange exchange, AsyncContext later) {
+    private void runLater(Exchange exchange, Later later) {
         start(
-                later,
+                later.context,
                 () -> sendLater(exchange.run().toCompletableFuture(), later),
                 () -> exchange.cutOff().sent());
     }
@@ -130,22 +172,24 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    private void sendLater(CompletableFuture<Reply> answer, AsyncContext later) {
+    private void sendLater(CompletableFuture<Reply> answer, Later later) {
         answer.thenAccept(reply -> {
             if (reply.body().length <= Framework.SENT_AT_ONCE_BYTES) {
                 sendAndComplete(reply, later);
             } else { // the strategy's thread, which has computed it, would wait for the client
-                start(later, () -> sendAndComplete(reply, later), reply::sent);
+                start(later.context, () -> sendAndComplete(reply, later), reply::sent);
             }
         });
     }
 
-    private void sendAndComplete(Reply reply, AsyncContext later) {
-        send(reply);
-        try {
-            later.complete();
-        } catch (IllegalStateException over) {
-            LOG.debug("the container has ended the request already: {}", over.getMessage()); // its client is gone
+    private void sendAndComplete(Reply reply, Later later) {
+        synchronized (later) {
+            send(reply);
+            try {
+                later.complete();
+            } catch (IllegalStateException over) {
+                LOG.debug("the container has ended the request already: {}", over.getMessage()); // its client is gone
+            }
         }
     }
 

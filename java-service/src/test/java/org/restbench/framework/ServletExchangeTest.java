@@ -43,4 +43,30 @@ class ServletExchangeTest {
         start(null);
         assertThat(done).containsExactly("task");
     }
+
+    /** A request that was ended twice took the one after it along: its client had a 500, or no answer. */
+    @Test
+    void a_request_is_ended_once_whoever_ends_it_and_not_while_its_answer_is_sent() throws InterruptedException {
+        AsyncContext context = (AsyncContext) Proxy.newProxyInstance(
+                AsyncContext.class.getClassLoader(), new Class<?>[] {AsyncContext.class}, (self, method, given) -> {
+                    done.add(method.getName());
+                    return null;
+                });
+        ServletExchange.Later later = new ServletExchange.Later(context);
+        Thread container = new Thread(() -> later.onError(null));
+        synchronized (later) { // as who sends it does
+            container.start();
+            while (container.getState() != Thread.State.BLOCKED) {
+                Thread.onSpinWait();
+            }
+            done.add("sent");
+            later.complete();
+        }
+        container.join();
+        assertThat(done).containsExactly("sent", "complete");
+        ServletExchange.Later ended = new ServletExchange.Later(context);
+        ended.onComplete(null);
+        ended.complete();
+        assertThat(done).hasSize(2);
+    }
 }
