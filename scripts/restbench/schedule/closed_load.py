@@ -255,7 +255,8 @@ class ClosedDriver:
     def _most_slow(self, cell: Cell, is_short_of_time: bool) -> int:
         """In how many blocks a slow cell is measured at most."""
         if cell.id in self.here.wanted.needed:
-            return FEWEST_BLOCKS
+            # In its first block the cell that it is compared with may not have been measured.
+            return 1 + FEWEST_BLOCKS
         return 1 if is_short_of_time else MOST_SLOW_TRIALS
 
     def _not_measured(self, cell: Cell, why: str) -> None:

@@ -179,14 +179,15 @@ def test_over_the_limit_only_cells_of_the_studys_tables_are_measured(tmp_path: P
     assert [each.block for each in again.file.events()] == [1], "told once"
 
 
-@pytest.mark.parametrize(("planned", "needed"), [(3, ()), (5, {SLOW.id})])
+@pytest.mark.parametrize(("planned", "needed", "last"), [(3, (), 5), (5, {SLOW.id}, 6)])
 def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or_if_needed(
-    tmp_path: Path, planned: int, needed: Iterable[str]
+    tmp_path: Path, planned: int, needed: Iterable[str], last: int
 ) -> None:
     """Two claims could never be decided: one of their cells took a little more than the bound. An
-    undecided claim needs it from the fourth block on, until it has an interval."""
+    undecided claim needs it from the fourth block on, for an interval of blocks that are shared."""
     elapsed = np.full(60, 3_000_000, np.int64)
-    for number, expected in ((1, 1), (2, None), (3, None), (4, 1), (5, 1), (6, None)):
+    for number in range(1, 8):
+        expected = 1 if number == 1 or 4 <= number <= last else None
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
         here.order.profile.blocks = planned
         needs(here, *(needed if number > 3 else ()))
