@@ -21,7 +21,7 @@ from psycopg.conninfo import make_conninfo
 from restbench.deploy import migrations, postgres
 from restbench.deploy.migrations import CONTRACT, ROLES, Connection, Role
 from restbench.deploy.postgres import Server
-from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem, in_short
 from restbench.machine import guardian, ports, watch
 
 NAME = "restbench"
@@ -144,7 +144,7 @@ class Database:
                 password=self._password(role),
             )
         except psycopg.OperationalError as error:
-            said = str(error).strip().partition("\n")[0]
+            said = in_short(str(error).strip())
             raise EnvironmentProblem(f"the database at {url} does not answer: {said}") from error
 
     def url(self, role: Role) -> str:
@@ -272,8 +272,7 @@ def answering() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        said = str(error).strip().partition("\n")[0]
-        raise EnvironmentProblem(f"the database: {said}") from error
+        raise EnvironmentProblem(f"the database: {in_short(str(error).strip())}") from error
 
 
 @contextmanager

@@ -37,7 +37,7 @@ class Wanted:
     groups: Sequence[TrialGroup]
     seconds: float
     needed: frozenset[str] = frozenset()
-    """The ids of the cells that undecided claims need more trials of; empty where all are alike."""
+    """The ids of the cells that open claims need more trials of; empty where all are alike."""
 
     @property
     def cells(self) -> list[Cell]:

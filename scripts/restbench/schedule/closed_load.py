@@ -41,7 +41,7 @@ PILOT_UP_TO_S = 0.5
 #: many trials a slow one has in a run at most.
 SINGLES_PART = 0.45
 MOST_SLOW_TRIALS = 3
-#: Where undecided claims need the time, other cells are measured in no more blocks than these; slow
+#: Where open claims need the time, other cells are measured in no more blocks than these; slow
 #: ones in as many as make an interval.
 QUICK_BLOCKS = 5
 #: What is kept begins and ends with an answer. Where the first comes after both moments it lasts
@@ -214,7 +214,7 @@ class ClosedDriver:
         )
 
     def _goes_on(self, cell: Cell, response_s: float) -> bool:
-        """Not a cell that has its blocks and that no undecided claim needs, where others need the
+        """Not a cell that has its blocks and that no open claim needs, where others need the
         time."""
         needed = self.here.wanted.needed
         if not needed or cell.id in needed:
@@ -226,7 +226,7 @@ class ClosedDriver:
         """Which cells outside the rounds have trials in this block, and how many: slow ones in one
         block of the planned ones, those that no claim compares in each, as far as the time goes.
         Those that had none after the planned blocks have none; beyond these slow ones have some
-        more, unless a claim needs the time. A slow one that an undecided claim needs has as many as
+        more, unless a claim needs the time. A slow one that an open claim needs has as many as
         make an interval."""
         here = self.here
         planned = here.order.profile.blocks

@@ -22,7 +22,7 @@ class OnceEach:
     _retried: set[Cell] = field(default_factory=set, init=False)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """Every cell once, in random order: first those that undecided claims need, then those that
+        """Every cell once, in random order: first those that open claims need, then those that
         had no time in the blocks before. What begins before the block's time is over ends; time
         that is left is for what claims need, once more."""
         here, ends = self.here, time.monotonic() + seconds

@@ -132,7 +132,7 @@ def _left_s(order: Order, run: Run) -> float:
 
 
 def needed_cells(decisions: Sequence[Decision]) -> frozenset[str]:
-    """The ids of the cells that undecided claims need more trials of: the next block gives them the
+    """The ids of the cells that open claims need more trials of: the next block gives them the
     time."""
     found: set[str] = set()
     for each in decisions:

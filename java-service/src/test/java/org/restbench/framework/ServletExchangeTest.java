@@ -44,7 +44,7 @@ class ServletExchangeTest {
         assertThat(done).containsExactly("task");
     }
 
-    /** A request that was ended twice took the one after it along: its client had a 500, or no answer. */
+    /** It was ended twice, the second time while Tomcat used its objects for the next request. */
     @Test
     void a_request_is_ended_once_whoever_ends_it_and_not_while_its_answer_is_sent() throws InterruptedException {
         AsyncContext context = (AsyncContext) Proxy.newProxyInstance(
