@@ -64,7 +64,7 @@ def payload(load: Load, sends: int = 1, keys: str = "false") -> Path:
 def loaded(load: Load, folder: Path, *queues: Queues, users: int = 1) -> Done:
     urls = " ".join(f"http://127.0.0.1:{each.service.port}/messages/s/queues/q-" for each in queues)
     load.order("cell", "serial", urls, folder)
-    return load.trial(users=users, keep_ms=200)
+    return load.trial(users=users, keep_ms=600)
 
 
 def test_a_user_pops_from_the_queue_that_it_has_sent_to(load: Load) -> None:

@@ -7,9 +7,14 @@ from statistics import fmean
 
 from restbench.analyse import estimates, measures, warnings
 from restbench.analyse.measurement import Measurement
-from restbench.analyse.measures import FEWEST_BLOCKS, Row
+from restbench.analyse.measures import Row
 from restbench.experiment.cell import FACTORS, Cell
-from restbench.experiment.statistics import geometric_interval, geometric_mean, t_interval
+from restbench.experiment.statistics import (
+    FEWEST_BLOCKS,
+    geometric_interval,
+    geometric_mean,
+    t_interval,
+)
 from restbench.grouping import grouped
 from restbench.store import exported
 from restbench.store.exported import BlockEntry, CellEntry, Estimate, Exported, NoteEntry

@@ -23,8 +23,9 @@ from restbench.analyse.comparison import (
     paired,
     usable,
 )
-from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
+from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.grouping import grouped
 
 METRIC = "cpu_ms_per_request"

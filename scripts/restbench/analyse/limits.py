@@ -12,6 +12,7 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import Bracket, Objective, OpenLoad, Tried, bracket
 from restbench.experiment.statistics import (
     COMPLETIONS_NEEDED,
+    FEWEST_BLOCKS,
     Ratio,
     geometric_interval,
     geometric_mean,
@@ -29,7 +30,7 @@ NOTES = {
     "never-failed": "In a block every step met the objective, up to the highest rate, or until its "
     "time was over.",
     "not-settled": "A block's time was over before its bracket was as narrow as asked for.",
-    "one-block": "One walk has no interval: what differs by chance is not known.",
+    "few-blocks": "Fewer than three walks have no interval: what differs by chance is not known.",
 }
 
 
@@ -83,8 +84,9 @@ class Limit:
 
     @property
     def interval(self) -> Ratio | None:
-        """Of that mean, over blocks; None for fewer than two."""
-        return geometric_interval(self.limits_per_s) if len(self.limits_per_s) > 1 else None
+        """Of that mean, over blocks; None below FEWEST_BLOCKS."""
+        found = self.limits_per_s
+        return geometric_interval(found) if len(found) >= FEWEST_BLOCKS else None
 
     @property
     def met_per_s(self) -> float | None:
@@ -119,7 +121,7 @@ class Limit:
             "never-met": any(each.met_per_s is None for each in ends),
             "never-failed": any(each.failed_per_s is None for each in ends),
             "not-settled": any(not each.is_narrow(resolution) for each in whole),
-            "one-block": len(self.walks) == 1,
+            "few-blocks": len(self.walks) < FEWEST_BLOCKS,
         }
         return tuple(note for note, holds in found.items() if holds)
 

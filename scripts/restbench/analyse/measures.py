@@ -16,7 +16,7 @@ from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.level import Logs
-from restbench.experiment.statistics import Interval, t_interval
+from restbench.experiment.statistics import FEWEST_BLOCKS, Interval, t_interval
 from restbench.grouping import grouped
 from restbench.store.exported import NoteEntry, WarningEntry
 from restbench.store.store import Run
@@ -26,8 +26,6 @@ __all__ = ["COUNTS", "Measurement", "Row", "alike", "row", "rows"]
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
 
-#: With fewer blocks no number has an interval (method, rule 6).
-FEWEST_BLOCKS = 3
 #: Kept connections that were drawn less often in a block say what some draws were.
 FEWEST_DRAWS = 8
 
@@ -103,8 +101,7 @@ class Row:
         return sum(values) if metric in COUNTS else fmean(values)
 
     def interval(self, metric: str) -> Interval | None:
-        """The t interval of the mean over blocks; None below FEWEST_BLOCKS, where the t quantile
-        is more than the data."""
+        """The t interval of the mean over blocks; None below FEWEST_BLOCKS."""
         values = self._values(metric)
         return t_interval(values) if len(values) >= FEWEST_BLOCKS else None
 

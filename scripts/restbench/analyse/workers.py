@@ -18,9 +18,9 @@ import numpy.typing as npt
 import scipy  # its parts are loaded when they are first used
 
 from restbench.analyse.comparison import common_blocks, indistinguishable, series
-from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
+from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
-from restbench.experiment.statistics import Interval, t_interval
+from restbench.experiment.statistics import FEWEST_BLOCKS, Interval, t_interval
 
 #: A fit that is off by more, as a root mean square of logarithms, describes nothing.
 WORST_RMS = 0.05

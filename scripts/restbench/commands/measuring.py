@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from restbench.analyse.measures import FEWEST_BLOCKS, Row
+from restbench.analyse.measures import Row
 from restbench.commands import results
 from restbench.commands.options import (
     RESUME,
@@ -34,6 +34,7 @@ from restbench.experiment import experiment, toml_file
 from restbench.experiment.cell import STRATEGIES, ServiceName
 from restbench.experiment.claim_file import Claims, check_complexities
 from restbench.experiment.order import Order, parse_filter, plan
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import (
     BadConfiguration,
     CellsFailed,

@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.measures import COUNTS, FEWEST_BLOCKS, Row
+from restbench.analyse.measures import COUNTS, Row
 from restbench.analyse.warnings import explain
 from restbench.experiment import columns
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.records import Proof
-from restbench.experiment.statistics import Interval
+from restbench.experiment.statistics import FEWEST_BLOCKS, Interval
 from restbench.grouping import grouped
 
 #: What a table of the study shows; the rest of the row is in the whole matrix.

@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from restbench.analyse.measures import FEWEST_BLOCKS
 from restbench.drive import monitor, wrk
 from restbench.drive.generator import CORRECT, WRONG, Sent
 from restbench.experiment.cell import Cell
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import CellsFailed, EnvironmentProblem
 from restbench.machine import process
 from restbench.observe import connections

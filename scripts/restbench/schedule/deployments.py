@@ -95,9 +95,11 @@ class Deployments:
         return None
 
     def renew(self, cell: Cell) -> bool:
-        """A fresh process for a cell whose service of ours has ended; whether it is up."""
+        """A fresh process for a cell whose service of ours has ended or did not come up; whether
+        it is up now."""
         key = cell.service_group
-        self.up.pop(key).service.stop(signal.SIGKILL)
+        if ended := self.up.pop(key, None):
+            ended.service.stop(signal.SIGKILL)
         self.start([key])
         return key in self.up
 

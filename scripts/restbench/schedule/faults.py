@@ -104,9 +104,12 @@ class FaultsDriver(OnceEach):
             return self._trial(planned, bench)
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """On a database that works (OnceEach)."""
-        if self.usual and not self.usual.database.alive():
-            self.usual.database.restart()
+        """On a database that works, and a service that came up after the fault (OnceEach)."""
+        if bench := self.usual:
+            if not bench.database.alive():
+                bench.database.restart()
+            if bench.deployments.of(cell) is None:
+                bench.deployments.renew(cell)
         return super().again(cell, why)
 
     @contextmanager

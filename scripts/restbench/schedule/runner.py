@@ -8,6 +8,7 @@ from contextlib import suppress
 from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Calibration, Manifest
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import EnvironmentProblem, StorageProblem, in_short
 from restbench.judge import claims
 from restbench.judge.claims import Decision
@@ -50,7 +51,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             elif finished and not _is_begun(order, run, view):
                 break
             seconds = block_seconds(order, run, number)
-            has_intervals = len(finished) >= measures.FEWEST_BLOCKS
+            has_intervals = len(finished) >= FEWEST_BLOCKS
             needed = needed_cells(waiting) if has_intervals else frozenset()
             _measure(Wanted(order, run, view, number, groups_of(order), seconds, needed))
             finished.add(to_come.pop(0))
@@ -105,7 +106,7 @@ def blocks_to_come(order: Order, run: Run) -> int:
     done = sum(each.finished is not None for each in run.trials.blocks())
     left_s = max(0.0, _left_s(order, run)) + 1.0  # who is a second late is in time
     in_time = int(left_s / _shortest_s(order, run))
-    return min(planned - done, max(measures.FEWEST_BLOCKS - done, in_time))
+    return min(planned - done, max(FEWEST_BLOCKS - done, in_time))
 
 
 def _shortest_s(order: Order, run: Run) -> float:

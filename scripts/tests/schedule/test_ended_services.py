@@ -9,12 +9,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from fixture_run import cell
 from made_blocks import block_of
 from trial_run import EXPERIMENT
 
 from restbench.deploy.service import Service
 from restbench.experiment import experiment
+from restbench.failures import EnvironmentProblem
+from restbench.schedule.deployments import Deployments
+from restbench.schedule.faults import Bench, FaultsDriver
 from restbench.schedule.pace import TrialGroup
 
 SERIAL = cell("java serial low 10")
@@ -76,3 +80,29 @@ def test_where_no_fresh_one_comes_up_both_reasons_are_said(tmp_path: Path) -> No
     here = block(tmp_path, ended("raise SystemExit(3)"))
     why = "the java service died with exit code 3; a fresh one does not come up: out of memory"
     assert here.renew_if_dead(SERIAL) == why
+
+
+def test_one_that_did_not_come_up_after_a_fault_is_started_before_the_next_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: Any = SimpleNamespace()
+    deployments = Deployments(known, 1)
+    starts: list[str] = []
+
+    def started(_self: object, key: Any) -> Any:
+        starts.append(key.service)
+        if len(starts) <= 2:  # both attempts of the fault's own start
+            raise EnvironmentProblem("the database does not answer")
+        service = SimpleNamespace(alive=lambda: True)
+        return SimpleNamespace(service=service, offered=[SERIAL.strategy])
+
+    monkeypatch.setattr(Deployments, "_started", started)
+    assert not deployments.renew(SERIAL)
+    assert deployments.lacks(SERIAL) == "the database does not answer"
+
+    restarts: list[str] = []
+    database: Any = SimpleNamespace(alive=lambda: False, restart=lambda: restarts.append("once"))
+    here = block_of(tmp_path, known, [TrialGroup("all", (SERIAL,))], up=deployments)
+    driver = FaultsDriver(here, known, tmp_path, Bench(database, deployments))
+    assert driver.again(SERIAL, "no fresh service") is None
+    assert (restarts, deployments.lacks(SERIAL)) == (["once"], None)

@@ -174,13 +174,13 @@ def test_the_page_and_the_tables_say_the_limit_and_every_step(run: Run) -> None:
         ([(200, 130)], "never-met"),
         ([(200, 40)], "never-failed"),
         ([(200, 40), (260, 130)], "not-settled"),
-        ([(200, 40), (210, 130)], "one-block"),
+        ([(200, 40), (210, 130)], "few-blocks"),
     ],
 )
 def test_what_is_to_be_known_of_a_limit_is_noted(steps: list[tuple[int, int]], note: str) -> None:
     trials = [trial(rate, elapsed) for rate, elapsed in steps]
     (found,) = limits.limits([CELL], limits.steps(trials, OBJECTIVE), {})
-    assert set(found.notes(0.1)) == {note, "one-block"}
+    assert set(found.notes(0.1)) == {note, "few-blocks"}
     assert note in limits.NOTES
 
 

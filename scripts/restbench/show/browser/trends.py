@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import altair as alt
 
 from restbench.analyse import steps
-from restbench.analyse.measures import FEWEST_BLOCKS
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.show.charts import theme
 
 #: Of one machine and experiment, by cell and framework: runs that may be joined by a line, by their

@@ -10,7 +10,7 @@ import altair as alt
 
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
-from restbench.experiment.statistics import geometric_interval, geometric_mean
+from restbench.experiment.statistics import FEWEST_BLOCKS, geometric_interval, geometric_mean
 from restbench.show.charts import theme
 
 _HEIGHT_PX = 220
@@ -97,8 +97,8 @@ def measured(row: Row, metric: str, x: float, **others: Any) -> Point:
 
 
 def mean_point(x: float, values: Sequence[float], **others: Any) -> Point:
-    """The geometric mean of values above 0 with its 95 % interval, as far as there are any."""
-    known = geometric_interval(values) if len(values) > 1 else None
+    """The geometric mean of the blocks' values above 0; its 95 % interval from FEWEST_BLOCKS on."""
+    known = geometric_interval(values) if len(values) >= FEWEST_BLOCKS else None
     mean = geometric_mean(values) if values else None
     return Point(x, mean, (known.low, known.high) if known else None, **others)
 

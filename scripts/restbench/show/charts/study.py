@@ -9,7 +9,7 @@ from restbench.analyse import measures
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import FACTORS, Cell, Shape, users_text
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.statistics import geometric_mean
+from restbench.experiment.statistics import FEWEST_BLOCKS, geometric_mean
 from restbench.experiment.study import Figure
 from restbench.grouping import grouped
 from restbench.judge import study
@@ -153,7 +153,7 @@ def _sentences(plot: Plot, *, is_log: bool) -> list[str]:
         *_operand_notes(plot),
         "The vertical axis is logarithmic." if is_log else "",
         f"Bars: 95 % t interval over {blocks} blocks."
-        if blocks >= measures.FEWEST_BLOCKS
+        if blocks >= FEWEST_BLOCKS
         else "No interval: that takes three blocks.",
         *_warnings(plot),
         *_missing(plot),
