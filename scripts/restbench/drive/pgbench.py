@@ -44,11 +44,12 @@ class Load:
     per_s: float
     latency_ms: float
     """Of an operation, which is a send or a pop."""
-    database_ms: float
-    """CPU time of the database for an operation, without connecting and planning."""
+    database_ms: float | None
+    """CPU time of the database for an operation, without connecting and planning. None where the
+    load was not twice as long as that."""
     wal_kib: float
     """By how much its log grew for one."""
-    generator_ms: float
+    generator_ms: float | None
     """CPU time of pgbench for one, likewise."""
     failed: int
     """Transactions that were given up."""
@@ -166,9 +167,12 @@ def _read(
     done = _number(_PROCESSED, words)
     if not (per_s and latency_ms and done):
         raise EnvironmentProblem(f"pgbench says: {words.strip()[:200] or 'nothing'}")
-    more = each * max(1, done - _number(_PROCESSED, begun[0]))
+    began = _number(_PROCESSED, begun[0])
     database_ms, generator_ms = (
-        max(0.0, used[name] - begun[1][name]) / more for name in ("cpu_ms", "generator_ms")
+        max(0.0, used[name] - begun[1][name]) / (each * (done - began))
+        if done >= 2 * began
+        else None
+        for name in ("cpu_ms", "generator_ms")
     )
     return Load(
         each * per_s,

@@ -3,6 +3,7 @@ pgbench with the same statements in the same rounds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,10 +27,13 @@ from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import Planned
 from restbench.store.trials import Trial
 
-#: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
-PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.5
+#: The arm of a load by pgbench, which counts its time in whole seconds. It lasts one for so many
+#: connections: each has to plan its statements first, and a hundred need a second for that alone.
+PGBENCH, PGBENCH_CONNECTIONS_A_S = "pgbench", 20
 #: The arm of such a load at a cell's own rate, which is longer, as it sends less.
-AT_RATE, AT_RATE_S, AT_RATE_WHOLE_S = "pgbench_at_rate", 3, 5.5
+AT_RATE, AT_RATE_S = "pgbench_at_rate", 3
+#: Filling the queues, and a load of the begin alone, which takes longer at a cell's own rate.
+AROUND_S, AROUND_AT_RATE_S = 1.5, 2.5
 #: A run of so many minutes has the seconds to ask how long the disk takes.
 ASKS_DISK_FROM_MINUTES = 5
 
@@ -199,7 +203,8 @@ class MessagesDriver(ClosedDriver):
                 limits.setdefault(_limit(cell), cell)
             if (where := experiment.pgbench_at_rate) and where.matches(cell):
                 at_rate.append(cell)
-        seconds -= len(limits) * PGBENCH_WHOLE_S + len(at_rate) * AT_RATE_WHOLE_S
+        seconds -= sum(AROUND_S + _pgbench_s(cell) for cell in limits.values())
+        seconds -= len(at_rate) * (AROUND_AT_RATE_S + AT_RATE_S)
         plan = list(super().rounds(seconds))
         shuffler = self.here.wanted.draws("limits")
         for arm, cells, first in (
@@ -234,7 +239,7 @@ class MessagesDriver(ClosedDriver):
                 level,
                 seed=here.order.experiment.seed,
                 connections=proofs.connections(cell) if at_rate else cell.users,
-                seconds=AT_RATE_S if at_rate else PGBENCH_S,
+                seconds=AT_RATE_S if at_rate else _pgbench_s(cell),
                 per_s=self._per_s(cell) if at_rate else None,
                 cores=here.run.cores().own_load,
                 folder=here.load.folder / f"pgbench-{kind}",
@@ -243,13 +248,14 @@ class MessagesDriver(ClosedDriver):
             here.note("no-limit", str(error), cell)
             return
         arm = AT_RATE if at_rate else PGBENCH
-        extras = {
-            f"{arm}_per_s": found.per_s,
-            f"{arm}_mean_ms": found.latency_ms,
-            f"{arm}_cpu_ms": found.generator_ms,
-            f"{arm}_database_cpu_ms": found.database_ms,
-            f"{arm}_database_wal_kib": found.wal_kib,
+        told = {
+            "per_s": found.per_s,
+            "mean_ms": found.latency_ms,
+            "cpu_ms": found.generator_ms,
+            "database_cpu_ms": found.database_ms,
+            "database_wal_kib": found.wal_kib,
         }
+        extras = {f"{arm}_{name}": value for name, value in told.items() if value is not None}
         its = [cell] if at_rate else [each for each in self.paces if _limit(each) == _limit(cell)]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})
         if found.failed:
@@ -259,6 +265,10 @@ class MessagesDriver(ClosedDriver):
         """Operations of a cell so far; of one without a trial by its pilot."""
         _, response_s = self.here.file.tried().get(cell.id, (0, self.paces[cell].response_s))
         return cell.users / response_s
+
+
+def _pgbench_s(cell: Cell) -> int:
+    return math.ceil(cell.users / PGBENCH_CONNECTIONS_A_S)
 
 
 def _limit(cell: Cell) -> str:

@@ -180,6 +180,16 @@ def test_a_round_of_pgbench_is_as_many_operations() -> None:
     assert found.wal_kib == 2.0, "the begin has none of it"
 
 
+def test_a_load_that_its_begin_fills_has_no_cpu_time_of_its_own() -> None:
+    """Of 80 connections in one second: seen as 35 ms an operation, and as none."""
+    begun = {"cpu_ms": 90.0, "wal_kib": 30.0, "generator_ms": 48.0}
+    whole = {"cpu_ms": 100.0, "wal_kib": 2000.0, "generator_ms": 50.0}
+    for processed in (480, 600):
+        connected = WORDS.replace("processed: 500", f"processed: {processed}/{processed}"), begun
+        found = pgbench._read(connected, (WORDS, whole), 2)
+        assert (found.database_ms, found.generator_ms) == (None, None)
+
+
 def test_what_pgbench_says_without_a_number_is_its_error() -> None:
     with pytest.raises(EnvironmentProblem, match="pgbench says: pgbench: error: no such role"):
         pgbench._read((WORDS, {}), ("pgbench: error: no such role", {}), 2)

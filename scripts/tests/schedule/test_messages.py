@@ -100,7 +100,10 @@ def beside_pgbench(folder: Path) -> MessagesRun:
 def test_a_limit_that_is_not_found_costs_no_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: object, **__: object) -> None:
+    seconds: list[object] = []
+
+    def refused(*_: object, **named: object) -> None:
+        seconds.append(named["seconds"])
         raise EnvironmentProblem("pgbench, function: too many clients")
 
     monkeypatch.setattr(pgbench, "load", refused)
@@ -109,6 +112,8 @@ def test_a_limit_that_is_not_found_costs_no_cell(
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("no-limit", TEN.id)
     assert event.text == "pgbench, function: too many clients"
+    MessagesDriver(here).trial(Planned(1, TEN.model_copy(update={"users": 80}), PGBENCH))
+    assert seconds == [1, 4], "more connections need longer to plan their statements"
 
 
 def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from fixture_run import cell
 from synthetic_rows import row
 
 from restbench.show.browser import trends
-from restbench.show.charts import course, theme
+from restbench.show.charts import course, lines, theme
 from restbench.show.parts import claims
 from restbench.store.exported import SeriesEntry
 from restbench.store.quoted import ClaimEntry, PartEntry
@@ -123,6 +123,12 @@ def test_a_long_window_is_drawn_in_steps_that_keep_its_mean_and_its_gaps() -> No
     gone = SeriesEntry(cell=known.id, column="mean_ms", step_s=0.1, values=(1.0, None, 3.0))
     assert [each["value"] for each in data_of(course.windows([gone], [known]))] == [1, None, 3]
     assert course.windows([entry], []) is None
+
+
+def test_a_point_over_blocks_has_an_interval_from_three_on() -> None:
+    assert lines.mean_point(1, [2.0, 8.0]) == lines.Point(1, 4.0)
+    low, high = lines.mean_point(1, [2.0, 4.0, 8.0]).ends
+    assert low < 4 < high
 
 
 def test_a_trend_has_intervals_steps_and_data_that_a_page_may_replace() -> None:

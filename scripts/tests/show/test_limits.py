@@ -184,6 +184,16 @@ def test_what_is_to_be_known_of_a_limit_is_noted(steps: list[tuple[int, int]], n
     assert note in limits.NOTES
 
 
+@pytest.mark.parametrize(("blocks", "has_interval"), [(2, False), (3, True)])
+def test_a_limit_has_an_interval_from_three_blocks_on(blocks: int, *, has_interval: bool) -> None:
+    walks = [(200 + block, 40.0, block) for block in range(1, blocks + 1)]
+    walks += [(210 + block, 130.0, block) for block in range(1, blocks + 1)]
+    found = limits.limits([CELL], limits.steps([trial(*of) for of in walks], OBJECTIVE), {})[0]
+    assert len(found.limits_per_s) == blocks
+    assert (found.interval is not None) == has_interval
+    assert ("few-blocks" in found.notes(0.1)) != has_interval
+
+
 def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> None:
     run.trials.note(Event("now", "failed", "it did not come up", 1, OTHER.id))
     told = told_of(run)
