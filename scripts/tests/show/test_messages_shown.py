@@ -264,7 +264,7 @@ def test_what_the_database_took_is_told_where_it_was_measured_and_nowhere_else(r
 
 def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:
     page, text = page_of(run), printed(run)
-    sentence = "Java sends and pops 400 messages a second by skip-locked under worker-pool (200, "
+    sentence = "400 messages a second by skip-locked under worker-pool (200 characters, "
     assert sentence in page
     assert sentence in " ".join(text.split())
     part = part_of(page, "messages")

@@ -92,9 +92,10 @@ def _best(service: str, rows: Sequence[Row], lead: Leader | None) -> str:
         row = next(row for row in kept if row.cell == lead.best)
     cell, limit = row.cell, messages.share_of_limit(row)
     share = f", {ratio_text(limit)} of what the database can do" if limit.estimate else ""
+    size = f"{cell.complexity} characters" if cell.complexity.isdigit() else cell.complexity
     return (
         f"{service} sends and pops {readable(row.value('throughput_per_s'))} messages "
-        f"a second by {cell.technique} under {cell.strategy} ({cell.complexity}, "
+        f"a second by {cell.technique} under {cell.strategy} ({size}, "
         f"{users_text(cell.users)}){share}"
     )
 
