@@ -132,7 +132,7 @@ def test_a_technique_has_one_style_in_every_panel() -> None:
 
 def test_of_one_load_the_list_says_by_how_much_the_first_technique_leads() -> None:
     clear = [row(FUNCTION, around(300)), row(SKIP_LOCKED, around(400))]
-    first = "400 messages a second by skip-locked under worker-pool (200, 10 users)."
+    first = "400 messages a second by skip-locked under worker-pool (200 characters, 10 users)."
     assert shown.sentence(clear).endswith(first)
     (lead,) = shown.of_one_load(clear)
     assert lead.startswith("Java: skip-locked answers 1.33 [")
