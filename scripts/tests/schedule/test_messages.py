@@ -100,10 +100,7 @@ def beside_pgbench(folder: Path) -> MessagesRun:
 def test_a_limit_that_is_not_found_costs_no_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seconds: list[object] = []
-
-    def refused(*_: object, **named: object) -> None:
-        seconds.append(named["seconds"])
+    def refused(*_: object, **__: object) -> None:
         raise EnvironmentProblem("pgbench, function: too many clients")
 
     monkeypatch.setattr(pgbench, "load", refused)
@@ -112,8 +109,6 @@ def test_a_limit_that_is_not_found_costs_no_cell(
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("no-limit", TEN.id)
     assert event.text == "pgbench, function: too many clients"
-    MessagesDriver(here).trial(Planned(1, TEN.model_copy(update={"users": 80}), PGBENCH))
-    assert seconds == [1, 4], "more connections need longer to plan their statements"
 
 
 def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -> None:
@@ -127,7 +122,7 @@ def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -
     assert [each.kind for each in here.file.events()] == ["no-limit"]
 
 
-def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
+def test_pgbench_is_held_to_a_cells_own_rate_or_lasts_as_long_as_its_connections_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: dict[str, object] = {}
@@ -154,8 +149,12 @@ def test_pgbench_is_held_to_a_cells_own_rate_on_as_many_connections(
     assert [*known()] == [TEN.id]
     assert known()[TEN.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
     assert driver.trial(Planned(1, TEN, PGBENCH)) is None
-    assert (given["connections"], given["per_s"]) == (10, None)
+    assert (given["connections"], given["per_s"], given["seconds"]) == (10, None, 1)
     assert [*known()] == [TEN.id, other.id]
+    eighty = TEN.model_copy(update={"users": 80})
+    driver.paces = {eighty: Pace(0.02, users=80, is_mix=True)}
+    assert driver.trial(Planned(1, eighty, PGBENCH)) is None
+    assert given["seconds"] == 4, "more connections need longer to plan their statements"
 
 
 def test_ids_of_a_techniques_queues_have_no_gaps_whatever_is_filled_first() -> None:
