@@ -83,7 +83,7 @@ def test_finds_the_rate_that_a_queue_of_known_capacity_can_bear(queue: Resumed) 
         assert [each.block for each in found.walks] == [1, 2]
         assert found.failed_per_s is not None, queue.told
         assert (found.met_per_s or 0) < 1.15 * CAPACITY_PER_S
-        assert found.interval is not None, queue.told
+        assert found.interval is None  # of two blocks
     assert queue.bench.left_running() == []
 
 

@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -23,7 +22,6 @@ import org.restbench.memory.MemoryBudget;
 import tools.jackson.databind.JsonNode;
 
 /** Every example of the contract over real HTTP. */
-@Timeout(300)
 class ContractExamplesTest {
     /** Enough to receive a small request, too little for what it asks for. */
     private static final long FOR_A_BODY = 1 << 18;

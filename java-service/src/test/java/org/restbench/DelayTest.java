@@ -8,14 +8,12 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 
 /** {@code ?delay=MS} over HTTP. */
-@Timeout(300)
 class DelayTest {
     private static final String LONG = "60000";
     private static final Map<String, String> LIMITS =

@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,7 +21,6 @@ import org.restbench.framework.Frameworks;
 import org.slf4j.LoggerFactory;
 
 /** A client that leaves before it has its answer: no fault of the service's. */
-@Timeout(300)
 class GoneClientTest {
     private static final Logger ERRORS = (Logger) LoggerFactory.getLogger("org.restbench.framework.ServletExchange");
     private static final Logger ROOT = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);

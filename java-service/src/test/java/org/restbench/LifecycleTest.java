@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -23,7 +22,6 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.server.PortInUseException;
 
 /** How the server of each framework starts and stops. */
-@Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class LifecycleTest {
     /** One framework of each server. */

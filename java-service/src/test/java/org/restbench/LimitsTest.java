@@ -10,7 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
@@ -62,7 +61,6 @@ class LimitsTest {
     /** One that waited would be one less for others, and would be woken only to write. */
     @ParameterizedTest
     @ValueSource(strings = {"tomcat", "servlet", "jetty"})
-    @Timeout(120)
     void no_thread_of_the_server_waits_for_a_strategy_that_has_threads_of_its_own(String framework) throws Exception {
         try (RunningService gated = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = Stream.of("pinned", "pipeline", "worker-pool")

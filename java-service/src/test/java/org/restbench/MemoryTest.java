@@ -15,11 +15,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
 
 /** What requests may hold in memory is bounded, over real HTTP. */
-@Timeout(300)
 class MemoryTest {
     private static final String HEAD = "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
 

@@ -13,11 +13,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
 /** Every example of the contract about queues, with a database. */
-@Timeout(300)
 class MessagesContractTest {
     static final List<String> TECHNIQUES = List.of(
             "skip-locked", "statements", "function", "blocking", "advisory", "repeatable-read", "pgmq", "memory");

@@ -21,7 +21,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,7 +28,6 @@ import org.restbench.codec.Workloads;
 import org.restbench.workload.messages.MessagesWorkload;
 
 /** What queues promise, of the whole service with a database: at once, and next to other sessions. */
-@Timeout(300)
 class MessagesLiveTest {
     private static final List<String> HOLDING = List.of("SELECT 1 FROM %s FOR UPDATE", "DELETE FROM %s");
 
@@ -152,7 +150,8 @@ class MessagesLiveTest {
             double before = service.metric(RETRIES);
             QueueCalls two = two(technique);
             try (Connection other = firstHeld(two, technique, holding)) {
-                Future<HttpResponse<String>> waiting = popWaitsFor(two, "transactionid");
+                Future<HttpResponse<String>> waiting =
+                        database.popThatWaitsFor(two, "transactionid").answer();
                 other.commit();
                 assertThat(json(waiting.get()).get("body").asString()).isEqualTo(isGone ? "two" : "one");
             }
@@ -191,19 +190,12 @@ class MessagesLiveTest {
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
             statement.execute("SELECT pg_advisory_xact_lock(" + database.id(calls.queue()) + ")");
-            Future<HttpResponse<String>> waiting = popWaitsFor(calls, "advisory");
+            Future<HttpResponse<String>> waiting =
+                    database.popThatWaitsFor(calls, "advisory").answer();
             assertThat(waiting.isDone()).isFalse();
             other.commit();
             assertThat(json(waiting.get()).get("body").asString()).isEqualTo("three");
         }
-    }
-
-    /** Returns when a pop waits in the database for a lock of this kind. */
-    private static Future<HttpResponse<String>> popWaitsFor(QueueCalls queue, String event) {
-        Future<HttpResponse<String>> waiting =
-                Executors.newSingleThreadExecutor().submit(() -> queue.pop(null));
-        database.processThatWaitsFor(event);
-        return waiting;
     }
 
     @Test

@@ -9,12 +9,9 @@ import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.restbench.BreakingProxy.Moment;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -23,7 +20,6 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** What is answered, and what is done, when connections break or there is no room; and what another service knows. */
-@Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class MessagesOutcomeTest {
     private final PostgresServer database = PostgresServer.running();
@@ -147,11 +143,9 @@ class MessagesOutcomeTest {
             other.setAutoCommit(false);
             statement.execute(
                     "SELECT 1 FROM messages.message WHERE queue_id = " + database.id(calls.queue()) + " FOR UPDATE");
-            Future<HttpResponse<String>> waiting =
-                    Executors.newSingleThreadExecutor().submit(() -> calls.pop(null));
-            String blocked = database.processThatWaitsFor("transactionid", "tuple");
-            database.query("SELECT pg_terminate_backend(" + blocked + ")");
-            requireBroken(waiting.get(), false); // 57P01 is FATAL
+            PostgresServer.WaitingPop waiting = database.popThatWaitsFor(calls, "transactionid", "tuple");
+            database.query("SELECT pg_terminate_backend(" + waiting.process() + ")");
+            requireBroken(waiting.answer().get(), false); // 57P01 is FATAL
             requireBroken(calls.pop(null), true); // the other's lock outlasts the statement's five seconds: an ERROR
         }
         assertThat(calls.popped()).isEqualTo("one");

@@ -1,8 +1,10 @@
 package org.restbench;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -13,6 +15,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -120,13 +124,27 @@ final class PostgresServer {
         }
     }
 
-    /** Returns when a session of the service waits for a lock of one of these kinds: its process. */
-    String processThatWaitsFor(String... locks) {
-        List<String> waiting;
-        do {
-            waiting = query("SELECT pid FROM pg_stat_activity WHERE application_name = 'restbench-java'"
-                    + " AND wait_event_type = 'Lock' AND wait_event IN ('" + String.join("', '", locks) + "')");
-        } while (waiting.isEmpty());
-        return waiting.get(0);
+    /** @param process that waits */
+    record WaitingPop(Future<HttpResponse<String>> answer, String process) {}
+
+    /**
+     * Returns when a pop waits here for a lock of one of these kinds, which another session holds. A machine that
+     * stands still may miss one until its statement gives up: it is asked again.
+     */
+    WaitingPop popThatWaitsFor(QueueCalls queue, String... locks) {
+        while (true) {
+            CompletableFuture<HttpResponse<String>> answer =
+                    CompletableFuture.supplyAsync(() -> queue.pop(null), task -> new Thread(task).start());
+            while (!answer.isDone()) {
+                List<String> waiting =
+                        query("SELECT pid FROM pg_stat_activity WHERE application_name = 'restbench-java'"
+                                + " AND wait_event_type = 'Lock' AND wait_event IN ('" + String.join("', '", locks)
+                                + "')");
+                if (!waiting.isEmpty()) {
+                    return new WaitingPop(answer, waiting.get(0));
+                }
+            }
+            assertThat(answer.join().body()).as("nobody holds it").contains("\"014\"");
+        }
     }
 }

@@ -13,14 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
 
 /**
  * The service as a process of its own: its exit codes, and its cores as the operating system sees them. How each
  * framework starts and stops is LifecycleTest's; that TERM cuts off no answer under any, the probe term-in-flight's.
  */
-@Timeout(300)
 class ProcessTest {
     private static void exitsWith(int code, String line, Map<String, String> environment) throws Exception {
         Process process = ServiceProcess.launch(environment, ServiceProcess.java());

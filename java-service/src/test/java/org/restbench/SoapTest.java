@@ -22,7 +22,6 @@ import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -43,7 +42,6 @@ import org.restbench.soap.npb.Run;
 import org.springframework.boot.WebApplicationType;
 
 /** SOAP as a user of CXF meets it, and what it must not do. Its messages one by one are the contract's examples. */
-@Timeout(300)
 class SoapTest {
     static final String ENVELOPE = "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\">"
             + "<s:Body><multiply xmlns=\"urn:restbench:matrix\"><requestId>2238</requestId>"

@@ -17,7 +17,6 @@ import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.coyote.AbstractProtocol;
 import org.apache.coyote.Processor;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.tomcat.TomcatWebServer;
@@ -26,7 +25,6 @@ import org.springframework.boot.tomcat.TomcatWebServer;
  * Once a second Tomcat looks for requests that are answered later and have lasted too long. Its look may find the next
  * request of the connection in the place of one that is over, and ended that one: here it looks all the time.
  */
-@Timeout(300)
 class TomcatScanTest {
     private static final int CLIENTS = 4;
     private static final int REQUESTS = 4000;

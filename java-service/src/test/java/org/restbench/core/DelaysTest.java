@@ -8,12 +8,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Waits that requests ask for: never too short, never too many, and over when the service stops. */
-@Timeout(60)
 class DelaysTest {
     private static final int LONG_MILLIS = 60_000;
     private final Delays delays = new Delays(LONG_MILLIS, 5);

@@ -12,14 +12,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.BackgroundThreads;
 import org.restbench.execution.AdaptiveStrategy.Decision;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.execution.ExecutionStrategy.Deadline;
 
 /** The strategy that chooses, on three cores: an operation is taken for a nanosecond, a byte for ten. */
-@Timeout(60)
 class AdaptiveStrategyTest {
     private static final long DISPATCH_NANOS = 10_000;
     private static final long NOT_WORTH_HELP = 1_499_999;

@@ -10,12 +10,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.restbench.execution.ExecutionStrategy.Deadline;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
 
 /** One thread a stage, bounded queues between, requests in the order they came, and a caller that waits for nothing. */
-@Timeout(300)
 class PipelineStrategyTest {
     private static final int QUEUE = 2;
 

@@ -11,7 +11,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Who was here is remembered for one period at least, and for two at most. */
 class RecentConcurrencyTest {
@@ -65,7 +64,6 @@ class RecentConcurrencyTest {
     }
 
     @Test
-    @Timeout(60)
     void none_is_lost_while_many_come_and_go_and_periods_end() throws Exception {
         int many = 8;
         CyclicBarrier all = new CyclicBarrier(many, () -> {

@@ -13,11 +13,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.restbench.workload.InvalidRequest;
 
 /** Each strategy IS what its name says. */
-@Timeout(300)
 class StrategiesTest {
     private final Strategies strategies = StrategiesOf.cores(3);
 

@@ -14,12 +14,10 @@ import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.restbench.execution.ExecutionStrategy.Deadline;
 import org.restbench.execution.ExecutionStrategy.StoppingException;
 
 /** All loops together never have more threads than they may, and all of them are run. */
-@Timeout(300)
 class ThreadBudgetTest {
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger most = new AtomicInteger();

@@ -14,7 +14,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
@@ -26,7 +25,6 @@ import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
 
 /** Strategies that move a request to threads of their own: what pinned is, and what it has in common with pipeline. */
-@Timeout(300)
 class WorkerStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 

@@ -13,7 +13,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.execution.ExecutionStrategy.Deadline;
@@ -21,7 +20,6 @@ import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.workload.ParallelLoop;
 
 /** Every answer is given: whatever runs out, and whoever is closed. */
-@Timeout(120)
 class WorkersTest {
     private static final OutOfMemoryError NO_MEMORY = new OutOfMemoryError("not really");
 

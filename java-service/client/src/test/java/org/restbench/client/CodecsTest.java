@@ -10,13 +10,11 @@ import java.util.Map;
 import java.util.Random;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.restbench.client.codec.Matrix;
 import org.restbench.client.codec.MatrixProduct;
 import org.restbench.client.codec.NpbResult;
 
 /** Messages and answers, against a service of a few lines that multiplies what a message says. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class CodecsTest {
     private static final String ENVELOPE =
             "<e:Envelope xmlns:e=\"http://schemas.xmlsoap.org/soap/envelope/\"><e:Body>" + "%s</e:Body></e:Envelope>";

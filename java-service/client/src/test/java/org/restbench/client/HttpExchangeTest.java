@@ -23,7 +23,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.client.Outcome.Kind;
@@ -31,7 +30,6 @@ import org.restbench.client.http.HttpExchange;
 import org.restbench.client.strategy.Strategies;
 
 /** What goes over a socket, against servers that misbehave in each way there is. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HttpExchangeTest {
     private static final int MOST_BYTES = 100_000;
 

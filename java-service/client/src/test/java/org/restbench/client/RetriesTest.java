@@ -18,7 +18,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,7 +27,6 @@ import org.restbench.client.Ways.Way;
 import org.restbench.client.strategy.Strategies;
 
 /** What is sent again, when, and how often: on a clock of the test's. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RetriesTest {
     private static final Optional<String> NONE = Optional.empty();
 

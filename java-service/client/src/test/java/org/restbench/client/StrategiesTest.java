@@ -16,13 +16,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.client.Ways.Way;
 
 /** What holds of every strategy, for random numbers of calls, threads, places and queues. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StrategiesTest {
     static Stream<Way> ways() {
         return Ways.random(12, 1);

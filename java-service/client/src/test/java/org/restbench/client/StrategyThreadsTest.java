@@ -15,14 +15,12 @@ import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.client.Ways.Way;
 import org.restbench.client.strategy.Strategies;
 
 /** How many threads a strategy has, what they are called, and that they end. */
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StrategyThreadsTest {
     static Stream<Way> fifty() {
         return Ways.each();
