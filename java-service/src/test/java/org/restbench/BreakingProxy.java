@@ -73,16 +73,26 @@ final class BreakingProxy implements AutoCloseable {
     }
 
     private void accept() {
-        while (true) {
+        while (!door.isClosed()) {
             try {
-                Link link = new Link(door.accept(), new Socket(InetAddress.getLoopbackAddress(), target));
-                links.add(link);
-                start(link::toServer);
-                start(link::toClient);
-            } catch (IOException closed) {
-                return;
+                link(door.accept());
+            } catch (IOException failed) {
+                // this connection, or all of them when the door is closed
             }
         }
+    }
+
+    private void link(Socket client) throws IOException {
+        Link link;
+        try {
+            link = new Link(client, new Socket(InetAddress.getLoopbackAddress(), target));
+        } catch (IOException unreachable) {
+            client.close();
+            throw unreachable;
+        }
+        links.add(link);
+        start(link::toServer);
+        start(link::toClient);
     }
 
     private final class Link {
