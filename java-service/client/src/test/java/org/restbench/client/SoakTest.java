@@ -10,13 +10,16 @@ import java.util.Random;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.client.strategy.Strategies;
 
 /** Many calls with a fault in one of ten: none is lost, doubled, or another's. {@code soak.calls}: 20 000, or more. */
+@Timeout(value = 1, unit = TimeUnit.HOURS) // as many calls as one likes
 class SoakTest {
     private static final int CALLS = Integer.getInteger("soak.calls", 20_000);
 
