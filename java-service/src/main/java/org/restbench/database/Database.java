@@ -8,6 +8,7 @@ import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -51,6 +52,7 @@ public final class Database implements AutoCloseable {
 
     private HikariDataSource pool;
     private volatile long answeredAt = System.nanoTime() - STANDS_NANOS;
+    private volatile String refusal;
     private Future<Boolean> asked = CompletableFuture.completedFuture(false);
 
     /**
@@ -88,12 +90,16 @@ public final class Database implements AutoCloseable {
      */
     private Object patiently(Object proxy, Method method, Object[] arguments) throws Throwable {
         while (true) {
+            boolean connects = method.getName().equals("getConnection");
             try {
-                return method.invoke(server, arguments);
+                Object made = method.invoke(server, arguments);
+                refusal = connects ? null : refusal;
+                return made;
             } catch (InvocationTargetException failed) {
-                if (!method.getName().equals("getConnection")) {
+                if (!connects) {
                     throw failed.getCause();
                 }
+                refusal = failed.getCause() instanceof SQLException refused ? refused.getSQLState() : null;
                 pause(failed.getCause());
             }
         }
@@ -131,8 +137,13 @@ public final class Database implements AutoCloseable {
         return new Session(this);
     }
 
+    /** @throws SQLException with the state of the last attempt to make one, which the pool is not told */
     Connection connect() throws SQLException {
-        return pool.getConnection();
+        try {
+            return pool.getConnection();
+        } catch (SQLTransientConnectionException none) {
+            throw new SQLException(none.getMessage(), refusal, none);
+        }
     }
 
     /** Lets no other request have a connection whose transaction could not be ended. */

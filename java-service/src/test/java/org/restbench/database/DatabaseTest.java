@@ -9,6 +9,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class DatabaseTest {
@@ -24,6 +25,23 @@ class DatabaseTest {
                     InputStream sent = asking.getInputStream()) {
                 asking.setSoTimeout(1);
                 assertThatThrownBy(() -> sent.readAllBytes()).isInstanceOf(SocketTimeoutException.class);
+            }
+        }
+    }
+
+    @Test
+    void a_request_without_a_connection_is_told_why_there_is_none() throws IOException {
+        ServerSocket gone = new ServerSocket(0);
+        gone.close();
+        try (Database database =
+                new Database(URI.create("postgresql://nobody@127.0.0.1:" + gone.getLocalPort() + "/none"), null, 1)) {
+            database.open();
+            try (Session session = database.session()) {
+                assertThatThrownBy(() -> session.read("count", Map.of(), row -> row))
+                        .isInstanceOfSatisfying(DatabaseFailure.class, failure -> {
+                            assertThat(failure.state()).isEqualTo("08001");
+                            assertThat(failure.isUnknown()).isFalse();
+                        });
             }
         }
     }
