@@ -93,8 +93,8 @@ class Calls(DriverTable):
     fits, else NUMBER."""
     scaled_from_ms: Positive
     """From this delay on, calls in turn are 10, and their time is scaled."""
-    truly: tuple[str, ...] = ()
-    """The profiles that make them all, once, in the first block, over REST."""
+    truly: dict[str, list[str]] = Field(default_factory=dict)
+    """By profile the levels that make them all, in the first block."""
 
     def levels(self) -> tuple[str, ...]:
         """Every level there is."""
@@ -123,7 +123,7 @@ class Calls(DriverTable):
     def made(self, profile: str, block: int, work: CallWork) -> int:
         """Of them, those that are made: calls in turn take each as long as the other."""
         is_scaled = work.strategy == "sequential" and work.delay_ms >= self.scaled_from_ms
-        is_true = profile in self.truly and block == 1 and work.transport == "rest"
+        is_true = block == 1 and is_any(work.level, self.truly.get(profile, []))
         calls = self.calls(profile, work)
         return min(calls, SCALED) if is_scaled and not is_true else calls
 

@@ -90,6 +90,12 @@ class CallsDriver(OnceEach):
                 self.here.lose(cell, "failed", str(error))
         yield from super().rounds(ends - time.monotonic())
 
+    def least_s(self, cell: Cell) -> float:
+        """Calls in turn wait for one another."""
+        work = work_of(cell.complexity)
+        made = self.table.made(self.here.order.profile_name, self.here.block, work)
+        return made * work.delay_ms / 1000 if work.strategy == "sequential" else 0.0
+
     def trial(self, planned: Planned) -> Trial | None:
         """One batch, with its audit."""
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)

@@ -23,13 +23,20 @@ class OnceEach:
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """Every cell once, in random order: first those that open claims need, then those that
-        had no time in the blocks before. What begins before the block's time is over ends; time
-        that is left is for what claims need, once more."""
+        had no time in the blocks before, and last those whose trial is longer than a block. What
+        begins before the block's time is over ends; time that is left is for what claims need,
+        once more."""
         here, ends = self.here, time.monotonic() + seconds
         tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
         cells, needed = here.cells, here.wanted.needed
         here.wanted.draws().shuffle(cells)
-        cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
+        cells.sort(
+            key=lambda each: (
+                each.id not in needed,
+                tried.get(each.id, 0),
+                self.least_s(each) > seconds,
+            )
+        )
         here.progress.planned = len(cells)
         again = [(number, cell) for number in (2, 3) for cell in cells if cell.id in needed]
         for number, cell in (*((1, cell) for cell in cells), *again):
@@ -37,6 +44,10 @@ class OnceEach:
                 yield [Planned(number, cell)]
             elif cell.id not in tried and number == 1:
                 here.lose(cell, "not-measured", "the block had no time for it")
+
+    def least_s(self, cell: Cell) -> float:  # noqa: ARG002 - where trials differ, it says by what
+        """The time that a trial of the cell takes at least, where that is known."""
+        return 0.0
 
     def again(self, cell: Cell, why: str) -> str | None:
         """None the first time that a cell's trial said nothing, which is noted, and a service that

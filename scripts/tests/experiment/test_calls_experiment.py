@@ -40,6 +40,8 @@ def test_a_level_says_client_transport_way_and_response_time() -> None:
 def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles(table: Calls) -> None:
     in_turn, pool = work_of("java-rest-sequential-1000ms"), work_of("java-rest-task-pool-1000ms")
     assert [table.made("full", block, in_turn) for block in (1, 2)] == [100, 10]
+    longest = replace(in_turn, delay_ms=10_000)
+    assert [table.made("seconds", 1, each) for each in (in_turn, longest)] == [10, 100]
     assert table.made("reference", 1, in_turn) == 10
     assert table.made("reference", 1, pool) == 100
     assert table.made("quick", 1, replace(in_turn, delay_ms=0)) == 2000

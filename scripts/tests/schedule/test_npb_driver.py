@@ -79,6 +79,16 @@ def test_what_undecided_claims_need_comes_first_and_has_the_time_that_is_left(
     assert {found for _, found in order[4:]} == set(needed)
 
 
+def test_a_trial_that_is_longer_than_a_block_comes_last(
+    tmp_path: Path, now_s: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, longest in enumerate(CELLS, 1):
+        long_s = {longest: 9.0}
+        monkeypatch.setattr(NpbDriver, "least_s", lambda _, each, s=long_s: s.get(each, 0.0))
+        order = taken(driver(tmp_path, number), 8.0, now_s)
+        assert order[-1] == (1, longest)
+
+
 def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: Path) -> None:
     renewed: list[Cell] = []
     found = driver(tmp_path, 1)
