@@ -130,10 +130,22 @@ def test_messages_of_the_process_have_room_for_all_of_a_broadcast_or_none_is_sen
     assert (kept.count(none, {"queue_id": 7}), kept.count(none, {"queue_id": 8})) == (1, 0)
     popped = kept.pop_one(none, asked, lambda: None)
     assert popped is not None and popped.id == first
-    for _ in range(3):  # whatever takes a message gives its room back
-        _, in_eight = kept.broadcast(none, asked, [7, 8])
-        kept.drop(7)
+    for queue in (9, 10, 11):  # whatever takes a message gives its room back
+        _, in_eight = kept.broadcast(none, asked, [queue, 8])
+        kept.drop(queue)
         assert kept.delete(none, {"queue_id": 8, "id": in_eight})
+
+
+def test_a_message_for_a_queue_that_was_dropped_meanwhile_is_gone_with_it() -> None:
+    kept, none = MemoryMessages(2000), cast(Session, None)
+    asked = {"queue_id": 7, "receiver": 0, "sender": 1, "body": "x" * 100}
+    kept.drop(7)
+    for _ in range(9):
+        in_seven, in_eight = kept.broadcast(none, asked, [7, 8])
+        assert in_seven != in_eight
+        assert kept.pop_one(none, asked, lambda: None) is None
+        assert kept.delete(none, {"queue_id": 8, "id": in_eight})
+    assert kept._held_bytes == 0
 
 
 def test_who_asks_for_many_receivers_leaves_nothing_in_memory() -> None:

@@ -16,6 +16,8 @@ Lines = defaultdict[int, deque[Message]]
 _NONE: Mapping[int, deque[Message]] = {}
 _BYTES, _BYTES_PER_CHARACTER, _MEBIBYTE = 300, 4, 1 << 20
 """Of a message without its characters, and of each of them, at most."""
+_DROPPED_KNOWN = 10_000
+"""Far more than can be dropped while one send is under way."""
 
 
 class MemoryMessages:
@@ -26,6 +28,7 @@ class MemoryMessages:
         self._guard = Lock()
         self._ids = count(1)
         self._queues: defaultdict[int, Lines] = defaultdict(lambda: defaultdict(deque))
+        self._dropped: dict[int, None] = {}
         self._most_bytes, self._held_bytes = most_bytes, 0
 
     def send_one(self, session: Session, values: Values) -> int:
@@ -33,12 +36,20 @@ class MemoryMessages:
         return self.broadcast(session, values, [values["queue_id"]])[0]
 
     def broadcast(self, _session: Session, values: Values, queue_ids: list[int]) -> list[int]:
-        """See Technique. Raises InvalidRequestError 010 where there is no room for all."""
+        """See Technique. Raises InvalidRequestError 010 where there is no room for all.
+
+        A message for a queue that was dropped meanwhile is gone with it.
+        """
         with self._guard:
             sender, body, sent_at = values["sender"], values["body"], time_ns() // 1000
             messages = [Message(next(self._ids), sender, body, sent_at) for _ in queue_ids]
-            self._hold(sum(map(_size, messages)))
-            for queue, message in zip(queue_ids, messages, strict=True):
+            kept = [
+                (queue, message)
+                for queue, message in zip(queue_ids, messages, strict=True)
+                if queue not in self._dropped
+            ]
+            self._hold(sum(_size(message) for _, message in kept))
+            for queue, message in kept:
                 self._queues[queue][values["receiver"]].append(message)
         return [message.id for message in messages]
 
@@ -73,6 +84,9 @@ class MemoryMessages:
     def drop(self, queue: int) -> None:
         """The queue is no more."""
         with self._guard:
+            self._dropped[queue] = None
+            if len(self._dropped) > _DROPPED_KNOWN:
+                del self._dropped[next(iter(self._dropped))]
             for line in self._queues.pop(queue, _NONE).values():
                 self._held_bytes -= sum(map(_size, line))
 

@@ -6,8 +6,10 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.restbench.memory.MemoryBudget;
 
@@ -16,7 +18,11 @@ final class MemoryQueues {
     /** Of a message beside its characters, roughly. */
     private static final int BYTES_OF_A_MESSAGE = 160;
 
+    /** Far more than can be deleted while one send is under way. */
+    private static final int DELETED_KNOWN = 10_000;
+
     private final MemoryBudget.Hold memory;
+    private final Set<Long> deletedQueues = new LinkedHashSet<>();
     private final Map<Long, Map<Long, Deque<Message>>> queues = new HashMap<>();
     private long lastId;
 
@@ -33,19 +39,22 @@ final class MemoryQueues {
     }
 
     /**
-     * A message in each queue, or in none; their ids in the order of the queues.
+     * A message in each queue, or in none; their ids in the order of the queues. One for a queue that was deleted
+     * meanwhile is gone with it.
      *
      * @throws org.restbench.memory.MemoryRefused where there is no room for all
      */
     synchronized List<Long> send(List<Long> to, long sender, long receiver, String body) {
-        memory.grow(to.size() * bytes(body));
+        memory.grow(to.stream().filter(queue -> !deletedQueues.contains(queue)).count() * bytes(body));
         long sentAt = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
         return to.stream()
                 .map(queue -> {
                     Message message = new Message(++lastId, sender, receiver == 0 ? null : receiver, body, sentAt);
-                    queues.computeIfAbsent(queue, id -> new TreeMap<>())
-                            .computeIfAbsent(receiver, id -> new ArrayDeque<>())
-                            .add(message);
+                    if (!deletedQueues.contains(queue)) {
+                        queues.computeIfAbsent(queue, id -> new TreeMap<>())
+                                .computeIfAbsent(receiver, id -> new ArrayDeque<>())
+                                .add(message);
+                    }
                     return message.id();
                 })
                 .toList();
@@ -89,6 +98,10 @@ final class MemoryQueues {
     }
 
     synchronized void deleteQueue(long queue) {
+        deletedQueues.add(queue);
+        if (deletedQueues.size() > DELETED_KNOWN) {
+            deletedQueues.remove(deletedQueues.iterator().next());
+        }
         Map<Long, Deque<Message>> gone = queues.remove(queue);
         if (gone != null) {
             gone.values().forEach(messages -> messages.forEach(this::gone));

@@ -45,6 +45,7 @@ class MessagesPartsTest {
         assertThat(queues.delete(7, third)).isFalse();
         assertThat(queues.pop(7, 0)).isNull();
         queues.deleteQueue(8);
+        assertThat(queues.send(List.of(8L), 3, 0, "sent while it was deleted")).hasSize(1);
         assertThat(queues.pop(8, 0)).isNull();
         assertThat(budget.heldBytes()).isZero();
         assertThat(queues)
