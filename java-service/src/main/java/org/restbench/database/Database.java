@@ -53,6 +53,7 @@ public final class Database implements AutoCloseable {
     private HikariDataSource pool;
     private volatile long answeredAt = System.nanoTime() - STANDS_NANOS;
     private volatile String refusal;
+    private volatile boolean isClosing;
     private Future<Boolean> asked = CompletableFuture.completedFuture(false);
 
     /**
@@ -86,7 +87,8 @@ public final class Database implements AutoCloseable {
     /**
      * The server's data source for the pool, but that it makes a connection as soon as the server lets it. The pool's
      * own pauses between attempts double from 10 ms up to 5 s, and no setting shortens them: of a server that is away
-     * for 3 s it would ask 2.55 and then 5.11 s after its end.
+     * for 3 s it would ask 2.55 and then 5.11 s after its end. A pool that is being closed waits for it, and does not
+     * interrupt it.
      */
     private Object patiently(Object proxy, Method method, Object[] arguments) throws Throwable {
         while (true) {
@@ -96,7 +98,7 @@ public final class Database implements AutoCloseable {
                 refusal = connects ? null : refusal;
                 return made;
             } catch (InvocationTargetException failed) {
-                if (!connects) {
+                if (!connects || isClosing) {
                     throw failed.getCause();
                 }
                 refusal = failed.getCause() instanceof SQLException refused ? refused.getSQLState() : null;
@@ -105,11 +107,11 @@ public final class Database implements AutoCloseable {
         }
     }
 
-    /** @throws Throwable this failure, where the pool is being closed */
+    /** @throws Throwable this failure, where the thread is to end */
     private static void pause(Throwable failure) throws Throwable {
         try {
             Thread.sleep(PAUSE_MILLIS);
-        } catch (InterruptedException closing) {
+        } catch (InterruptedException ending) {
             Thread.currentThread().interrupt();
             throw failure;
         }
@@ -201,6 +203,7 @@ public final class Database implements AutoCloseable {
 
     @Override
     public void close() {
+        isClosing = true;
         timer.shutdownNow();
         if (pool != null) {
             pool.close();

@@ -9,7 +9,9 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class DatabaseTest {
@@ -31,10 +33,7 @@ class DatabaseTest {
 
     @Test
     void a_request_without_a_connection_is_told_why_there_is_none() throws IOException {
-        ServerSocket gone = new ServerSocket(0);
-        gone.close();
-        try (Database database =
-                new Database(URI.create("postgresql://nobody@127.0.0.1:" + gone.getLocalPort() + "/none"), null, 1)) {
+        try (Database database = away()) {
             database.open();
             try (Session session = database.session()) {
                 assertThatThrownBy(() -> session.read("count", Map.of(), row -> row))
@@ -44,5 +43,37 @@ class DatabaseTest {
                         });
             }
         }
+    }
+
+    @Test
+    void nobody_asks_for_connections_once_it_is_closed() throws IOException, InterruptedException {
+        Set<Thread> before = adders();
+        Database database = away();
+        database.open();
+        Set<Thread> asking;
+        do {
+            asking = adders();
+            asking.removeAll(before);
+        } while (asking.isEmpty());
+        database.close();
+        for (Thread adder : asking) {
+            adder.join(10_000);
+            assertThat(adder.isAlive()).isFalse();
+        }
+    }
+
+    private static Set<Thread> adders() {
+        Set<Thread> threads = new HashSet<>(Thread.getAllStackTraces().keySet());
+        threads.removeIf(thread -> !thread.getName().contains("connection-adder"));
+        return threads;
+    }
+
+    /** Of a server that refuses every connection. */
+    private static Database away() throws IOException {
+        int port;
+        try (ServerSocket closed = new ServerSocket(0)) {
+            port = closed.getLocalPort();
+        }
+        return new Database(URI.create("postgresql://nobody@127.0.0.1:" + port + "/none"), null, 1);
     }
 }
