@@ -91,11 +91,13 @@ public final class Database implements AutoCloseable {
      * interrupt it.
      */
     private Object patiently(Object proxy, Method method, Object[] arguments) throws Throwable {
+        boolean connects = method.getName().equals("getConnection");
         while (true) {
-            boolean connects = method.getName().equals("getConnection");
             try {
                 Object made = method.invoke(server, arguments);
-                refusal = connects ? null : refusal;
+                if (connects) {
+                    refusal = null;
+                }
                 return made;
             } catch (InvocationTargetException failed) {
                 if (!connects || isClosing) {
