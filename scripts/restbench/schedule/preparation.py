@@ -49,17 +49,24 @@ def look(here: LoadRun) -> None:
 
 
 def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
-    """How long it takes; what is wrong with it."""
-    begun = time.monotonic()
-    try:
-        here.ask(cell)
-    except (EnvironmentProblem, WrongAnswers) as error:
-        return error
-    except httpx.HTTPError as error:
-        lack = here.renew_if_dead(cell)
-        reason = lack or f"no answer to one request: {error or type(error).__name__}"
-        return EnvironmentProblem(reason)
-    return time.monotonic() - begun
+    """How long it takes; what is wrong with it, the second time where its service had ended."""
+    for attempt in (1, 2):
+        begun, running = time.monotonic(), here.running(cell)
+        try:
+            here.ask(cell)
+            return time.monotonic() - begun
+        except WrongAnswers as error:
+            return error
+        except EnvironmentProblem as error:  # a front's word for a service that has ended, too
+            found = error
+        except httpx.HTTPError as error:
+            text = f"no answer to one request: {error or type(error).__name__}"
+            found = EnvironmentProblem(text)
+        if lack := here.renew_if_dead(cell):
+            return EnvironmentProblem(lack)
+        if attempt == 2 or here.running(cell).service is running.service:
+            break
+    return found
 
 
 def prove(here: LoadRun) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 from fixture_run import cell
 from made_blocks import block_of
@@ -17,6 +18,7 @@ from trial_run import EXPERIMENT
 from restbench.deploy.service import Service
 from restbench.experiment import experiment
 from restbench.failures import EnvironmentProblem
+from restbench.schedule import preparation
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.faults import Bench, FaultsDriver
 from restbench.schedule.pace import TrialGroup
@@ -29,17 +31,19 @@ class Up:
 
     def __init__(self, service: Service, fresh: Service | None) -> None:
         self.service, self.fresh = service, fresh
+        self.lack: str | None = None
 
     def of(self, _cell: object) -> Any:
         return SimpleNamespace(service=self.service)
 
     running = of
 
-    def lacks(self, _cell: object) -> str:
-        return "out of memory"
+    def lacks(self, _cell: object) -> str | None:
+        return self.lack
 
     def renew(self, _cell: object) -> bool:
         self.service = self.fresh or self.service
+        self.lack = None if self.fresh else "out of memory"
         return self.fresh is not None
 
 
@@ -80,6 +84,41 @@ def test_where_no_fresh_one_comes_up_both_reasons_are_said(tmp_path: Path) -> No
     here = block(tmp_path, ended("raise SystemExit(3)"))
     why = "the java service died with exit code 3; a fresh one does not come up: out of memory"
     assert here.renew_if_dead(SERIAL) == why
+
+
+@pytest.mark.parametrize("front", [None, "502 Bad Gateway"])
+def test_one_that_ends_at_its_first_request_has_a_second_attempt_on_a_fresh_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, front: str | None
+) -> None:
+    fresh = ended("")
+    monkeypatch.setattr(fresh, "serves", lambda: True)
+    here = block(tmp_path, ended("import os; os.kill(os.getpid(), 9)"), fresh)
+    asked: list[object] = []
+
+    def ask(_cell: object) -> None:
+        asked.append(here.deployments.service)
+        if len(asked) == 1:
+            raise EnvironmentProblem(front) if front else httpx.RemoteProtocolError("no answer")
+
+    monkeypatch.setattr(here, "ask", ask)
+    preparation.look(here)
+    assert (here.lost, len(asked), asked[1]) == ({}, 2, fresh)
+
+
+def test_one_that_serves_and_refuses_its_first_request_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = ended("")
+    monkeypatch.setattr(service, "serves", lambda: True)
+    here = block(tmp_path, service)
+    answers = iter([EnvironmentProblem("low: 503 busy")])
+
+    def ask(_cell: object) -> None:
+        raise next(answers)
+
+    monkeypatch.setattr(here, "ask", ask)
+    preparation.look(here)
+    assert here.lost == {SERIAL: "low: 503 busy"}
 
 
 def test_one_that_did_not_come_up_after_a_fault_is_started_before_the_next_attempt(
