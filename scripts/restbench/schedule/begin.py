@@ -82,6 +82,7 @@ def begin(order: Order, run: Run) -> Manifest:
     described = surroundings()
     if order.builds:
         described["measured"] = fingerprints(order.build_folders)
+    run.payloads.mkdir(parents=True, exist_ok=True)
     for path, text in sent.items():
         write_text(path, text)
     write_text(run.experiment_file, order.experiment_text)

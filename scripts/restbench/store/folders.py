@@ -53,6 +53,8 @@ class RunFolder(Folder):
 
     manifest_file = Inside("manifest.json")
     """A Manifest."""
+    payloads = Inside("payloads")
+    """What it sends, by level of complexity; empty where its clients make that themselves."""
     experiment_file = Inside("experiment.toml")
     """The experiment as it was when the run started."""
     claims_file = Inside("claims.toml")
@@ -137,7 +139,7 @@ class RunFolder(Folder):
 
     def payload(self, complexity: str) -> Path:
         """The folder with `body-rest.json` and `answer-rest.json` of a complexity level."""
-        return self.path / "payloads" / complexity
+        return self.payloads / complexity
 
     def service(self, block: int, group: ServiceGroup) -> Path:
         """The folder of one service process: its command, log and health."""

@@ -156,8 +156,8 @@ class Run(RunFolder):
 
     @property
     def can_go_on(self) -> bool:
-        """Whether what it sends lies here: a kept copy has none of it."""
-        return (self.path / "payloads").is_dir()
+        """Whether what it sends, or has measured, lies here: a kept copy has none of it."""
+        return self.payloads.is_dir() or self.trials.exists()
 
     def interruptions(self) -> list[Interruption]:
         """Each time the run had ended too early and went on."""

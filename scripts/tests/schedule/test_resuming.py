@@ -90,8 +90,18 @@ def test_a_complete_run_goes_on_only_where_its_page_is_lacking(run: Run, order: 
 
 
 def test_a_kept_copy_does_not_go_on(run: Run, order: Order) -> None:
-    shutil.rmtree(run.path / "payloads")
+    shutil.rmtree(run.payloads)
+    run.trials.path.unlink()
     assert known(run, order) == []
+
+
+def test_a_run_whose_clients_make_what_they_send_goes_on(tmp_path: Path) -> None:
+    calls = measuring.order_for("calls", "smoke", "", [])
+    run = killed_run(tmp_path / "results" / "calls", calls)
+    assert [*run.payloads.iterdir()] == []
+    (found,) = known(run, replace(calls, claims_text=None), calls.claims_text)
+    assert (found.run.path, found.differences) == (run.path, ())
+    assert not run.is_of_old_form
 
 
 def test_what_was_ordered_otherwise_is_named(run: Run, order: Order) -> None:
