@@ -35,7 +35,6 @@ seed = 3
 [faults]
 receivers = [0, 5]
 latest_s = 1.5
-down_s = 0.5
 after_s = 6
 
 [profiles.p]
