@@ -9,9 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 
-/** Between a service and PostgreSQL: ends one connection at the moment that a test has chosen. */
+/** Between a service and PostgreSQL: ends one connection at the moment that a test has chosen, or holds up all. */
 final class BreakingProxy implements AutoCloseable {
     /** What is done by itself. */
     private static final Pattern CHANGES = Pattern.compile("INSERT INTO|DELETE FROM|messages\\.(send|pop|create_queue"
@@ -34,6 +35,7 @@ final class BreakingProxy implements AutoCloseable {
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private volatile Moment chosen;
     private volatile boolean silences;
+    private volatile long loginMillis;
 
     BreakingProxy(int target) throws IOException {
         this.target = target;
@@ -60,6 +62,11 @@ final class BreakingProxy implements AutoCloseable {
     void silenceNext() {
         silences = true;
         chosen = Moment.AFTER;
+    }
+
+    /** Each connection takes so long before it is heard. */
+    void logInAfter(long millis) {
+        loginMillis = millis;
     }
 
     /** Whether it is still to be broken. */
@@ -120,6 +127,7 @@ final class BreakingProxy implements AutoCloseable {
         /** What the driver sends in one piece is one question. */
         void toServer() {
             byte[] buffer = new byte[1 << 20];
+            LockSupport.parkNanos(1_000_000 * loginMillis);
             try {
                 for (int read = client.getInputStream().read(buffer); read >= 0; ) {
                     if (pass(Arrays.copyOf(buffer, read))) {

@@ -128,6 +128,17 @@ class MessagesOutcomeTest {
         }
     }
 
+    /** As on a machine whose cores have too much to do: a request waits for a connection for a second. */
+    @Test
+    void a_database_that_takes_longer_to_log_in_than_a_request_waits_is_reached_all_the_same() throws IOException {
+        try (BreakingProxy proxy = new BreakingProxy(database.port)) {
+            proxy.logInAfter(1500);
+            try (RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+                MessagesContractTest.awaitDatabase(through);
+            }
+        }
+    }
+
     private static void requireBroken(HttpResponse<String> answer, boolean isNotDone) {
         assertThat(answer.statusCode()).isEqualTo(503);
         assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");

@@ -2,7 +2,6 @@ package org.restbench.database;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.net.URI;
@@ -33,6 +32,9 @@ public final class Database implements AutoCloseable {
 
     private static final int VALIDATION_MILLIS = 500;
     private static final long PAUSE_MILLIS = 100;
+
+    /** So long a pool that is closed waits for who is making a connection. */
+    private static final int CLOSING_SECONDS = 1;
 
     /** Within which a database that is up says so. */
     private static final long ANSWER_MILLIS = 250;
@@ -87,30 +89,38 @@ public final class Database implements AutoCloseable {
     /**
      * The server's data source for the pool, but that it makes a connection as soon as the server lets it. The pool's
      * own pauses between attempts double from 10 ms up to 5 s, and no setting shortens them: of a server that is away
-     * for 3 s it would ask 2.55 and then 5.11 s after its end. A pool that is being closed waits for it, and does not
-     * interrupt it.
+     * for 3 s it would ask 2.55 and then 5.11 s after its end.
+     *
+     * <p>An attempt has the driver's own limits. The pool gives it as long as a request waits, a second: on a busy
+     * machine a login may take longer, time after time, and there would never be a connection.
      */
     private Object patiently(Object proxy, Method method, Object[] arguments) throws Throwable {
-        boolean connects = method.getName().equals("getConnection");
+        return switch (method.getName()) {
+            case "getConnection" -> patientConnection();
+            case "setLoginTimeout" -> null;
+            case "getLoginTimeout" -> CLOSING_SECONDS;
+            default -> method.invoke(server, arguments);
+        };
+    }
+
+    private Connection patientConnection() throws SQLException {
         while (true) {
             try {
-                Object made = method.invoke(server, arguments);
-                if (connects) {
-                    refusal = null;
-                }
+                Connection made = server.getConnection();
+                refusal = null;
                 return made;
-            } catch (InvocationTargetException failed) {
-                if (!connects || isClosing) {
-                    throw failed.getCause();
+            } catch (SQLException failed) {
+                refusal = failed.getSQLState();
+                if (isClosing) { // the pool waits for this thread, and does not interrupt it
+                    throw failed;
                 }
-                refusal = failed.getCause() instanceof SQLException refused ? refused.getSQLState() : null;
-                pause(failed.getCause());
+                pause(failed);
             }
         }
     }
 
-    /** @throws Throwable this failure, where the thread is to end */
-    private static void pause(Throwable failure) throws Throwable {
+    /** @throws SQLException this failure, where the thread is to end */
+    private static void pause(SQLException failure) throws SQLException {
         try {
             Thread.sleep(PAUSE_MILLIS);
         } catch (InterruptedException ending) {
