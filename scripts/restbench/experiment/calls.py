@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from restbench.experiment.cell import Shape
 from restbench.experiment.drivers import Asked, DriverTable
@@ -94,7 +94,13 @@ class Calls(DriverTable):
     scaled_from_ms: Positive
     """From this delay on, calls in turn are 10, and their time is scaled."""
     truly: dict[str, list[str]] = Field(default_factory=dict)
-    """By profile the levels that make them all, in the first block."""
+    """By profile the levels that make them all, in the first block. Earlier runs name the profiles
+    alone, for all levels over REST."""
+
+    @field_validator("truly", mode="before")
+    @classmethod
+    def _of_earlier_runs(cls, given: object) -> object:
+        return {name: ["*-rest-*"] for name in given} if isinstance(given, list) else given
 
     def levels(self) -> tuple[str, ...]:
         """Every level there is."""
