@@ -104,7 +104,10 @@ class ClosedDriver:
         where = here.order.experiment.wrk
         by_wrk = [cell for cell in paces if where and where.matches(cell)]
         seconds -= len(by_wrk) * WRK_WHOLE_S
-        alone = self._alone(SINGLES_PART * seconds)
+        profile = here.order.profile
+        # The last planned block is for the slowest ones, where others follow it.
+        is_theirs = here.block == profile.blocks < profile.most_blocks
+        alone = self._alone(seconds if is_theirs else SINGLES_PART * seconds)
         compared = [
             band
             for each in here.wanted.groups

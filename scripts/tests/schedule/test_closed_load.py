@@ -39,7 +39,7 @@ def order() -> Any:
             mix=lambda level: ("low", "high") if level == "mix" else (),
             messages=lambda _: None,
         ),
-        profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
+        profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3, most_blocks=3),
     )
 
 
@@ -208,6 +208,15 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
     here, driver = piloted(tmp_path, 3, claimed=[FAST], rest=[MIDDLE, SLOW])
     assert SLOW not in taken(driver, 5.0)
     assert "the run had no time for it; it needs" in here.lost[SLOW]
+
+
+@pytest.mark.parametrize("most, expected", [(3, None), (4, 1)])
+def test_the_last_planned_block_is_for_the_slowest_where_others_follow(
+    tmp_path: Path, most: int, expected: int | None
+) -> None:
+    here, driver = piloted(tmp_path, 3, claimed=[FAST, MIDDLE, SLOW])
+    here.order.profile.most_blocks = most
+    assert taken(driver, 1.5 * driver.paces[SLOW].seconds).get(SLOW) == expected
 
 
 def test_a_trial_counts_the_processes_that_the_service_has_then(
