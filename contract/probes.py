@@ -205,6 +205,12 @@ PROBES = (
         (head(CHUNKED, length=None) + chunk(BODY), EndOfSending(), Answer()),
     ),
     Probe(
+        "request-line-of-8000-bytes",
+        "A request line may be that long.",
+        "200",
+        (head(path=f"/matrix/serial?x={'x' * 7969}") + BODY, Answer()),
+    ),
+    Probe(
         "head-of-20-kb",
         "A head longer than what servers take by default: served or refused, never a fault.",
         "200|" + REFUSED,

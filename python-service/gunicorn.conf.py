@@ -33,6 +33,7 @@ else:
 worker_connections = _settings.connections
 keepalive = _settings.keep_alive_seconds
 backlog = 1024
+limit_request_line = 8190  # the most it lets one set
 
 timeout = _settings.stuck_timeout_seconds
 graceful_timeout = _settings.stop_timeout_seconds

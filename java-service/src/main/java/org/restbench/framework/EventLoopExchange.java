@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.restbench.core.Exchange;
@@ -60,8 +61,16 @@ final class EventLoopExchange {
             if (threads == null && delay.isDone()) {
                 run();
             } else {
-                delay.thenRunAsync(this::run, threads == null ? loop : threads);
+                delay.thenRun(() -> start(threads == null ? loop : threads));
             }
+        }
+    }
+
+    private void start(Executor on) {
+        try {
+            on.execute(this::run);
+        } catch (RejectedExecutionException | OutOfMemoryError none) { // the stop, or the system makes no thread
+            answerLater(exchange.refused(none));
         }
     }
 

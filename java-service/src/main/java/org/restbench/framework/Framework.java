@@ -20,6 +20,9 @@ public record Framework(
     /** Largest head of a request where application.yml does not say it. */
     static final int MAX_HEADER_BYTES = 16 << 10;
 
+    /** Longest request line where the server has a limit of its own for it. */
+    static final int MAX_LINE_BYTES = 8 << 10;
+
     /** An answer of so many bytes is handed to the kernel in one piece, which takes it at once: nobody waits for it. */
     static final int SENT_AT_ONCE_BYTES = 16 << 10;
 

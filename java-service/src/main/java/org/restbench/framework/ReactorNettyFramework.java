@@ -71,7 +71,8 @@ class ReactorNettyFramework {
                     .protocol(HttpProtocol.HTTP11)
                     .idleTimeout(Duration.ofSeconds(settings.keepAliveSeconds()))
                     .readTimeout(Duration.ofSeconds(settings.receiveSeconds()))
-                    .httpRequestDecoder(decoder -> decoder.maxHeaderSize(Framework.MAX_HEADER_BYTES))
+                    .httpRequestDecoder(decoder -> decoder.maxHeaderSize(Framework.MAX_HEADER_BYTES)
+                            .maxInitialLineLength(Framework.MAX_LINE_BYTES))
                     .handle((request, response) -> new HttpExchange(request, response, handoff).handle(core));
             try {
                 server = options.bindNow();

@@ -60,6 +60,7 @@ class VertxFramework {
                     .setAcceptBacklog(Framework.BACKLOG)
                     .setIdleTimeout(settings.keepAliveSeconds())
                     .setMaxHeaderSize(Framework.MAX_HEADER_BYTES)
+                    .setMaxInitialLineLength(Framework.MAX_LINE_BYTES)
                     .setHttp2ClearTextEnabled(false)
                     .setHandle100ContinueAutomatically(true);
             server = vertx.createHttpServer(options)

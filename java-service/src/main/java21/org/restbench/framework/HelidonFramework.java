@@ -69,6 +69,7 @@ class HelidonFramework {
                     .protocolsDiscoverServices(false)
                     .addProtocol(Http1Config.builder()
                             .maxHeadersSize(Framework.MAX_HEADER_BYTES)
+                            .maxPrologueLength(Framework.MAX_LINE_BYTES)
                             .validatePath(false) // any path is answered by the core, compared as sent
                             .validatePrologue(false)
                             .build())
