@@ -52,6 +52,9 @@ class MessagesOutcomeTest {
             calls.create("pgmq");
             assertThat(json(elsewhere.send("three", null)).get("id").isNumber()).isTrue();
             assertThat(calls.popped()).isEqualTo("three");
+            elsewhere.delete();
+            elsewhere.create("skip-locked");
+            assertThat(calls.send("four", 7).body()).as("it has receivers now").contains("\"id\"");
         }
     }
 

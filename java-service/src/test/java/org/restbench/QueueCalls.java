@@ -43,6 +43,12 @@ record QueueCalls(RunningService service, String queue) {
         return ask("POST", "worker-pool/queues/" + queue + "/messages", message);
     }
 
+    HttpResponse<String> send(String body, long receiver) {
+        String message =
+                String.format("{\"requestId\":1,\"sender\":3,\"receiver\":%d,\"body\":\"%s\"}", receiver, body);
+        return ask("POST", "worker-pool/queues/" + queue + "/messages", message);
+    }
+
     /** @param key null for none */
     HttpResponse<String> pop(String key) {
         return ask("POST", "worker-pool/queues/" + queue + "/pop", "{\"requestId\":1,\"client\":3" + member(key) + "}");

@@ -164,6 +164,13 @@ class SoapTest {
     }
 
     @Test
+    void a_content_type_of_many_parameters_is_read_to_its_end() {
+        String type = "text/xml" + ";".repeat(8000) + "charset=latin1";
+        assertThat(service.post("/soap/matrix/serial", type, ENVELOPE).statusCode())
+                .isEqualTo(415);
+    }
+
+    @Test
     void requests_are_counted_by_a_route_of_their_own_with_stages_of_their_own() {
         String counter = "restbench_requests_total{status=\"200\",strategy=\"fork-join\",workload=\"soap/matrix\"} ";
         HttpResponse<String> answer = post(service, "/soap/matrix/fork-join?delay=1", ENVELOPE);

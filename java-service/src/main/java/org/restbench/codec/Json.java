@@ -59,10 +59,11 @@ final class Json {
      * Reads a body that is one object.
      *
      * @param memory for what the names of members cost
-     * @param reading walks the object's members, the reader being inside of it; may be called twice
+     * @param reading walks the object's members, the reader being inside of it; may be called several times
      * @throws InvalidRequest 002
      */
     static <T> T read(byte[] body, MemoryBudget.Hold memory, Function<JsonReader, T> reading) {
+        long before = memory.bytes();
         if (BodyText.isSound(body)) {
             try {
                 T read = read(UNIQUE, body, memory, reading);
@@ -73,7 +74,8 @@ final class Json {
                 // which fault comes first is said below
             }
         }
-        throw new InvalidRequest("002", fault(body, memory), null);
+        memory.shrink(memory.bytes() - before);
+        throw new InvalidRequest("002", fault(body, memory, reading), null);
     }
 
     /** The result of reading; null where the value is no object. */
@@ -102,7 +104,7 @@ final class Json {
     /**
      * The first thing that is wrong with a body, in the contract's order and words. Each is looked for in all of it.
      */
-    private static String fault(byte[] body, MemoryBudget.Hold memory) {
+    private static String fault(byte[] body, MemoryBudget.Hold memory, Function<JsonReader, ?> reading) {
         if (!BodyText.isUtf8(body)) {
             return "the body is not valid UTF-8";
         }
@@ -110,10 +112,10 @@ final class Json {
             return "the body is nested deeper than " + MAX_DEPTH + " levels";
         }
         byte[] text = BodyText.withoutLoneSurrogates(body);
-        if (BodyText.looksEncoded(body) || !isReadable(REPEATED, text, memory)) {
+        if (BodyText.looksEncoded(body) || !isReadable(REPEATED, text, memory, reading)) {
             return "the body is not well-formed JSON";
         }
-        if (!isReadable(UNIQUE, text, memory)) {
+        if (!isReadable(UNIQUE, text, memory, reading)) {
             return "the body has a member twice in one object";
         }
         if (text != body) {
@@ -122,10 +124,11 @@ final class Json {
         return "the body is not a JSON object";
     }
 
-    private static boolean isReadable(Factories factories, byte[] body, MemoryBudget.Hold memory) {
+    private static boolean isReadable(
+            Factories factories, byte[] body, MemoryBudget.Hold memory, Function<JsonReader, ?> reading) {
         long before = memory.bytes();
         try {
-            read(factories, body, memory, JsonReader::skipMembers);
+            read(factories, body, memory, reading);
             return true;
         } catch (JacksonException malformed) {
             return false;

@@ -138,14 +138,6 @@ final class JsonReader implements AutoCloseable {
         }
     }
 
-    /** Passes over the rest of the object it is in. */
-    static boolean skipMembers(JsonReader reader) {
-        while (reader.nextName() != null) {
-            reader.skipNext();
-        }
-        return true;
-    }
-
     /** Of objects that are read, the few names are not worth counting. */
     private void ignore() {
         if (++ignoredNames % NAMES_AT_ONCE == 0) {

@@ -37,6 +37,7 @@ final class MessagesReader {
     private final Query query;
     private final MemoryBudget.Hold memory;
     private final Map<String, Object> members = new HashMap<>();
+    private String message;
     private RequestId id;
 
     /**
@@ -212,6 +213,7 @@ final class MessagesReader {
 
     String body() {
         if (members.get("body") instanceof String text && !text.isEmpty() && text.indexOf('\0') < 0) {
+            message = text;
             return text;
         }
         throw wrong("body: must be a string of at least one character without U+0000");
@@ -231,11 +233,11 @@ final class MessagesReader {
     /**
      * To be asked last.
      *
-     * @throws InvalidRequest 007 where the message has more code points
+     * @throws InvalidRequest 007 where the message that was asked for has more code points
      */
     void requireShort(int most) {
-        if (members.get("body") instanceof String text) {
-            int count = text.codePointCount(0, text.length());
+        if (message != null) {
+            int count = message.codePointCount(0, message.length());
             if (count > most) {
                 throw new InvalidRequest(
                         "007", "body: the number of characters is " + count + ", the limit is " + most, id);

@@ -1,5 +1,6 @@
 package org.restbench.core;
 
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.restbench.codec.RequestIds;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
@@ -30,7 +31,7 @@ public final class Errors {
                     ? Refusal.of(ErrorCode.MEMORY, refused.getMessage(), requestId.get())
                     : Refusal.busy(refused.getMessage());
         }
-        if (thrown instanceof StoppingException) {
+        if (thrown instanceof StoppingException || thrown instanceof RejectedExecutionException) {
             return Refusal.busy("the service is stopping");
         }
         if (thrown instanceof AbandonedException) {
@@ -38,13 +39,9 @@ public final class Errors {
         }
         if (thrown instanceof OutOfMemoryError) {
             LOG.error("request {} met the end of memory or threads", shown(idUnlessOutOfMemory(requestId)), thrown);
-            return noMemory();
+            return Refusal.busy(MemoryRefused.now().getMessage());
         }
         return fault(thrown, requestId.get());
-    }
-
-    private static Refusal noMemory() {
-        return Refusal.busy("the requests in flight hold the memory that this one needs");
     }
 
     private static Refusal fault(Throwable thrown, RequestId id) {

@@ -194,8 +194,8 @@ public final class Exchange implements Opened {
         return route.counted(reply).releasing(this::release);
     }
 
-    /** Counts what was refused on the way in, and gives back what it had. */
-    Reply refused(Throwable thrown) {
+    /** Instead of {@link #run}: counts what was refused before, and gives back what it had. */
+    public Reply refused(Throwable thrown) {
         return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
     }
 

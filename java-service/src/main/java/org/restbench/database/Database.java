@@ -46,7 +46,7 @@ public final class Database implements AutoCloseable {
     private final HikariConfig config = new HikariConfig();
     private final Map<String, Sql> statements = new ConcurrentHashMap<>();
     private final AtomicReference<String> failing = new AtomicReference<>();
-    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
+    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(2, task -> {
         Thread thread = new Thread(task, "database-timer");
         thread.setDaemon(true);
         return thread;

@@ -12,11 +12,12 @@ public final class MemoryRefused extends RuntimeException {
         this.never = never;
     }
 
-    static MemoryRefused now() {
+    public static MemoryRefused now() {
         return new MemoryRefused("the requests in flight hold the memory that this one needs", false);
     }
 
-    static MemoryRefused never(String subject, long neededBytes, long totalBytes) {
+    /** @param subject what needs it, for the message */
+    public static MemoryRefused never(String subject, long neededBytes, long totalBytes) {
         String message = subject + " needs " + ((neededBytes - 1) / MEBIBYTE + 1) + " MiB of memory, the limit is "
                 + totalBytes / MEBIBYTE + " MiB";
         return new MemoryRefused(message, true);

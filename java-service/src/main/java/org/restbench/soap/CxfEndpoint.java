@@ -20,6 +20,8 @@ import org.restbench.core.ErrorCode;
 import org.restbench.core.Errors;
 import org.restbench.core.Refusal;
 import org.restbench.core.Reply;
+import org.restbench.execution.ExecutionStrategy.StoppingException;
+import org.restbench.execution.ExecutionStrategy.StrategyFault;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.soap.EnvelopeReader.EnvelopeFault;
 
@@ -142,10 +144,14 @@ final class CxfEndpoint {
         return root instanceof Fault || !(root instanceof RuntimeException);
     }
 
-    /** Of exceptions that wrap each other. */
+    private static boolean isKnown(Throwable thrown) {
+        return thrown instanceof Error || thrown instanceof StoppingException || thrown instanceof StrategyFault;
+    }
+
+    /** Of exceptions that wrap each other, as far as {@link Errors} knows none of them. */
     private static Throwable rootOf(Throwable thrown) {
         Throwable root = thrown;
-        while (root.getCause() != null && !(root instanceof Error)) {
+        while (root.getCause() != null && !isKnown(root)) {
             root = root.getCause();
         }
         return root;

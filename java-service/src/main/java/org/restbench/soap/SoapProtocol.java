@@ -81,8 +81,8 @@ public final class SoapProtocol implements Protocol {
         boolean isXml = contentType != null
                 && contentType
                         .toLowerCase(Locale.ROOT)
-                        .matches("\\s*text/xml\\s*(;(?!\\s*charset\\s*=)[^;]*)*"
-                                + "(;\\s*charset\\s*=\\s*(utf-8|\"utf-8\")\\s*)?(;(?!\\s*charset\\s*=)[^;]*)*");
+                        .matches("\\s*text/xml\\s*(;(?!\\s*charset\\s*=)[^;]*)*+"
+                                + "(;\\s*charset\\s*=\\s*(utf-8|\"utf-8\")\\s*)?(;(?!\\s*charset\\s*=)[^;]*)*+");
         return isXml ? null : "Content-Type must be text/xml in UTF-8";
     }
 

@@ -9,7 +9,7 @@ public record Answer(int status, Map<String, List<String>> headers, byte[] body)
     /** The first value of a header, in whatever case its name is. */
     public Optional<String> header(String name) {
         return headers.entrySet().stream()
-                .filter(header -> header.getKey().equalsIgnoreCase(name))
+                .filter(header -> name.equalsIgnoreCase(header.getKey()))
                 .flatMap(header -> header.getValue().stream())
                 .findFirst();
     }

@@ -34,6 +34,15 @@ class RetriesTest {
         return Ways.each();
     }
 
+    /** As of HttpURLConnection, whose status line is a header without a name. */
+    @Test
+    void anAnswerMayHaveAHeaderWithoutAName() {
+        Map<String, List<String>> headers = new HashMap<>();
+        headers.put(null, List.of("HTTP/1.1 503"));
+        headers.put("retry-after", List.of("1"));
+        assertThat(new Answer(503, headers, new byte[0]).header("Retry-After")).hasValue("1");
+    }
+
     @Test
     void waitsDoubleWithJitterOrAreWhatTheServiceAsks() {
         Retries safe = Retries.SAFE;

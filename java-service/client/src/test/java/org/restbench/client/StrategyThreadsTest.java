@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.restbench.client.Ways.until;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -125,6 +127,32 @@ class StrategyThreadsTest {
         assertThatThrownBy(calls::close).hasMessageMatching("ignored an interrupt for 1 s: call-pool-[12]");
         gate.complete(null);
         calls.close();
+    }
+
+    @Test
+    void whoeverIgnoresItsInterruptAStrategyThatIsClosedCancelsAllBatches() throws InterruptedException {
+        CompletableFuture<Void> gate = new CompletableFuture<>();
+        CallingStrategy strategy = Strategies.of("task-pool", 2, Loop.IN_ORDER);
+        AtomicInteger inside = new AtomicInteger();
+        Job<Integer, Integer, Integer> stubborn =
+                new Job<>(new Ways.Numbers(), FakeExchange.echo(), (index, input, output) -> {
+                    inside.incrementAndGet();
+                    return stubborn(gate, output);
+                });
+        List<Calls<Integer>> waiting = new ArrayList<>();
+        for (int i = 1; i <= 2; i++) {
+            strategy.start(IntStream.range(0, 2).iterator(), stubborn, Limits.DEFAULT);
+            int begun = i;
+            until(() -> inside.get() >= begun, "P");
+            FakeExchange silent = new FakeExchange(exchange -> {});
+            waiting.add(strategy.start(IntStream.range(0, 9).iterator(), Ways.job(silent), Limits.DEFAULT));
+        }
+        assertThatThrownBy(strategy::close).hasMessageContaining("ignored an interrupt for 1 s");
+        for (Calls<Integer> each : waiting) {
+            assertThat(each.take()).isInstanceOf(Outcome.Cancelled.class);
+        }
+        gate.complete(null);
+        strategy.close();
     }
 
     private static int stubborn(CompletableFuture<Void> gate, int output) {

@@ -12,8 +12,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
 
-/** The messages of queues of the technique {@code memory}. Gone when the service ends. */
+/**
+ * The messages of queues of the technique {@code memory}, as many as fit into a quarter of the memory budget: requests
+ * that take them need some, too. Gone when the service ends.
+ */
 final class MemoryQueues {
     /** Of a message beside its characters, roughly. */
     private static final int BYTES_OF_A_MESSAGE = 160;
@@ -21,13 +25,17 @@ final class MemoryQueues {
     /** Far more than can be deleted while one send is under way. */
     private static final int DELETED_KNOWN = 10_000;
 
+    private static final int SHARE = 4;
+
     private final MemoryBudget.Hold memory;
+    private final long mostBytes;
     private final Set<Long> deletedQueues = new LinkedHashSet<>();
     private final Map<Long, Map<Long, Deque<Message>>> queues = new HashMap<>();
     private long lastId;
 
     MemoryQueues(MemoryBudget budget) {
         memory = budget.hold(0);
+        mostBytes = budget.totalBytes() / SHARE;
     }
 
     private static long bytes(String body) {
@@ -42,10 +50,15 @@ final class MemoryQueues {
      * A message in each queue, or in none; their ids in the order of the queues. One for a queue that was deleted
      * meanwhile is gone with it.
      *
-     * @throws org.restbench.memory.MemoryRefused where there is no room for all
+     * @throws MemoryRefused where there is no room for all
      */
     synchronized List<Long> send(List<Long> to, long sender, long receiver, String body) {
-        memory.grow(to.stream().filter(queue -> !deletedQueues.contains(queue)).count() * bytes(body));
+        long needed =
+                to.stream().filter(queue -> !deletedQueues.contains(queue)).count() * bytes(body);
+        if (memory.bytes() + needed > mostBytes) {
+            throw MemoryRefused.never("the request", memory.bytes() + needed, mostBytes);
+        }
+        memory.grow(needed);
         long sentAt = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
         return to.stream()
                 .map(queue -> {

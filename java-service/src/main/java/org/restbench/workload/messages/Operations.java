@@ -28,6 +28,9 @@ final class Operations {
     /** A queue that is gone: its row, or its table in pgmq. */
     private static final Set<String> GONE = Set.of("23503", "42P01");
 
+    /** What the technique of a queue cannot do; by now it may be another queue of that name. */
+    private static final String UNFIT = "013";
+
     private final Session session;
     private final FreeSpace space;
     private final QueueCache queues;
@@ -131,9 +134,13 @@ final class Operations {
             if (!failed.isOneOf(GONE)) {
                 throw failed;
             }
-            request.queues().forEach(queues::forget);
-            return broadcastAsKnown(request);
+        } catch (InvalidRequest unfit) {
+            if (!unfit.code().equals(UNFIT)) {
+                throw unfit;
+            }
         }
+        request.queues().forEach(queues::forget);
+        return broadcastAsKnown(request);
     }
 
     private List<Long> broadcastAsKnown(MessagesRequest.Broadcast request) {
@@ -212,8 +219,8 @@ final class Operations {
     }
 
     /**
-     * Works on a queue as it is known. Where that is gone, or has nothing, the database is asked whether it is still
-     * the same, and if not the work is done on what there is now.
+     * Works on a queue as it is known. Where that is gone, has nothing, or has a technique that cannot do it, the
+     * database is asked whether it is still the same, and if not the work is done on what there is now.
      *
      * @param nothing whether these members are the answer of a queue that may be gone
      */
@@ -221,7 +228,7 @@ final class Operations {
         Queue queue = known(name, "queue", id);
         while (true) {
             Object members = null;
-            DatabaseFailure gone = null;
+            RuntimeException refused = null;
             try {
                 members = work.apply(queue);
                 if (!nothing.test(members) || queue.technique() == QueueTechnique.MEMORY) {
@@ -231,13 +238,18 @@ final class Operations {
                 if (!failed.isOneOf(GONE)) {
                     throw failed;
                 }
-                gone = failed;
+                refused = failed;
+            } catch (InvalidRequest unfit) {
+                if (!unfit.code().equals(UNFIT)) {
+                    throw unfit;
+                }
+                refused = unfit;
             }
             queues.forget(name);
             Queue now = known(name, "queue", id);
             if (now.equals(queue)) {
-                if (gone != null) {
-                    throw gone;
+                if (refused != null) {
+                    throw refused;
                 }
                 return new MessagesAnswer(members);
             }

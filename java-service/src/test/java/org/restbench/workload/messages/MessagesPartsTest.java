@@ -56,7 +56,7 @@ class MessagesPartsTest {
 
     @Test
     void messages_in_memory_are_refused_where_requests_would_have_no_room() {
-        MemoryBudget budget = new MemoryBudget(1000);
+        MemoryBudget budget = new MemoryBudget(4000); // of which a quarter is theirs
         MemoryQueues queues = new MemoryQueues(budget);
         long first = queues.send(List.of(7L), 1, 0, "x".repeat(50)).get(0);
         assertThatThrownBy(() -> queues.send(List.of(7L, 8L), 1, 0, "y".repeat(150)))

@@ -45,7 +45,9 @@ final class Json {
             Fields.require(
                     json.currentToken() == JsonToken.END_OBJECT && json.nextToken() == null, "no single JSON object");
         } catch (JacksonException | IllegalArgumentException malformed) {
-            throw new MalformedAnswer("the answer is not the contract's JSON", malformed);
+            // Jackson's exception keeps its parser, and with it the whole answer.
+            Throwable said = new IllegalArgumentException(malformed.getMessage());
+            throw new MalformedAnswer("the answer is not the contract's JSON", said);
         }
         if (answer.status() != 200) {
             throw fields.refusal(answer.status());

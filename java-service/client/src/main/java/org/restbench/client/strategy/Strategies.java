@@ -1,5 +1,6 @@
 package org.restbench.client.strategy;
 
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -138,7 +139,21 @@ public final class Strategies {
 
         @Override
         public void close() {
-            underWay.forEach(Calls::close);
+            List<Calls<?>> all = List.copyOf(underWay);
+            all.forEach(Calls::cancel); // each ends while another is waited for
+            List<IllegalStateException> stubborn = new ArrayList<>();
+            for (Calls<?> each : all) {
+                try {
+                    each.close();
+                } catch (IllegalStateException running) {
+                    stubborn.add(running);
+                }
+            }
+            if (!stubborn.isEmpty()) {
+                IllegalStateException first = stubborn.remove(0);
+                stubborn.forEach(first::addSuppressed);
+                throw first;
+            }
         }
     }
 }
