@@ -3,8 +3,8 @@
     python -m restbench_service.direct CG A --strategy serial --repetitions 2
 
 prints what the service would answer, a line of JSON a repetition: the first in a fresh process,
-the others in the same one, warm. Exits with 1 if one of them is not verified. RESTBENCH_PROCESSES
-and RESTBENCH_BLAS_THREADS hold as for the service.
+the others in the same one, warm. Exits with 1 if one of them is not verified, with 2 for a wrong
+option or setting. RESTBENCH_PROCESSES and RESTBENCH_BLAS_THREADS hold as for the service.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterator
 
+from .environment import InvalidSettingError
 from .process import ensure_environment
 from .settings import Settings
 
@@ -22,7 +23,11 @@ PRELOADED = "restbench_service.codec.npb"
 
 def main(arguments: list[str]) -> int:
     """The exit code. Its environment is the service's, or the two could not be compared."""
-    settings = Settings.from_environment(os.environ)
+    try:
+        settings = Settings.from_environment(os.environ)
+    except InvalidSettingError as error:
+        print(error, file=sys.stderr)
+        return 2
     ensure_environment(settings.blas_threads)
     verified = True
     for line in _answers(_options(arguments), settings):

@@ -1,5 +1,7 @@
 import threading
 import time
+from concurrent.futures import Future
+from typing import Any, cast
 
 import pytest
 from live_service import wait_until
@@ -7,7 +9,10 @@ from observed import Observed
 from test_core import GOOD, assert_nothing_is_left, core_of, opened
 
 from restbench_service.execution.clock import StageClock
+from restbench_service.execution.faults import PoolFailedError
 from restbench_service.execution.gate import Gate
+from restbench_service.execution.per_request import PerRequest
+from restbench_service.execution.worker_pool import WorkerPool
 
 
 def test_a_gate_lets_waiting_threads_in_by_order_of_arrival() -> None:
@@ -55,6 +60,26 @@ def test_a_job_that_cannot_begin_is_told_why_and_its_turn_is_the_next_one_s() ->
     for answer in (later, gate.enter_later(job, fail)):
         assert isinstance(answer.exception(0), RuntimeError)
         assert gate._free == 1
+
+
+def test_a_pool_that_is_not_back_is_told_to_all_who_wait_without_a_call_in_a_call() -> None:
+    class GonePool:
+        size = 1
+        first = Future[Any]()
+
+        def submit(self, *_: object) -> Future[Any]:
+            if not self.first.done():
+                return self.first
+            gone = Future[Any]()
+            gone.set_exception(PoolFailedError("it has no processes now"))
+            return gone
+
+    pool = GonePool()
+    strategy = PerRequest(cast(WorkerPool, pool), None)
+    answers = [strategy.execute(Observed().job(1)) for _ in range(1000)]
+    pool.first.set_exception(PoolFailedError("it has no processes now"))
+    assert all(isinstance(each.exception(0), PoolFailedError) for each in answers)
+    assert strategy._gate._free == 1
 
 
 def test_a_request_that_need_not_wait_is_not_asked_for_its_client() -> None:

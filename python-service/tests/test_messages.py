@@ -56,6 +56,29 @@ def test_a_deleted_queue_that_was_known_is_012_and_its_successor_is_found(
             assert another.pop(queue).members["body"] == name
 
 
+def test_a_queue_of_another_technique_by_now_has_its_own_rules(
+    caller: Caller, database: LiveDatabase
+) -> None:
+    queue, other = caller.queue("pgmq"), caller.queue()
+    assert caller.send(queue).status == 200
+    assert caller.send(queue, receiver=7).code == "013"
+    with calling_at(database, database_connections=1) as another:
+        another.ask("DELETE", f"/queues/{queue}")
+        another.ask("POST", "/queues", requestId=1, queue=queue, technique="skip-locked")
+        assert (
+            caller.ask(
+                "POST", "/broadcast", requestId=1, sender=1, queues=[queue, other], body="x"
+            ).status
+            == 200
+        )
+        another.ask("DELETE", f"/queues/{queue}")
+        another.ask("POST", "/queues", requestId=1, queue=queue, technique="pgmq")
+        assert caller.send(queue).status == 200
+        another.ask("DELETE", f"/queues/{queue}")
+        another.ask("POST", "/queues", requestId=1, queue=queue, technique="skip-locked")
+        assert caller.send(queue, receiver=7).status == 200
+
+
 @every_technique
 def test_what_looks_like_sql_is_text_in_every_member(
     caller: Caller, database: LiveDatabase, technique: str

@@ -123,7 +123,7 @@ def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind
         kill(random.choice(pids))
         wait_until(partial(is_anew, prefix, pids))
         assert serves(strategy)
-    wait_until(lambda: left_behind() <= before)
+    wait_until(lambda: all(now <= then for now, then in zip(left_behind(), before, strict=True)))
 
 
 def left_behind() -> tuple[int, int]:

@@ -18,7 +18,7 @@ import os
 import platform
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from threading import Thread
 from typing import Any, NamedTuple
@@ -309,7 +309,9 @@ class Exchange:
         """Raises nothing that a client or the stages can cause."""
         try:
             body = done.result()
-            self._hold.resize(len(job.body) + len(body))
+            # What is done in a database has to be told, whether or not there is room for it.
+            with suppress(Refused) if job.workload.is_blocking else nullcontext():
+                self._hold.resize(len(job.body) + len(body))
         except InvalidRequestError as error:
             return reply.error(error.code, error.message, error.request_id)
         except Refused as error:

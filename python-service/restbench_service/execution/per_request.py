@@ -1,10 +1,11 @@
 """A request is done from its bytes to its bytes in one process of a pool."""
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 
 from .gate import Gate
-from .job import Done, Job, decode_task, run_task
+from .job import Done, Job, Task, decode_task, run_task
 from .strategy import Strategy
 from .worker_pool import WorkerPool
 
@@ -35,7 +36,7 @@ class PerRequest(Strategy):
 
     def _begin(self, job: Job, answer: "Future[bytes]") -> None:
         if job.has_to_reserve and len(job.body) > MOST_DECODED_HERE_BYTES:
-            decoded = self._pool.submit(decode_task, job.task())
+            decoded = self._submitted(decode_task, job)
             decoded.add_done_callback(partial(self._go_on, job, answer))
             return
         if job.has_to_reserve:
@@ -54,8 +55,16 @@ class PerRequest(Strategy):
             answer.set_exception(error)
 
     def _compute(self, job: Job, answer: "Future[bytes]") -> None:
-        done = self._pool.submit(run_task, job.task())
+        done = self._submitted(run_task, job)
         done.add_done_callback(partial(self._end, job, answer))
+
+    def _submitted(self, call: Callable[[Task], Done], job: Job) -> "Future[Done]":
+        """Raises what is known at once, as of a pool that is not back: a callback would let the
+        next one in on top of this one, and so on until the stack is full."""
+        done = self._pool.submit(call, job.task())
+        if done.done() and (error := done.exception()):
+            raise error
+        return done
 
     def _end(self, job: Job, answer: "Future[bytes]", future: "Future[Done]") -> None:
         self._gate.leave(job)

@@ -81,8 +81,8 @@ class Requests:
     ) -> Reply:
         """From the head to the reply, whose `sent` the framework calls.
 
-        `client` is watched while the request runs in a thread, unless that is soon over; None where
-        a flag is enough.
+        `client` is watched while the request waits or runs, unless that is soon over; None where a
+        flag is enough.
         """
         opened = self._core.open(head)
         if not isinstance(opened, Exchange):
@@ -90,7 +90,7 @@ class Requests:
         refused = await self._received(opened, pieces, head.declared_bytes)
         if refused is not None:
             return refused
-        if self._threads is None or client is None:
+        if client is None:
             return await self._waited_and_ran(opened)
         later = asyncio.get_running_loop().call_later(WATCHED_AFTER_S, client.watch)
         try:

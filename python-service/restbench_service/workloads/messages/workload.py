@@ -36,6 +36,8 @@ from .techniques import TECHNIQUES, Technique
 
 GONE = ("23503", "42P01")
 """foreign_key_violation, and undefined_table of pgmq: the queue that was known is no more."""
+UNFIT = ("003", "013")
+"""What the technique of a queue cannot do; by now it may be another queue of that name."""
 PASSING = (*GONE, DISK_FULL, "40001", "40P01", "53200", "57014", "55P03")
 """What passes: conflicts, no space, too slow. Others tell of a wrong database, and are logged."""
 MOST_KNOWN = 10_000
@@ -158,7 +160,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def _count(self, session: Session, count: CountMessages) -> tuple[str, int]:
         queue = self._queues.get(count.queue)
-        if queue is None or queue.technique != MEMORY:
+        if queue is None or queue.technique != MEMORY or not self._settings.is_alone:
             queue = self._find(session, count.queue)
         means = self._means(queue, count)
         return queue.technique, means.count(session, {"queue_id": queue.id})
@@ -168,6 +170,9 @@ class MessagesWorkload(Workload[Request, Outcome]):
             return self._sent_to_all(session, broadcast)
         except StatementError as error:
             if error.sqlstate not in GONE:
+                raise
+        except InvalidRequestError as error:
+            if error.code not in UNFIT:
                 raise
         for name in broadcast.queues:
             self._queues.pop(name, None)
@@ -229,8 +234,9 @@ class MessagesWorkload(Workload[Request, Outcome]):
     ) -> Found | None:
         """What the attempt finds in the queue as it is known.
 
-        Where that is nothing, or the queue is no more, it is asked whether the queue is still
-        there, and tried once more where it is another one. Of one in memory nothing is asked.
+        Where that is nothing, or the queue is no more, or its technique cannot do it, it is asked
+        whether the queue is still there, and tried once more where it is another one. Of one in
+        memory that has nothing, nothing is asked.
         """
         known = self._queues.get(request.queue)
         queue = known or self._find(session, request.queue)
@@ -238,13 +244,17 @@ class MessagesWorkload(Workload[Request, Outcome]):
             found = attempt(queue, self._means(queue, request))
             if found is not None or known is None or queue.technique == MEMORY:
                 return found
-            is_gone = False
+            is_refused = False
         except StatementError as error:
             if error.sqlstate not in GONE:
                 raise
-            is_gone = True
+            is_refused = True
+        except InvalidRequestError as error:
+            if error.code not in UNFIT or known is None:
+                raise
+            is_refused = True
         now = self._find(session, request.queue)
-        if now == queue and not is_gone:
+        if now == queue and not is_refused:
             return None
         return attempt(now, self._means(now, request))
 
