@@ -138,6 +138,6 @@ def speed_ups(row: Row, rows: Sequence[Row], column: str = "elapsed_s") -> list[
     """The time of calls in turn over the row's, a block each; `limit_s` for the highest possible.
     Without measured calls in turn, their time by what one takes alone."""
     of_calls_in_turn = replace(work(row), strategy="sequential")
-    alone = next((each for each in rows if work(each) == of_calls_in_turn), None)
+    alone = next((each for each in rows if each.right and work(each) == of_calls_in_turn), None)
     in_turn = series(row, "alone_s") if alone is None else series(alone, "elapsed_s")
     return list(combine(in_turn, series(row, column), truediv).values.values())

@@ -66,8 +66,6 @@ class Comparison:
     blocks: int = 0
     lack: str | None = None
     """What is missing, where there is no estimate."""
-    void: bool = False
-    """Whether that is because an answer was wrong."""
     earlier: Comparison | None = None
     """The same without the last block: the look before (method, rule 6)."""
 
@@ -186,7 +184,7 @@ def _pooled(comparisons: Sequence[Comparison]) -> Comparison:
 def _lack(margin: float, *needed: Series) -> Comparison | None:
     for each in needed:
         if each.lack:
-            return Comparison(margin, lack=each.lack, void=each.void)
+            return Comparison(margin, lack=each.lack)
         if not each.is_usable:
             return Comparison(margin, lack="a value is not above 0: it has no ratio")
     return None

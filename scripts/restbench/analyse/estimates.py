@@ -24,7 +24,6 @@ LONGEST_FOR_A_MEAN_S = 5.0
 #: its own kind.
 _FLAGS = {
     "wrong": ("wrong-answers", "failed"),
-    "not-offered": ("not-offered", "failed"),
     "too-slow": ("not-measured",),
     "restarted": ("service-restarted",),
 }
@@ -38,7 +37,10 @@ _NO_REASON = (
     "scaled",
     "misbehaved",
     "not-durable",
+    "unbalanced",
 )
+#: Those that say less than any other.
+_LESS = ("errors", "no-limit", "given-up")
 #: From a cell's trials in a block to what only their driver measures, by name.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
@@ -101,8 +103,8 @@ def _measurement(
     kinds = [each.kind for each in events]
     told = (flag for kind in kinds for flag in _FLAGS.get(kind, (kind,)) if flag in warnings.FLAGS)
     flags = tuple(dict.fromkeys(told))
-    # What made a block void says more than a request that failed before.
-    by_weight = sorted(events, key=lambda each: each.kind == "errors")
+    # What made a block void says more than what had failed before.
+    by_weight = sorted(events, key=lambda each: each.kind in _LESS)
     reason = next((each.text for each in by_weight if each.kind not in _NO_REASON), None)
     if not trials:
         return Measurement(block=block, flags=flags, reason=reason) if flags else None

@@ -102,13 +102,13 @@ def loads(rows: Sequence[Row]) -> list[Load]:
         by_size = grouped(of, lambda row: (row.cell.complexity, row.cell.kernel))
         sizes = filter(None, map(_size, by_size.values()))
         found.append(Load(cell, tuple(sorted(sizes, key=lambda each: each.work_ms))))
-    return [each for each in found if each.sizes]
+    return [each for each in found if any(len(size.costs) > 1 for size in each.sizes)]
 
 
 def _size(rows: Sequence[Row]) -> Size | None:
     costs = usable(rows, METRIC)
     known = [row for row in rows if row.cell in costs]
-    common = common_blocks(costs.values()) if len(known) > 1 else []
+    common = common_blocks(costs.values()) if known and len(rows) > 1 else []
     if not common:  # none is ranked by a better hour
         return None
     values = {cell: [each.values[block] for block in common] for cell, each in costs.items()}

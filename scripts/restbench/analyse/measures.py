@@ -21,8 +21,6 @@ from restbench.grouping import grouped
 from restbench.store.exported import NoteEntry, WarningEntry
 from restbench.store.store import Run
 
-__all__ = ["COUNTS", "Measurement", "Row", "alike", "row", "rows"]
-
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
 
@@ -52,12 +50,14 @@ class Row:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Every flag of any block, each once."""
+        """Every flag of any block, each once. One block may not have the time that a later has."""
         if not self.measurements:
             return ("not-measured",)
         drawn = [each.trials or 0 for each in self.measured if "busy_workers" in each.extras]
         few = ["few-draws"] * (min(drawn, default=FEWEST_DRAWS) < FEWEST_DRAWS)
-        known = [flag for each in self.measurements for flag in each.flags]
+        known = dict.fromkeys(flag for each in self.measurements for flag in each.flags)
+        if self.measured:
+            known.pop("not-measured", None)
         return tuple(dict.fromkeys([*known, *few]))
 
     @property

@@ -221,6 +221,7 @@ FLAGS: dict[str, str] = {
         "soon all is well again."
     ),
     "not-durable": "A commit of this database may be lost although it was answered.",
+    "unbalanced": "One of several instances served less than half of its share of the requests.",
     "refused": ("The service has less memory than this needs: it said so, and computed nothing."),
 }
 

@@ -51,14 +51,9 @@ class Bench:
             PAYLOAD.write(self.folder / COMPLEXITY)
         return self.folder / COMPLEXITY
 
-    @property
-    def load_cores(self) -> str | None:
-        """The generator's own, where there are enough."""
-        return None if self.cores.shared else core_list(self.cores.load)
-
     def generator(self, users: int) -> AbstractContextManager[Generator]:
         """A load generator as a run's."""
-        return generator.started(users, self.folder / f"load-{users}", self.load_cores)
+        return generator.started(users, self.folder / f"load-{users}", self.cores.own_load)
 
     def stub(self, load: Generator, behaviour: Behaviour) -> AbstractContextManager[Service]:
         """A running stub, announced to the load generator; port and answer are set here."""
@@ -73,7 +68,7 @@ class Bench:
         """The generator's trials go to a stub through a relay, on the generator's cores."""
         port = ports.free()
         command = relay.command((HOST, port), target.address, delay_ms)
-        return self._announced(load, port, command, self.load_cores)
+        return self._announced(load, port, command, self.cores.own_load)
 
     @contextmanager
     def _announced(

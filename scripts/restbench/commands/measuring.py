@@ -53,6 +53,7 @@ from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
 DEFAULT_PROFILE = "quick"
+RESUMED = "--resume (make bench RESUME=1)"
 
 
 def show_plan(
@@ -118,7 +119,7 @@ def extend_run(
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
         order = resuming.order_to_extend(run, minutes)
-        presented = measured(order, run)
+        presented = measured(order, run, f"'restbench extend {run.name}'")
     end(account, presented)
 
 
@@ -214,16 +215,16 @@ def judge(rows: Sequence[Row]) -> None:
         raise raised[0][0]("; ".join(text for _, text in raised))
 
 
-def measured(order: Order, begun: Run | None) -> Presented:
-    """Measure and present a run of trials; `begun` is one to go on with. All else is shown even if
-    there are no dashboards."""
+def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presented:
+    """Measure and present a run of trials; `begun` is one to go on with, `again` what would do so
+    after an interruption. All else is shown even if there are no dashboards."""
     console.print(_cost(order), soft_wrap=True)
     with phases.spent_on("checks"):
         for each in environment.check(order):
             note(each)
         run = begun or begun_now(order)
     failure: Failure | None = None
-    with kept(run, can_go_on=not order.builds) as note_time:
+    with kept(run, "" if order.builds else again) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)
         try:
@@ -264,9 +265,9 @@ def begun_now(order: Order) -> Run:
 
 
 @contextmanager
-def kept(run: Run, *, can_go_on: bool = True) -> Iterator[Callable[[], None]]:
-    """Nobody else goes on with the run meanwhile; an interruption prints where it lies. What is
-    yielded notes what the time went to so far."""
+def kept(run: Run, again: str = RESUMED) -> Iterator[Callable[[], None]]:
+    """Nobody else goes on with the run meanwhile; an interruption prints where it lies, and what
+    goes on with it, if anything does. What is yielded notes what the time went to so far."""
     with at_work.held(run) as is_held, at_work.noted(run) as note_time:
         console.print(f"raw data: {run.path}", soft_wrap=True)
         try:
@@ -282,5 +283,5 @@ def kept(run: Run, *, can_go_on: bool = True) -> Iterator[Callable[[], None]]:
                 raise
             raise type(stop)(
                 f"{stop}; what was measured is kept: 'restbench report latest' shows it"
-                + ", --resume (make bench RESUME=1) goes on with it" * can_go_on
+                + f", {again} goes on with it" * bool(again)
             ) from stop

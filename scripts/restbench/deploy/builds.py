@@ -15,6 +15,7 @@ import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from restbench import ROOT
@@ -55,13 +56,15 @@ def built(
     sweep()
     folder = _folder() / watch.mark()
     watch.at_end("remove", folder)
-    checkouts: dict[str, BuiltCheckout] = {}
+    checkouts: dict[Path, BuiltCheckout] = {}
     try:
+        places = {name: _place(commit, folder) for name, commit in commits.items()}
         for name, commit in commits.items():
-            if str(commit) not in checkouts:
+            path = places[name]
+            if path not in checkouts:
                 note(f"build {name}: {commit}")
-                checkouts[str(commit)] = _built(commit, folder, settings)
-        yield {name: checkouts[str(commit)] for name, commit in commits.items()}
+                checkouts[path] = _built(commit, path, folder, settings)
+        yield {name: replace(checkouts[places[name]], commit=it) for name, it in commits.items()}
     finally:
         guardian.remove(folder)
         _git("worktree", "prune")
@@ -111,12 +114,15 @@ def _require_target(commit: BuiltCommit) -> None:
         )
 
 
+def _place(commit: BuiltCommit, folder: Path) -> Path:
+    """One for all names of a commit."""
+    return REPOSITORY if commit.asked == WORKING_TREE else folder / commit.git_commit[:12]
+
+
 def _built(
-    commit: BuiltCommit, folder: Path, settings: Mapping[ServiceName, Mapping[str, str]]
+    commit: BuiltCommit, path: Path, folder: Path, settings: Mapping[ServiceName, Mapping[str, str]]
 ) -> BuiltCheckout:
-    path = REPOSITORY
-    if commit.asked != WORKING_TREE:
-        path = folder / commit.git_commit[:12]
+    if path != REPOSITORY:
         _git("worktree", "add", "--detach", str(path), commit.git_commit)
     _make(commit, path, folder / f"{commit.git_commit[:12]}.log")
     commands = {name: _command(path, name, settings[name]) for name in settings}

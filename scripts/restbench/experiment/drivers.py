@@ -35,6 +35,8 @@ class Traits:
     """Whether it can measure a service that others run."""
     of_messages: tuple[bool, ...] = (False,)
     """Whether its cells are of messages: all, none, or, where both are, as the file says."""
+    has_windows: bool = False
+    """Whether cells can have a long window besides their trials."""
     trials_are_windows: bool = False
     """Its trials are long windows themselves."""
     knows_least: bool = False
@@ -42,11 +44,13 @@ class Traits:
 
 
 DRIVERS: dict[Driver, Traits] = {
-    "closed-load": Traits(views=("bottleneck",), keys=("wrk",), can_attach=True, knows_least=True),
-    "open-load": Traits("open", ("limits",), can_attach=True),
+    "closed-load": Traits(
+        views=("bottleneck",), keys=("wrk",), can_attach=True, has_windows=True, knows_least=True
+    ),
+    "open-load": Traits("open", ("limits",), can_attach=True, has_windows=True),
     "npb": Traits("npb", ("npb",), sends_load=False),
     "calls": Traits("calls", ("calls",), sends_load=False),
-    "engines": Traits("engines", can_attach=True, trials_are_windows=True),
+    "engines": Traits("engines", can_attach=True, has_windows=True, trials_are_windows=True),
     "messages": Traits(None, ("messages", "bottleneck"), ("pgbench",), of_messages=(True,)),
     "faults": Traits("faults", ("faults",), sends_load=False),
     "trace": Traits("trace", ("trace",), of_messages=(True, False)),

@@ -19,7 +19,7 @@ from restbench.experiment.level import Logs, Messages, Shares, Size, Workload, r
 from restbench.experiment.npb import Npb
 from restbench.experiment.open_load import EngineLoad, Objective, OpenLoad
 from restbench.experiment.profile import Profile
-from restbench.experiment.selection import Above0, Strict, Where, is_any
+from restbench.experiment.selection import Above0, NotNegative, Strict, Where, is_any
 from restbench.experiment.study import Figure, PublishedWorkers, TestId
 from restbench.experiment.thresholds import Thresholds
 from restbench.experiment.trace import Trace
@@ -51,7 +51,7 @@ class Experiment(Strict):
 
     name: str
     title: str
-    seed: int
+    seed: NotNegative
     element_min: int = 0
     element_max: int = 50
     driver: Driver = "closed-load"
@@ -99,6 +99,11 @@ class Experiment(Strict):
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
         """ValueError where they do not."""
+        if self.element_min > self.element_max:
+            raise ValueError("element_min: needs to be at most element_max")
+        names = [each.name for each in self.groups]
+        if twice := [each for each in names if names.count(each) > 1]:
+            raise ValueError(f"groups: two are named '{twice[0]}'")
         self._require_tables()
         cells = self.all_cells()
         self._require_levels(cells)
@@ -194,6 +199,11 @@ class Experiment(Strict):
         if self.wrk and ("wrk" not in self.traits.keys or not selected):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
         measured = [(n, c) for n, it in self.profiles.items() for c in cells if it.measures(c)]
+        for name, cell in measured:
+            if cell.service not in self.profiles[name].warm_max_s:
+                raise ValueError(f"profiles.{name}.warm_max_s: lacks '{cell.service}'")
+            if self.profiles[name].windows and not self.traits.has_windows:
+                raise ValueError(f"profiles.{name}.windows: driver '{self.driver}' has none")
         self.own.require(Asked(cells, measured, self.mixes))
         if any(cell.delay_ms for cell in cells) and not self.own.has_hosts():
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -112,11 +112,6 @@ class Manifest(RunRecord):
     """Of the claims file as it was before the run (`claims.toml`); None where there is none."""
     stopped: str | None = None
     """Of forms up to 7: why no further block was measured."""
-
-    def identity(self) -> dict[str, Any]:
-        """What is the same for every run of one order by one checkout, interrupted or not: all but
-        its name and times, and the verdict of the stop rule, which tells what was measured."""
-        return self.model_dump(exclude={"run", "started", "finished", "stopped"})
 
 
 class Interruption(Record):

@@ -214,6 +214,8 @@ def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     if all(each.is_order for each in groups):
         return f"One block has no interval: this is an order, no verdict. {by_cpu_time}"
     numbers = [each.blocks for of in groups for _, each in of.others if each.blocks]
+    if not numbers:
+        return f"No block has measured two techniques of one combination. {by_cpu_time}"
     fewest, most = min(numbers), max(numbers)
     best = sum(each.verdict == "reproduced" for each in groups)
     blocks = most if fewest == most else f"{fewest} to {most}"
@@ -234,7 +236,9 @@ def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     ]
     if not both:
         return "CPU time per request is not known."
+    if all(fast.best == each.best for fast, each in both):
+        return "CPU time per request has the same order."
     others = sum(each.is_shown and fast.best != each.best for fast, each in both)
     if not others:
-        return "CPU time per request has the same order."
+        return "By CPU time per request no other technique is shown to lead."
     return f"By CPU time per request another technique leads in {others} of {len(both)}."

@@ -121,7 +121,7 @@ class _Run:
     rows: Sequence[Row]
     proofs: Sequence[Proof]
     margin: float
-    minutes: float | None
+    block_minutes: float | None
     warned: Mapping[str, str]
 
 
@@ -156,7 +156,9 @@ def decide(
     `minutes` is what the run's blocks have taken so far, starts and warm-up included; without it
     how many more a claim takes is not known.
     """
-    run = _Run(rows, proofs, claims.margin, minutes, _warned(rows, proofs))
+    blocks = len({each.block for row in rows for each in row.measured})
+    block_minutes = minutes / blocks if minutes is not None and blocks else None
+    run = _Run(rows, proofs, claims.margin, block_minutes, _warned(rows, proofs))
     found = [_decide(claim, run) for claim in claims.claims]
     trimmed = [
         replace(row, measurements=warnings.without_warned(row.measurements, row.cell.users))
@@ -191,21 +193,24 @@ def _decide(claim: Claim, run: _Run) -> Decision:
     deciding, others = (
         _weigh(
             asked([each for each in claim.parts if each.decides is decides], run.rows, run.margin),
-            run.minutes,
+            run.block_minutes,
         )
         for decides in (True, False)
     )
     return _sum_up(claim, deciding, others, run.warned)
 
 
-def _weigh(asked: Sequence[Asked], minutes: float | None) -> list[PartDecision]:
-    """A decision for every question, judged as one table."""
+def _weigh(asked: Sequence[Asked], block_minutes: float | None) -> list[PartDecision]:
+    """A decision for every question, judged as one table. Not every block of the run need have
+    both cells of one."""
     found = verdicts.together([(each.comparison, each.expect) for each in asked])
     return [
         PartDecision(
             **vars(each),
             verdict="not-measurable" if each.unmeasurable else verdict,
-            more_minutes=None if times is None or minutes is None else minutes * (times - 1),
+            more_minutes=None
+            if times is None or block_minutes is None
+            else block_minutes * each.comparison.blocks * (times - 1),
         )
         for each, verdict in zip(asked, found, strict=True)
         for times in [verdicts.more_times(each.comparison, each.expect)]

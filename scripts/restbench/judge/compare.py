@@ -17,25 +17,25 @@ from restbench.judge.verdicts import Verdict
 from restbench.machine import machine
 from restbench.store.store import Run
 
-#: What can be compared, and whether more of it is better. A share of the CPU is neither.
-METRICS: dict[str, bool] = {
-    "throughput_per_s": True,
-    "mean_ms": False,
-    "p50_ms": False,
-    "p90_ms": False,
-    "p95_ms": False,
-    "p99_ms": False,
-    "cpu_ms_per_request": False,
-    "memory_mib": False,
-    "queue_ms": False,
-    "parse_ms": False,
-    "compute_ms": False,
-    "serialize_ms": False,
-}
+#: What can be compared. A share of the CPU is neither better nor worse.
+METRICS = (
+    "throughput_per_s",
+    "mean_ms",
+    "p50_ms",
+    "p90_ms",
+    "p95_ms",
+    "p99_ms",
+    "cpu_ms_per_request",
+    "memory_mib",
+    "queue_ms",
+    "parse_ms",
+    "compute_ms",
+    "serialize_ms",
+)
 #: What is compared where nobody says: the first of these that the runs have.
 DEFAULTS = ("limit_per_s", "service_s", "throughput_per_s")
-#: How those metrics that are a driver's own end of which more is better, or less. That another one,
-#: as a number of threads, has changed is neither.
+#: How metrics end of which more is better, or less. That another one, as a number of threads, has
+#: changed is neither.
 RATES = ("_per_s", "mops")
 COSTS = ("_s", "_ms", "_mib", "_per_request")
 #: What of a machine's description may differ between two runs of it, and is then said.
@@ -125,9 +125,7 @@ def compare(
 
 
 def more_is_better(metric: str) -> bool | None:
-    """Of one of METRICS, or of a driver's own; None where neither more nor less is."""
-    if metric in METRICS:
-        return METRICS[metric]
+    """None where neither more nor less is."""
     is_rate = metric.endswith(RATES)
     return is_rate if is_rate or metric.endswith(COSTS) else None
 

@@ -110,12 +110,13 @@ def failures(rows: Iterable[Row]) -> list[str]:
 
 def not_measured(rows: Iterable[Row]) -> list[str]:
     """Each cell for which there was no time, with what it needs."""
-    return [
-        f"{row.cell.id}: {each.reason}"
+    reasons = {
+        row.cell.id: each.reason
         for row in rows
         for each in row.measurements
         if each.reason and "not-measured" in each.flags and not row.measured
-    ]
+    }
+    return [f"{cell}: {reason}" for cell, reason in reasons.items()]
 
 
 def blocks_line(planned: int, rows: Sequence[Row]) -> str:

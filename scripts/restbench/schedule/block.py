@@ -42,7 +42,7 @@ def measure(wanted: Wanted) -> None:
     """
     ends = time.monotonic() + wanted.seconds
     file, parts, cores = wanted.run.trials, _parts(wanted), wanted.run.cores()
-    facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
+    facts = {"speed": speed.probe(), "load_cores": cores.load}
     file.begin(wanted.block, clock.now_text(), facts)
     spare_s = 0.0
     for number, part in enumerate(parts):

@@ -104,10 +104,7 @@ class ClosedDriver:
         where = here.order.experiment.wrk
         by_wrk = [cell for cell in paces if where and where.matches(cell)]
         seconds -= len(by_wrk) * WRK_WHOLE_S
-        profile = here.order.profile
-        # The last planned block is for the slowest ones, where others follow it.
-        is_theirs = here.block == profile.blocks < profile.most_blocks
-        alone = self._alone(seconds if is_theirs else SINGLES_PART * seconds)
+        alone = self._alone(seconds)
         compared = [
             band
             for each in here.wanted.groups
@@ -187,6 +184,7 @@ class ClosedDriver:
         body = here.load.folder / "body.json"
         body.write_bytes(payload.body(WRK))
         before = monitor.answered_requests(service, cell.strategy)
+        found: wrk.Load | None = None
         try:
             found = wrk.load(
                 cell.id,
@@ -198,12 +196,14 @@ class ClosedDriver:
                 pids=service.pids,
             )
         except CellsFailed as error:
-            raise EnvironmentProblem(f"under wrk: {error}") from error
+            here.note("no-limit", f"under wrk: {error}", cell)
         after = monitor.answered_requests(service, cell.strategy)
         # What wrk cut off at its end is in the service's count alone.
-        here.count(cell, round(sum(after) - sum(before)) if before and after else found.requests)
-        extras = {"wrk_per_s": found.per_s, "wrk_cpu_ms_per_request": found.service_ms}
-        here.file.fact(here.block, "extras", {cell.id: extras})
+        told = found.requests if found else 0
+        here.count(cell, round(sum(after) - sum(before)) if before and after else told)
+        if found:
+            extras = {"wrk_per_s": found.per_s, "wrk_cpu_ms_per_request": found.service_ms}
+            here.file.fact(here.block, "extras", {cell.id: extras})
 
     def _fast(self, cells: Iterable[Cell]) -> tuple[Cell, ...]:
         paces, lost = self.paces, self.here.lost
@@ -228,9 +228,9 @@ class ClosedDriver:
     def _alone(self, seconds: float) -> dict[Cell, int]:
         """Which cells outside the rounds have trials in this block, and how many: slow ones in one
         block of the planned ones, those that no claim compares in each, as far as the time goes.
-        Those that had none after the planned blocks have none; beyond these slow ones have some
-        more, unless a claim needs the time. A slow one that an open claim needs has as many as
-        make an interval."""
+        From the last of these on, one that had none may have the whole block where others follow;
+        beyond these slow ones have some more, unless a claim needs the time. A slow one that an
+        open claim needs has as many as make an interval."""
         here = self.here
         planned = here.order.profile.blocks
         groups = [each for each in here.wanted.groups if each.compared]
@@ -248,7 +248,9 @@ class ClosedDriver:
         in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
         claimed = {cell for each in groups for cell in each.cells}
         had = {cell: self.blocks_of.get(cell.id, 0) for cell in open_ones}
-        found = singles(open_ones, had, in_tables, claimed, seconds)
+        is_theirs = planned <= here.block < here.order.profile.most_blocks and 0 in had.values()
+        part = 1.0 if is_theirs else SINGLES_PART
+        found = singles(open_ones, had, in_tables, claimed, part * seconds)
         if here.block == planned:
             for cell in open_ones:
                 if cell not in found and not had[cell]:

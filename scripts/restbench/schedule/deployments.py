@@ -122,6 +122,10 @@ class Deployments:
             folder = self.run.service(self.block, key)
             first = self.usual_ports and not any(each.service == name for each in self.up)
             bound = instances_cores(key.placement, cores, key.instances)
+            if len(bound) < key.instances:
+                raise EnvironmentProblem(
+                    f"{key.instances} instances need a core each, the service has {len(bound)}"
+                )
             running = service.start(
                 name,
                 key.front,

@@ -23,7 +23,6 @@ from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
 from restbench.machine import clock, machine_cpu, process
-from restbench.machine.clock import ClockWatch
 from restbench.machine.placement import core_list
 from restbench.schedule.block_run import BlockRun, Wanted
 from restbench.schedule.deployments import Deployments
@@ -84,7 +83,6 @@ class NpbDriver(OnceEach):
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         wanted = self.table.runs[here.order.profile_name][work.npb_class]
         is_service_first = (here.block + planned.round) % 2 == 0
-        watched = ClockWatch()
         try:
             served = self._served(cell, work, wanted) if is_service_first else Served()
             direct = npb_runs.run(
@@ -97,7 +95,6 @@ class NpbDriver(OnceEach):
         except (Refused, NotOffered, WrongAnswers, BadConfiguration) as error:
             here.lose(cell, _kind(error, cell), str(error))
             return None
-        watched.check()
         found = reduced(planned, here.block, direct, served, wanted.kept)
         here.view.note(f"      {cell.id}  {_in_a_line(found)}")
         return found

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from restbench.experiment.cell import Cell
+from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN
 from restbench.store.trials import AGAIN
 
 #: Between two trials: its users come together, records are written, clocks are read.
@@ -21,9 +22,7 @@ LEAST_KEPT_S = 1.0
 BANDS_S = (0.025, 0.1, 0.25)
 #: A response of a trial up to this is one of many; a trial of slower ones is long.
 QUICK_S = BANDS_S[-1]
-#: The completions that a mean needs (method, rule 4).
-MEAN_NEEDS = 30
-#: And that it needs of a user are two: with room for one that comes a little late.
+#: The responses of a user that a mean needs are two: with room for one that comes a little late.
 LEAST_RESPONSES = 2.2
 #: A group's trials may take no larger part of a block than it has rounds for; no cell needs more.
 MOST_ROUNDS = 400
@@ -49,7 +48,7 @@ class Pace:
             return max(2.5, self.response_s)
         if self.response_s <= QUICK_S:
             return 1.0 if self.is_mix else min(1.0, max(0.1, 10 * self.response_s))
-        responses = max(LEAST_RESPONSES, MEAN_NEEDS / self.users)
+        responses = max(LEAST_RESPONSES, COMPLETIONS_FOR_A_MEAN / self.users)
         return min(15.0, max(1.0, responses * self.response_s))
 
     @property

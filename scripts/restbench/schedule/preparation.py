@@ -32,7 +32,8 @@ def look(here: LoadRun) -> None:
     seen: dict[tuple[object, ...], float | Exception] = {}
     for cell in here.cells:
         if why := here.deployments.lacks(cell):
-            absent = (cell.service, cell.strategy) in OPTIONAL
+            is_up = here.deployments.of(cell) is not None
+            absent = is_up and (cell.service, cell.strategy) in OPTIONAL
             absent = absent or bool(programs.lacking(cell.service, cell.framework))
             here.lose(cell, "not-offered" if absent else "failed", why)
             continue

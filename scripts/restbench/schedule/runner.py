@@ -80,7 +80,7 @@ def undecided(decisions: Sequence[Decision]) -> list[Decision]:
 
 def has_time(order: Order, run: Run) -> bool:
     """Whether there is time for a block like the last beyond the planned ones."""
-    last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
+    last_s = [each.seconds or 0.0 for each in run.trials.blocks() if each.finished][-1:]
     return max(order.profile.block_s, *last_s) <= _left_s(order, run)
 
 

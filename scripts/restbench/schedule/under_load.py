@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Protocol, TypeAlias, TypeVar
 
 from restbench.drive import generator, monitor
-from restbench.experiment.cell import ServiceGroup
+from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.machine import process
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
@@ -135,13 +135,17 @@ def _check_counts(here: LoadRun, before: Counts) -> None:
             shares = ", ".join(f"{part:.0f}" for part in each)
             text = f"{key[0]} {strategy}: instances served {shares} requests"
             here.view.note(f"unbalanced  {text}")
-            here.note("unbalanced", text)
+            for cell in _under(here, key, strategy):
+                here.note("unbalanced", text, cell)
         if abs(served - sent) > COUNT_TOLERANCE * sent:
             text = f"{key.name} {strategy}: {sent} were sent, the service counted {served:.0f}"
             here.view.note(f"count-mismatch  {text}")
-            gaps |= {
-                cell.id: abs(served - sent) / max(served, 1.0)
-                for cell in here.cells
-                if (cell.service_group, cell.strategy) == (key, strategy)
-            }
+            gap = abs(served - sent) / max(served, 1.0)
+            gaps |= {cell.id: gap for cell in _under(here, key, strategy)}
     here.file.fact(here.block, "count_gap", gaps)
+
+
+def _under(here: LoadRun, service: ServiceGroup, strategy: str) -> list[Cell]:
+    return [
+        each for each in here.cells if (each.service_group, each.strategy) == (service, strategy)
+    ]

@@ -112,7 +112,12 @@ CREATE TABLE IF NOT EXISTS events (
 
 #: What SQLite says of the place where the file lies. Its own files beside this one are what a full
 #: disk takes first, which it calls an error of the disk.
-_OF_THE_PLACE = {"full": errno.ENOSPC, "disk I/O": errno.ENOSPC, "readonly": errno.EACCES}
+_OF_THE_PLACE = {
+    "full": errno.ENOSPC,
+    "disk I/O": errno.ENOSPC,
+    "readonly": errno.EACCES,
+    "unable to open": errno.EACCES,
+}
 
 
 @dataclass(frozen=True)

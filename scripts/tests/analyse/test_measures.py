@@ -141,6 +141,14 @@ def test_what_was_not_reached_is_a_row_without_numbers(tmp_path: Path) -> None:
     assert rows[1].value("samples") is None
 
 
+def test_a_cell_that_another_block_had_time_for_is_measured(tmp_path: Path) -> None:
+    row = row_of(tmp_path, Made(SERIAL, LOAD))
+    (measured,) = row.measurements
+    missed = measured.model_copy(update={"block": 2, "seconds": 0.0, "flags": ("not-measured",)})
+    assert replace(row, measurements=(missed,)).flags == ("not-measured",)
+    assert replace(row, measurements=(measured, missed)).flags == ()
+
+
 def test_rows_come_in_the_order_of_the_experiment(tmp_path: Path) -> None:
     shuffled = ["python process-per-request low 10", "java pinned low 10", "java serial low 10"]
     run = build(tmp_path / "run", [Made(cell(text), LOAD) for text in shuffled])

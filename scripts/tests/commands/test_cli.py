@@ -48,7 +48,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
 def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
     minutes: str, told: str
 ) -> None:
-    done = restbench("plan", "adaptive", "--profile", "reference", "--minutes", minutes)
+    done = restbench("plan", "adaptive", "--profile", "full", "--minutes", minutes)
     assert done.stdout.splitlines()[-1].startswith(told)
 
 

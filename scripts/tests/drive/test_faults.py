@@ -14,7 +14,8 @@ from fixture_run import cell
 from histories import left, pop, read, send
 
 from restbench.analyse.faults import COLUMNS, Course, complaints, extras, outcomes, verdict
-from restbench.analyse.measures import Measurement, Row
+from restbench.analyse.measurement import Measurement
+from restbench.analyse.measures import Row
 from restbench.analyse.queue_checker import check
 from restbench.deploy.service import Service
 from restbench.drive import history

@@ -16,6 +16,8 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
 from restbench.store import store
 
+GROUP = '[[groups]]\nname = "all"\nwhere = { users = 1 }\n'
+
 
 def thesis() -> experiment.Experiment:
     return experiment.load(store.experiment_file("thesis"))
@@ -46,12 +48,22 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
         ('complexity = "low"', 'complexity = "lo"', "'lo' is not defined; defined are low"),
         ("blocks = 1", "blocks = 3\nblocks_max = 2", "need blocks <= blocks_max"),
         ("seed = 3", "seed = ", "not TOML"),
+        ("seed = 3", "seed = -3", "seed: Input should be greater than or equal to 0"),
+        ("seed = 3", "seed = 3\nelement_min = 51", "element_min: needs to be at most element_max"),
+        ("java = 0, ", "", "profiles.quick.warm_max_s: lacks 'java'"),
+        ("[profiles.quick]", f"{2 * GROUP}[profiles.quick]", "groups: two are named 'all'"),
     ],
 )
 def test_a_wrong_file_is_one_line_with_file_key_and_allowed_values(
     old: str, new: str, expected: str
 ) -> None:
     assert expected in refused(MINIMAL, old, new)
+
+
+def test_only_drivers_of_http_loads_have_long_windows() -> None:
+    text = store.experiment_file("npb").read_text()
+    told = refused(text, "warm_max_s", "windows = [{ users = 1 }]\nwarm_max_s")
+    assert ".windows: driver 'npb' has none" in told
 
 
 def test_an_unknown_experiment_names_the_ones_there_are() -> None:

@@ -61,6 +61,22 @@ def test_the_cheapest_in_cpu_time_may_be_another() -> None:
     assert "By CPU time per request another technique leads in 1 of 1." in found.sure
 
 
+def test_a_cheapest_that_is_not_shown_is_no_other_order_and_not_the_same() -> None:
+    rows = [
+        row("java serial low 10", times(1.2), cpu_ms_per_request=times(2.0, 0.8)),
+        row("java pinned low 10", times(1.0), cpu_ms_per_request=times(1.9, 0.8)[::-1]),
+    ]
+    assert answer(rows).sure.endswith("no other technique is shown to lead.")
+
+
+def test_techniques_that_share_no_block_have_an_answer_that_says_so() -> None:
+    """A run of two slow cells had none, nor a page."""
+    one, two = timed("java serial low 10", [1.0]), timed("java pinned low 10", [1.0])
+    (its,) = two.measurements
+    rows = [one, replace(two, measurements=(its.model_copy(update={"block": 2}),))]
+    assert answer(rows).sure.startswith("No block has measured two techniques")
+
+
 def test_the_best_must_be_better_than_every_other_not_only_the_next() -> None:
     # M is far behind on average, but too unsteady to be told from S.
     rows = [

@@ -121,6 +121,9 @@ def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -
     assert width is not None and times_more is not None
     minutes = 12 * (times_more - 1)
     assert found.headline == f"too imprecise (± {width:.1f} %, {minutes:.0f} minutes more)"
+    longer = [*rows(times(0.93, 0.08)), row("java thread-pool low 10", 2 * times(1.0))]
+    (same,) = claims.decide(file, longer, (), 24.0)
+    assert same.headline == found.headline, "a block takes as long, and these cells have five"
     unknown = decided(file, rows(times(0.93, 0.08)))
     assert unknown.headline == f"too imprecise (± {width:.1f} %)"
 

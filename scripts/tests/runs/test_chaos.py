@@ -13,7 +13,7 @@ from pathlib import Path
 import chaos_checks
 import pytest
 from chaos import Chaos
-from chaos_checks import Violation, check_end, check_finished, check_nothing_left
+from chaos_checks import Violation, check_end, check_finished, check_nothing_left, identity_of
 from chaos_harness import Harness, Place
 from fixture_run import Made, build, cell, steady_load
 from shown_run import findings
@@ -48,7 +48,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_a_run_that_is_whole_is_not_complained_about(run: Run) -> None:
-    check_finished(run, run.manifest().identity())
+    check_finished(run, identity_of(run))
 
 
 def lose_a_cell(run: Run) -> None:
@@ -82,14 +82,14 @@ def half_a_file(run: Run) -> None:
 def test_a_run_that_is_not_whole_is_a_violation(
     run: Run, spoil: Callable[[Run], None], said: str
 ) -> None:
-    identity = run.manifest().identity()
+    identity = identity_of(run)
     spoil(run)
     with pytest.raises(Exception, match=said):
         check_finished(run, identity)
 
 
 def test_another_manifest_is_a_violation(run: Run) -> None:
-    identity = run.manifest().identity() | {"seed": 8}
+    identity = identity_of(run) | {"seed": 8}
     with pytest.raises(Violation, match="another manifest"):
         check_finished(run, identity)
 

@@ -14,7 +14,8 @@ from fixture_run import Made, build, cell, steady_load
 from stub_bench import Bench
 from waiting import PATIENCE_S
 
-from restbench.analyse.measures import Measurement, Row
+from restbench.analyse.measurement import Measurement
+from restbench.analyse.measures import Row
 from restbench.commands import measuring
 from restbench.experiment.cell import Shape
 from restbench.failures import CellsFailed, EnvironmentProblem, ExitCode, Failure, WrongAnswers

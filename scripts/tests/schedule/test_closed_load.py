@@ -14,10 +14,11 @@ from fixture_run import cell
 from made_blocks import block_of
 
 from restbench.analyse.estimates import measurements
+from restbench.drive import monitor, wrk
 from restbench.drive.generator import CORRECT, RECORD, WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
-from restbench.failures import EnvironmentProblem
+from restbench.failures import CellsFailed, EnvironmentProblem
 from restbench.schedule import closed_load, reduction
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
@@ -104,6 +105,29 @@ def test_one_round_of_a_block_is_of_loads_by_wrk(tmp_path: Path) -> None:
     assert [each.cell for each in round_] == [FAST]
     here.order.experiment.wrk = None
     assert len(list(driver.rounds(60 - closed_load.WRK_WHOLE_S))) == len(plan) - 1
+
+
+def test_a_load_by_wrk_that_fails_costs_its_cell_no_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    service = SimpleNamespace(service=SimpleNamespace(pids=tuple))
+    payload = SimpleNamespace(body=lambda _id: b"{}")
+    monkeypatch.setattr(here, "running", lambda _cell: service)
+    monkeypatch.setattr(here, "requests", lambda _cell: SimpleNamespace(payloads={"": payload}))
+    monkeypatch.setattr(here, "url", lambda _cell: "http://127.0.0.1")
+    monkeypatch.setattr(type(here.run), "cores", lambda _run: SimpleNamespace(own_load=None))
+    counts = iter(([5.0], [8.0]))
+    monkeypatch.setattr(monitor, "answered_requests", lambda *_of: next(counts))
+
+    def fails(*_given: object, **_named: object) -> None:
+        raise CellsFailed("Socket errors: timeout 3")
+
+    monkeypatch.setattr(wrk, "load", fails)
+    assert driver.trial(Planned(1, FAST, closed_load.WRK)) is None
+    assert here.sent[FAST.service_group, FAST.strategy] == 3
+    assert here.lost == {}
+    assert [each.kind for each in here.file.events()] == ["no-limit"]
 
 
 def test_what_a_block_could_do_without_is_what_its_rounds_take_beyond_the_least(
@@ -210,11 +234,13 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
     assert "the run had no time for it; it needs" in here.lost[SLOW]
 
 
-@pytest.mark.parametrize("most, expected", [(3, None), (4, 1)])
-def test_the_last_planned_block_is_for_the_slowest_where_others_follow(
-    tmp_path: Path, most: int, expected: int | None
+@pytest.mark.parametrize(
+    ("number", "most", "expected"), [(2, 4, None), (3, 3, None), (3, 4, 1), (4, 4, None), (4, 5, 1)]
+)
+def test_one_that_had_none_may_have_a_whole_block_after_the_planned_ones_where_others_follow(
+    tmp_path: Path, number: int, most: int, expected: int | None
 ) -> None:
-    here, driver = piloted(tmp_path, 3, claimed=[FAST, MIDDLE, SLOW])
+    here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
     here.order.profile.most_blocks = most
     assert taken(driver, 1.5 * driver.paces[SLOW].seconds).get(SLOW) == expected
 

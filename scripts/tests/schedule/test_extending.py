@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 from made_blocks import View, measured, order_of
 
-from restbench.failures import BadConfiguration
+from restbench.commands import measuring
+from restbench.failures import BadConfiguration, Interrupted
 from restbench.schedule import block, resuming, runner
 from restbench.store.store import Run
 
@@ -46,6 +47,21 @@ def test_it_measures_one_block_more_and_keeps_those_there_were(
     assert len(finished.trials.trials()) == len(first) * 3 // 2
     (noted,) = finished.interruptions()
     assert (noted.how, noted.lost) == ("extended", ())
+
+
+def test_an_interrupted_extension_names_the_command_that_goes_on_with_it(
+    finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--resume` takes it for another run: its plan has other blocks."""
+
+    def interrupted(*_given: object) -> None:
+        raise Interrupted("interrupted")
+
+    monkeypatch.setattr(measuring, "with_raw_data", lambda _name: finished)
+    monkeypatch.setattr(measuring.environment, "check", lambda _order: ())
+    monkeypatch.setattr(runner, "execute", interrupted)
+    with pytest.raises(Interrupted, match=rf", 'restbench extend {finished.name}' goes on with it"):
+        measuring.extend_run("latest", 30.0)
 
 
 def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(

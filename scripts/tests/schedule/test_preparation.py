@@ -91,6 +91,20 @@ def test_each_workload_of_a_strategy_is_warmed_up(warmed: Warmed) -> None:
     assert warmed(Service(0.0, 0.0), LARGE, SERIAL, LOGS) == [LOGS, SERIAL]
 
 
+@pytest.mark.parametrize(
+    ("running", "kinds"), [(None, ["failed", "failed"]), (object(), ["failed", "not-offered"])]
+)
+def test_a_service_that_did_not_come_up_may_offer_what_its_runtime_has(
+    tmp_path: Path, running: object, kinds: list[str]
+) -> None:
+    """A run that lacked all of its cells of an optional strategy was said to be whole."""
+    optional = cell("java virtual-threads low 10")
+    up = SimpleNamespace(of=lambda _cell: running, lacks=lambda _cell: "its reason")
+    here = block_of(tmp_path, None, [TrialGroup("all", (SERIAL, optional))], up=up)
+    preparation.look(here)
+    assert [each.kind for each in here.file.events()] == kinds
+
+
 def test_cells_of_a_service_that_ended_and_does_not_come_up_are_lost_and_others_go_on(
     tmp_path: Path,
 ) -> None:

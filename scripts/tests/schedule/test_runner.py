@@ -308,4 +308,5 @@ def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_h
     order = with_windows(order_of(tmp_path, 1, 4, minutes=minutes))
     order = replace(order, profile=order.profile.model_copy(update={"block_minutes": 5.0}))
     took(run, 1, minutes=6)
+    run.trials.begin(2, "2026-11-24T01:06:00+00:00", {})  # one that was killed
     assert runner.has_time(order, run) == wanted

@@ -110,7 +110,8 @@ def test_an_instance_that_served_less_than_half_its_fair_share_is_noted(
     under_load._check_counts(
         here, {COUNTED: (here.deployments.up[SERIAL.service_group], [7.0, 0.0])}
     )
-    assert [each.kind for each in here.file.events()] == ["unbalanced"] * is_noted
+    events = [(each.kind, each.cell) for each in here.file.events()]
+    assert events == [("unbalanced", SERIAL.id)] * is_noted
 
 
 def test_a_service_that_was_started_anew_began_to_count_anew(

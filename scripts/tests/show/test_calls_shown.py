@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,8 @@ def test_a_speed_up_is_over_calls_in_turn_of_the_same_client() -> None:
     assert calls.speed_ups(ROWS[1], ROWS) == pytest.approx([100 / 13.5, 102 / 13.2])
     assert calls.speed_ups(ROWS[1], ROWS, "limit_s") == pytest.approx([100 / 13, 102 / 13])
     assert calls.speed_ups(ROWS[3], ROWS) == [5.0, 4.0], "by what a call takes alone"
+    failed = replace(ROWS[0], measurements=())
+    assert calls.speed_ups(ROWS[1], [failed, ROWS[1]]) == pytest.approx([10 / 13.5, 10 / 13.2])
     assert calls.nearness(ROWS[2]) == pytest.approx((1.1 / 1.25 + 1.1 / 1.3) / 2)
 
 

@@ -152,7 +152,7 @@ def test_a_technique_keeps_its_colour_when_others_are_missing(tmp_path: Path) ->
 def test_one_block_draws_no_interval(run: Run) -> None:
     for each in data_of(chart_of(run, 24)):
         assert "low" not in each
-        assert each["ends"] == "none: one block"
+        assert each["ends"] == "none: too few blocks"
 
 
 def test_an_svg_has_every_series_and_its_numbers(run: Run) -> None:

@@ -103,6 +103,10 @@ def test_without_an_interval_or_a_number_nothing_is_said_to_be_reached() -> None
     lacking = load_of({"low": (1.0, None, 1.0)})
     assert lacking.from_size is None
     assert "there is no number of fastapi" in shown.outcome(lacking)
+    alone = load_of({"low": (1.0, 1.0, 1.0), "medium": (4.0, None, None)})
+    assert alone.sizes[0].is_alike
+    assert alone.from_size is None, "of two at medium nothing is known"
+    assert "a low request" in shown.sentence([alone])
 
 
 def test_throughput_under_wrk_stands_next_to_that_under_the_load_generator() -> None:

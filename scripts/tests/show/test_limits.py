@@ -194,6 +194,17 @@ def test_a_limit_has_an_interval_from_three_blocks_on(blocks: int, *, has_interv
     assert ("few-blocks" in found.notes(0.1)) != has_interval
 
 
+def test_a_technique_that_met_it_at_any_rate_has_no_limit_and_is_no_failure(run: Run) -> None:
+    run.trials.add(trial(240, 40, block, OTHER) for block in (1, 2, 3))
+    told, both = told_of(run), found_in(run)
+    load = load_of(told)
+    assert shown.sentence([*both.values()], load).endswith(
+        "]. java pinned met it at any rate that was offered."
+    )
+    met = shown.sentence([both[OTHER.id]], load)
+    assert met == f"java pinned met {load.objective} at any rate that was offered."
+
+
 def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> None:
     run.trials.note(Event("now", "failed", "it did not come up", 1, OTHER.id))
     told = told_of(run)

@@ -20,7 +20,14 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chaos_checks import Violation, check_end, check_finished, check_nothing_left, require
+from chaos_checks import (
+    Violation,
+    check_end,
+    check_finished,
+    check_nothing_left,
+    identity_of,
+    require,
+)
 from chaos_harness import Harness, Place
 from chaos_kept import check_kept, look
 from chaos_victims import KINDS, Victims
@@ -52,7 +59,7 @@ class Chaos:
         require(harness.wait() == 0, f"the undisturbed run failed:\n{harness.told()}")
         check_nothing_left(harness)
         self.undisturbed_s = time.monotonic() - begun - AFTER_S
-        self.identity = the_run(harness.results).manifest().identity()
+        self.identity = identity_of(the_run(harness.results))
         print(f"undisturbed: {self.undisturbed_s:.1f} s", flush=True)
 
     def one_run(self, number: int, kills: int) -> None:

@@ -92,10 +92,16 @@ def _is_locked(run: Path) -> bool:
     return False
 
 
+def identity_of(run: Run) -> dict[str, object]:
+    """What is the same for every run of one order by one checkout, interrupted or not: all but its
+    name and times."""
+    return run.manifest().model_dump(exclude={"run", "started", "finished", "stopped"})
+
+
 def check_finished(run: Run, identity: dict[str, object]) -> None:
     """The run is what an undisturbed one is: same manifest, every block once, everything whole."""
-    manifest = run.manifest()
-    require(manifest.identity() == identity, f"another manifest: {manifest.identity()}")
+    manifest, found = run.manifest(), identity_of(run)
+    require(found == identity, f"another manifest: {found}")
     planned = {each.block for each in manifest.plan}
     finished = {each.block for each in run.trials.blocks() if each.finished}
     require(finished == planned, f"not the planned blocks: {sorted(finished ^ planned)}")

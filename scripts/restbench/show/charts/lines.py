@@ -164,7 +164,7 @@ def _record(line: Line, point: Point) -> dict[str, Any]:
         "cell": point.cell,
         "name": point.name or point.cell,
         "shown": readable(point.y),
-        "ends": f"{readable(ends[0])} to {readable(ends[1])}" if ends else "none: one block",
+        "ends": f"{readable(ends[0])} to {readable(ends[1])}" if ends else "none: too few blocks",
         "note": point.note or "none",
         "top": point.ends[1] if point.y is not None else None,
         **({"low": max(ends[0], (point.y or 0.0) / _FAR_BELOW), "high": ends[1]} if ends else {}),

@@ -75,13 +75,14 @@ def sentence(known: Sequence[Load]) -> str:
     users."""
     parts = []
     for load in with_most_users(known):
-        first, found = load.sizes[0], load.from_size
+        first = next(each for each in load.sizes if len(each.costs) > 1)
+        found = load.from_size
         until = (
             f"from {found.complexity} on ({readable(found.work_ms)} ms) it no longer matters"
             if found
             else f"it may still matter at {load.sizes[-1].complexity}, the largest size"
         )
-        best, *_, worst = first.costs
+        best, worst = first.costs[0], first.costs[-1]
         parts.append(
             f"in {load.cell.service.capitalize()} with {users_text(load.cell.users)} a "
             f"{first.complexity} request costs "

@@ -13,8 +13,9 @@ from typing import TypeVar
 from restbench.analyse import exported, limits, warnings
 from restbench.analyse.limits import LATE_MS, NOTES, PERCENTILES, Limit, latency_ms
 from restbench.experiment.open_load import Objective, OpenLoad
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.grouping import grouped
-from restbench.judge import study
+from restbench.judge import study, trust
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
@@ -57,8 +58,9 @@ def of(found: Exported) -> list[Limit]:
 def sure(found: Sequence[Limit]) -> str:
     """How sure the limits are."""
     blocks = max((len(each.limits_per_s) for each in found), default=0)
-    if blocks < 2:
-        return "One block has no interval: this is an order, no verdict."
+    if blocks < FEWEST_BLOCKS:
+        few = "One block has" if blocks < 2 else "Two blocks have"
+        return f"{few} no interval: this is an order, no verdict."
     return (
         f"Each rate is the geometric mean over {blocks} blocks, with its 95 % interval in brackets."
     )
@@ -71,9 +73,12 @@ def sentence(found: Sequence[Limit], load: OpenLoad) -> str:
     )
     groups = grouped(known, lambda each: each.cell.complexity)
     parts = [f"at {level} {', then '.join(map(_said, group))}" for level, group in groups.items()]
+    unlimited = [each for each in found if not each.limit_per_s and any(w.met for w in each.walks)]
+    names = trust.named([f"{each.cell.service} {each.cell.strategy}" for each in unlimited])
     if not parts:
-        return f"No technique met {load.objective} at any rate that was offered."
-    return f"Requests per second with {load.objective}: {'; '.join(parts)}."
+        return f"{names or 'No technique'} met {load.objective} at any rate that was offered."
+    more = f" {names} met it at any rate that was offered." if names else ""
+    return f"Requests per second with {load.objective}: {'; '.join(parts)}.{more}"
 
 
 def _said(each: Limit) -> str:
@@ -194,8 +199,8 @@ def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | 
     return forest.chart(
         "open-load-limits",
         "The highest rate that meets the objective",
-        f"Objective: {objective}. Geometric mean over blocks with its 95 % interval; hollow: one "
-        "block, no interval.",
+        f"Objective: {objective}. Geometric mean over blocks with its 95 % interval; hollow: too "
+        "few blocks for one.",
         [
             forest.Panel(name, "Requests per second", tuple(map(_entry, of)), reference=None)
             for name, of in panels.items()

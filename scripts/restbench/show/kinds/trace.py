@@ -35,8 +35,10 @@ _Known: TypeAlias = tuple[Row, TraceEntry]
 
 
 def known(found: Findings) -> list[_Known]:
-    """The newest trace of each cell, in the order of the rows."""
-    by_cell = {each.cell: each for each in sorted(found.run.traces, key=lambda each: each.block)}
+    """The newest trace of each cell without a wrong answer, in the order of the rows."""
+    right = {(row.cell.id, each.block) for row in found.rows for each in row.right}
+    traces = [each for each in found.run.traces if (each.cell, each.block) in right]
+    by_cell = {each.cell: each for each in sorted(traces, key=lambda each: each.block)}
     return [(row, by_cell[row.cell.id]) for row in found.rows if row.cell.id in by_cell]
 
 

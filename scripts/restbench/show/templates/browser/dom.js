@@ -13,6 +13,7 @@ function element(name, attributes = {}, ...children) {
 function readable(value) {
   if (value === null || value === undefined) return "";
   const size = Math.abs(value);
+  if (size > 0 && size < 0.001) return value.toFixed(2 - Math.floor(Math.log10(size)));
   return value.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
 
