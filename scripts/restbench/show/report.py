@@ -133,7 +133,13 @@ def _packed(rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
         else:
             heads.append(name)
             columns.append(values)
-    return [heads, *zip(*columns, strict=True)]
+    return [heads, *map(_cut, zip(*columns, strict=True))]
+
+
+def _cut(row: Sequence[Any]) -> Sequence[Any]:
+    """Without the fields at its end that the record lacks."""
+    last = max((place for place, value in enumerate(row) if value != {}), default=-1)
+    return row[: last + 1]
 
 
 def _short(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,70 +10,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from closed_driver import ALONE, FAST, MIDDLE, RESPONSES, SLOW, TABLE, answers, piloted
 from fixture_run import cell
-from made_blocks import block_of
 
-from restbench.analyse.estimates import measurements
 from restbench.drive import monitor, wrk
-from restbench.drive.generator import CORRECT, RECORD, WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
-from restbench.failures import CellsFailed, EnvironmentProblem
-from restbench.schedule import closed_load, reduction
+from restbench.failures import CellsFailed
+from restbench.schedule import closed_load
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
-from restbench.store.trials import AGAIN, Trial
+from restbench.store.trials import Trial
 
-FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
-ALONE = cell("java thread-per-element medium 10")
-TABLE = cell("java thread-pool high 60")
-#: Response times in seconds, as a pilot finds them; of other cells as of the fast one.
-RESPONSES = {FAST: 0.1, MIDDLE: 1.5, SLOW: 3.0, ALONE: 20.0, TABLE: 20.0}
-
-
-def order() -> Any:
-    return SimpleNamespace(
-        experiment=SimpleNamespace(
-            seed=1,
-            wrk=None,
-            test_ids=lambda which: ("T",) * (which == TABLE),
-            mix=lambda level: ("low", "high") if level == "mix" else (),
-            messages=lambda _: None,
-        ),
-        profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3, most_blocks=3),
-    )
-
-
-def answers(elapsed_s: Sequence[float]) -> Any:
-    """Of users that began at once."""
-    records = np.zeros(len(elapsed_s), RECORD)
-    records["outcome"], records["elapsed_us"] = CORRECT, np.array(elapsed_s) * 1e6
-    return SimpleNamespace(records=records, seconds=1.0)
-
-
-@pytest.fixture(autouse=True)
-def loads(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
-    """The cells that had a short load."""
-    found: list[Cell] = []
-
-    def load(_here: object, which: Cell, _users: int, _seconds: float) -> Any:
-        found.append(which)
-        return answers([RESPONSES.get(which, RESPONSES[FAST])] * which.users)
-
-    monkeypatch.setattr(closed_load, "short_load", load)
-    monkeypatch.setattr(reduction, "_helpers_ms", lambda _pids: (0.0, 0.0))
-    return found
-
-
-def piloted(
-    path: Path, number: int = 1, claimed: Sequence[Cell] = (), rest: Sequence[Cell] = ()
-) -> tuple[Any, ClosedDriver]:
-    groups = TrialGroup("claims", tuple(claimed)), TrialGroup("rest", tuple(rest), compared=False)
-    java = SimpleNamespace(cores=SimpleNamespace(service=(0, 1)))
-    up = SimpleNamespace(up={"java": java})
-    driver = ClosedDriver(block_of(path, order(), groups, number, up=up))
-    driver.pilot()
-    return driver.here, driver
+pytestmark = pytest.mark.usefixtures("short_loads")
 
 
 def needs(here: Any, *ids: str) -> None:
@@ -89,10 +38,10 @@ def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
 
 
 def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(
-    tmp_path: Path, loads: list[Cell]
+    tmp_path: Path, short_loads: list[Cell]
 ) -> None:
     _, driver = piloted(tmp_path, claimed=[SLOW, MIDDLE, FAST])
-    assert loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
+    assert short_loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
     assert driver.paces[SLOW].response_s == pytest.approx(3.0)
     assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
 
@@ -175,11 +124,13 @@ def test_where_one_request_waits_for_another_the_first_wave_tells_what_a_user_wa
     assert driver.paces[MIDDLE].response_s == pytest.approx(0.6)
 
 
-def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path, loads: list[Cell]) -> None:
+def test_what_a_pilot_found_is_known_to_later_blocks(
+    tmp_path: Path, short_loads: list[Cell]
+) -> None:
     piloted(tmp_path, claimed=[FAST, MIDDLE], rest=[ALONE])
-    loads.clear()
+    short_loads.clear()
     _, driver = piloted(tmp_path, 2, claimed=[FAST, MIDDLE], rest=[ALONE])
-    assert loads == [FAST], "only what is quick is warmed up again"
+    assert short_loads == [FAST], "only what is quick is warmed up again"
     assert driver.paces[MIDDLE].response_s == 1.5
 
 
@@ -188,7 +139,7 @@ def test_of_a_cell_without_a_right_answer_the_pilot_is_known_and_no_endless_resp
 ) -> None:
     """An infinite number is no JSON: the file of trials refused it, and the run ended."""
     here, _ = piloted(tmp_path, claimed=[MIDDLE])
-    here.file.add([trial(MIDDLE, elapsed_us=np.zeros(0, np.int64), wrong=30)])
+    here.file.add([Trial(1, 1, MIDDLE.id, 30, 0, 1.0, np.zeros(0, np.int64), wrong=30)])
     _, driver = piloted(tmp_path, 2, claimed=[MIDDLE])
     assert driver.paces[MIDDLE].response_s == 1.5
 
@@ -245,20 +196,8 @@ def test_one_that_had_none_may_have_a_whole_block_after_the_planned_ones_where_o
     assert taken(driver, 1.5 * driver.paces[SLOW].seconds).get(SLOW) == expected
 
 
-def test_a_trial_counts_the_processes_that_the_service_has_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One that a pool replaced meanwhile was once missing from the CPU time."""
-    here, driver = piloted(tmp_path, claimed=[FAST])
-    processes = iter([(1, 2), (1, 3)])
-    asked = finds(monkeypatch, here, FAST, pids=lambda: next(processes))
-    for _ in range(2):
-        driver.trial(Planned(1, FAST))
-    assert [given[4] for given in asked] == [(1, 2), (1, 3)]
-
-
 def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
-    tmp_path: Path, loads: list[Cell]
+    tmp_path: Path, short_loads: list[Cell]
 ) -> None:
     other = cell("java pinned medium 10")
     elapsed = np.full(60, 1_500_000, np.int64)
@@ -278,149 +217,7 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     assert focused[FAST] > 1.8 * alike[FAST]
     for number in (1, 2, 3, 4, 5):
         here.file.add([Trial(number, 2, other.id, 10, 0, 3.0, elapsed)])
-    loads.clear()
+    short_loads.clear()
     driver.pilot()
     assert other not in taken(driver, 200.0), "quick, and measured in five blocks"
-    assert other not in loads, "so it need not be warmed up either"
-
-
-def trial(which: Cell, **changes: Any) -> Trial:
-    usual = Trial(1, 1, which.id, which.users, 0, 1.0, np.full(9, 1))
-    return replace(usual, **changes)
-
-
-def finds(
-    patch: pytest.MonkeyPatch, here: Any, found: Cell | Trial, sent: Any = None, **service: Any
-) -> list[tuple[Any, ...]]:
-    """Let the next trials of a block find this, on a service that is up, without a front, or like
-    that. What the load generator is asked for."""
-    asked: list[tuple[Any, ...]] = []
-
-    def loads(*given: Any) -> Any:
-        asked.append(given)
-        return sent or answers([0.1] * 10)
-
-    usual = {"pids": tuple, "front_pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
-    running = SimpleNamespace(service=SimpleNamespace(**(usual | service)))
-    its = trial(found) if isinstance(found, Cell) else found
-    patch.setattr(reduction, "reduced", lambda *_given: its)
-    here.load.trial = loads
-    patch.setattr(here, "running", lambda _cell: running)
-    return asked
-
-
-@pytest.mark.parametrize(
-    ("kept_s", "in_it", "then_s"),
-    [pytest.param(3.0, 0, 9.0, id="none"), pytest.param(0.0001, 2, 0.1, id="by chance")],
-)
-def test_answers_that_came_too_late_make_the_second_attempt_longer_and_that_tells_the_rest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_s: float, in_it: int, then_s: float
-) -> None:
-    here, driver = piloted(tmp_path, claimed=[MIDDLE])
-    assert driver.paces[MIDDLE].response_s == 1.5
-    found = trial(MIDDLE, seconds=kept_s, elapsed_us=np.full(in_it, 9_000_000))
-    late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
-    finds(monkeypatch, here, found, late)
-    with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
-        driver.trial(Planned(1, MIDDLE))
-    assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
-    whole = SimpleNamespace(records=answers([then_s] * 30).records, seconds=15.0)
-    finds(monkeypatch, here, MIDDLE, whole)
-    driver.trial(Planned(1, MIDDLE))
-    assert driver.paces[MIDDLE].response_s == pytest.approx(then_s)
-
-
-@pytest.mark.parametrize("outcome", [CORRECT, WRONG])
-def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcome: int
-) -> None:
-    """The others behind its front went on answering, and nobody measured what was asked for."""
-    here, driver = piloted(tmp_path, claimed=[FAST])
-    sent = answers([0.1] * 10)
-    sent.records["outcome"][0] = outcome
-    found = trial(FAST, wrong=int(outcome == WRONG))
-    finds(monkeypatch, here, found, sent, alive=lambda: False)
-    if outcome == WRONG:
-        assert driver.trial(Planned(1, FAST)) == found
-        return
-    with pytest.raises(EnvironmentProblem, match="it died"):
-        driver.trial(Planned(1, FAST))
-
-
-def test_what_a_front_took_stands_next_to_what_all_took(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Which workers have connections is not known there: users' are the front's."""
-    several = FAST.model_copy(update={"workers": 2})
-    here, driver = piloted(tmp_path, claimed=[several])
-    times_ms = iter([100.0, 130.0])
-    finds(monkeypatch, here, several, front_pids=lambda: (7, 8))
-    monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
-    monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: [10])
-    found = driver.trial(Planned(1, several))
-    assert found is not None
-    assert found.extras == {"front_cpu_ms_per_request": 3.0}
-
-
-def test_the_connections_of_each_worker_are_kept_of_each_trial_of_a_cell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    several = FAST.model_copy(update={"workers": 3})
-    here, driver = piloted(tmp_path, claimed=[several])
-    finds(monkeypatch, here, several, address=("127.0.0.1", 1))
-    drawn = iter([[7, 3], [10], [6, 3, 1]])
-    monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: next(drawn))
-    trials = [driver.trial(Planned(1, several, arm)) for arm in ("", AGAIN, "")]
-    assert [each.extras["busy_workers"] for each in trials if each] == [2, 1, 3]
-    here.file.add([trial(several)])
-    (measured,) = measurements(here.file.trials(), [], here.file.blocks(), cores=2)[several.id]
-    assert measured.connections == [[7, 3], [6, 3, 1]]
-
-
-def test_a_trial_that_had_to_wait_for_ports_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    anew = FAST.model_copy(update={"connection": "each"})
-    here, driver = piloted(tmp_path, claimed=[FAST, anew])
-    finds(monkeypatch, here, FAST)
-    monkeypatch.setattr(closed_load.connections, "await_ports", lambda: True)
-    for each in (FAST, anew):
-        driver.trial(Planned(1, each))
-    (event,) = here.file.events()
-    assert (event.kind, event.cell) == ("ports-awaited", anew.id)
-    assert event.text == "over 20000 ports waited"
-
-
-def test_the_first_request_that_failed_is_noted_once_a_cell_with_its_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A count alone does not tell a refusal from a connection that ended."""
-    here, driver = piloted(tmp_path, claimed=[FAST, MIDDLE])
-    for which, errors, text in (
-        (FAST, 0, ""),
-        (FAST, 2, "java.io.EOFException: the connection ended"),
-        (FAST, 1, "status 503"),
-        (MIDDLE, 1, "status 503"),
-    ):
-        sent = answers([0.1] * 10)
-        sent.first_error = text
-        found = trial(which, errors=errors)
-        finds(monkeypatch, here, found, sent)
-        driver.trial(Planned(1, which))
-        here.file.add([found])
-    by_cell = measurements(here.file.trials(), here.file.events(), here.file.blocks(), cores=2)
-    assert {which: [each.reason for each in by_cell[which]] for which in by_cell} == {
-        FAST.id: ["the first request that failed: java.io.EOFException: the connection ended"],
-        MIDDLE.id: ["the first request that failed: status 503"],
-    }
-
-
-def test_a_trial_is_as_long_as_its_pace_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, driver = piloted(tmp_path, claimed=[FAST])
-    asked = finds(monkeypatch, here, FAST)
-    driver.trial(Planned(1, FAST))
-    pace = driver.paces[FAST]
-    assert asked[0][:4] == (FAST.id, FAST.users, pace.drop_s, pace.keep_s)
-    assert pace.drop_s < pace.keep_s
+    assert other not in short_loads, "so it need not be warmed up either"

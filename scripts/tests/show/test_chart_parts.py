@@ -63,7 +63,7 @@ def test_a_claims_line_has_a_mark_for_each_ratio_that_decides_it() -> None:
     first, second = data_of(chart)
     assert first["label"] == second["label"] == "J1: S is faster"
     assert (first["value"], first["low"], first["high"]) == (1.5, 1.4, 1.6)
-    assert (first["least"], first["most"]) == (1 / 1.05, 1.05)
+    assert (first["least"], first["most"]) == (0.952381, 1.05), "six digits"
     assert (second["series"], second["fill"]) == ("contradicted", theme.PALETTE[1])
     names = [name for name, _, _ in theme.spec(chart)["usermeta"]["series"]]
     assert names == ["reproduced", "contradicted"]

@@ -154,12 +154,12 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
 
 
 def _record(line: Line, point: Point) -> dict[str, Any]:
+    drawn = {"x": point.x, "y": point.y, "series": line.label, "limit": line.is_limit}
+    if line.is_limit:
+        return drawn
     ends = point.interval
     return {
-        "x": point.x,
-        "y": point.y,
-        "series": line.label,
-        "limit": line.is_limit,
+        **drawn,
         "fill": theme.PAPER if point.doubtful else theme.style(line.style)[0],
         "cell": point.cell,
         "name": point.name or point.cell,

@@ -86,6 +86,12 @@ def spec(chart: Chart) -> dict[str, Any]:
     if chart.series is not None:
         panels = panels.add_params(alt.param(name="hidden", value=[]))
     described: dict[str, Any] = panels.to_dict()
+    described["datasets"] = {
+        name: [{field: _rounded(value) for field, value in row.items()} for row in rows]
+        for name, rows in described.get("datasets", {}).items()
+    }
+    for panel in described["concat"]:
+        _say_once(panel)
     described["description"] = chart.description
     described["usermeta"] = {
         "panel_px": chart.panel_px,
@@ -94,6 +100,22 @@ def spec(chart: Chart) -> dict[str, Any]:
         "is_log": chart.is_log,
     }
     return described
+
+
+def _say_once(panel: dict[str, Any]) -> None:
+    """Colour and horizontal axis, where all layers have the same, for all of them."""
+    layers = [each["encoding"] for each in panel.get("layer", ())]
+    for channel in ("stroke", "x"):
+        said = [each.get(channel) for each in layers]
+        if len(said) > 1 and said[0] and all(each == said[0] for each in said):
+            panel.setdefault("encoding", {})[channel] = said[0]
+            for each in layers:
+                del each[channel]
+
+
+def _rounded(value: Any) -> Any:
+    """To more digits than any screen shows: half the size of a page."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def svg(chart: Chart) -> str:
