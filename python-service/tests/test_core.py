@@ -297,24 +297,6 @@ def test_whatever_ends_a_request_it_is_answered_counted_and_lets_go(
     assert_nothing_is_left(core)
 
 
-@pytest.mark.parametrize(("is_blocking", "status"), [(True, 200), (False, 503)])
-def test_what_is_done_in_a_database_is_told_though_others_have_all_memory(
-    monkeypatch: pytest.MonkeyPatch, is_blocking: bool, status: int
-) -> None:
-    monkeypatch.setattr(MatrixWorkload, "is_blocking", is_blocking)
-    strategy = Scripted()
-    core = core_of(Settings(memory_budget_bytes=1000, input_cache_bytes=0), serial=strategy)
-    exchange = opened(core)
-    assert exchange.take(GOOD) is None
-    answered = exchange.run()
-    assert isinstance(answered, Future)
-    strategy.given[0][1].set_result(bytes(1001))
-    reply = answered.result()
-    assert reply.status == status
-    reply.sent()
-    assert_nothing_is_left(core)
-
-
 def test_a_strategy_that_cannot_even_start_is_a_fault() -> None:
     class Broken(Serial):
         def execute(self, _: Job) -> "Future[bytes]":

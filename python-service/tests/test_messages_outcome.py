@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,11 @@ from cutting_proxy import Cut, CuttingProxy
 from live_database import LiveDatabase, fresh_name
 from live_service import wait_until
 from message_calls import Caller, Told, calling_at
+from test_core import GOOD, Scripted, assert_nothing_is_left, core_of, opened
+
+from restbench_service.core.service import UNKNOWN
+from restbench_service.settings import Settings
+from restbench_service.workloads.matrix.workload import MatrixWorkload
 
 STATEMENTS = {
     "skip-locked": (1, 1),
@@ -174,3 +180,23 @@ def test_a_server_that_accepts_and_says_nothing_has_done_nothing() -> None:
             told = caller.send("a")
             assert (told.status, told.code) == (503, "014")
             assert caller.page("/health")["database"] == {"up": False}
+
+
+@pytest.mark.parametrize(("is_blocking", "status"), [(True, 200), (False, 503)])
+def test_what_is_done_in_a_database_is_told_though_others_have_all_memory(
+    monkeypatch: pytest.MonkeyPatch, is_blocking: bool, status: int
+) -> None:
+    monkeypatch.setattr(MatrixWorkload, "is_blocking", is_blocking)
+    strategy = Scripted()
+    core = core_of(Settings(memory_budget_bytes=1000, input_cache_bytes=0), serial=strategy)
+    exchange, other = opened(core), opened(core, UNKNOWN)
+    assert exchange.take(GOOD) is None
+    assert other.take(bytes(300)) is None
+    answered = exchange.run()
+    assert isinstance(answered, Future)
+    strategy.given[0][1].set_result(bytes(900))
+    reply = answered.result()
+    assert reply.status == status
+    reply.sent()
+    other.cut_off()
+    assert_nothing_is_left(core)
