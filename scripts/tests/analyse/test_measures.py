@@ -217,3 +217,9 @@ def test_an_attached_service_has_no_cpu_figures(tmp_path: Path) -> None:
     assert row.value("service_cpu_pct") is None
     assert row.value("cpu_ms_per_request") is None
     assert row.measurements[0].generator_share is None
+
+
+def test_what_failed_says_more_than_a_limit_that_is_not_known() -> None:
+    told = [Event("now", kind, f"why {kind}", 1, SERIAL.id) for kind in ("no-limit", "failed")]
+    (found,) = estimates.measurements([], told, [], cores=2)[SERIAL.id]
+    assert found.reason == "why failed"

@@ -60,6 +60,14 @@ def test_a_commit_against_itself_is_built_once(repository: Repository) -> None:
         assert len(notes) == 1
 
 
+def test_two_names_of_one_commit_are_one_build_under_both(repository: Repository) -> None:
+    repository.commit()
+    with built("HEAD", "HEAD~0") as (found, notes):
+        assert len(notes) == 1
+        assert [found[name].commit.asked for name in ("A", "B")] == ["HEAD", "HEAD~0"]
+        assert found["A"].path == found["B"].path
+
+
 def test_the_working_tree_is_built_as_it_is_and_stays(repository: Repository) -> None:
     repository.commit()
     (repository.path / "Makefile").write_text(MAKEFILE + "# changed\n")

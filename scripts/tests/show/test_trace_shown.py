@@ -113,6 +113,15 @@ def test_a_trace_of_a_block_that_is_not_finished_is_not_told(run: Run) -> None:
     assert [each.block for each in findings(run).run.traces] == [1]
 
 
+def test_rule_5_a_trace_with_a_wrong_answer_says_nothing(run: Run) -> None:
+    found = findings(run)
+    (row,) = found.rows
+    (measured,) = row.measurements
+    void = measured.model_copy(update={"flags": ("wrong-answers",)})
+    assert shown.known(found)
+    assert shown.known(replace(found, rows=(replace(row, measurements=(void,)),))) == []
+
+
 def test_the_sentence_tells_verdicts_stalls_and_growth(run: Run) -> None:
     found = findings(run)
     said = shown.sentence(found)

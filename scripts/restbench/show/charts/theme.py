@@ -114,7 +114,7 @@ def _say_once(panel: dict[str, Any]) -> None:
 
 
 def _rounded(value: Any) -> Any:
-    """To more digits than any screen shows: half the size of a page."""
+    """To more digits than any screen shows, so that a page is small."""
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
