@@ -190,8 +190,11 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def children(pid: int) -> list[int]:
     """Processes that any thread of this one started."""
-    lists = [read_proc(path) for path in Path(f"/proc/{pid}/task").glob("*/children")]
-    return sorted(int(child) for text in lists for child in text.split())
+    try:
+        paths = list(Path(f"/proc/{pid}/task").glob("*/children"))
+    except (FileNotFoundError, ProcessLookupError):
+        return []  # gone between two looks of the search
+    return sorted(int(child) for path in paths for child in read_proc(path).split())
 
 
 def read_proc(path: Path) -> str:

@@ -146,13 +146,17 @@ class StrategyThreadsTest {
             until(() -> inside.get() >= begun, "P");
             FakeExchange silent = new FakeExchange(exchange -> {});
             waiting.add(strategy.start(IntStream.range(0, 9).iterator(), Ways.job(silent), Limits.DEFAULT));
+            until(() -> silent.holds() > 0, "a call"); // one that was never made has no outcome
         }
-        assertThatThrownBy(strategy::close).hasMessageContaining("ignored an interrupt for 1 s");
-        for (Calls<Integer> each : waiting) {
-            assertThat(each.take()).isInstanceOf(Outcome.Cancelled.class);
+        try {
+            assertThatThrownBy(strategy::close).hasMessageContaining("ignored an interrupt for 1 s");
+            for (Calls<Integer> each : waiting) {
+                assertThat(each.take()).isInstanceOf(Outcome.Cancelled.class);
+            }
+        } finally {
+            gate.complete(null);
+            strategy.close();
         }
-        gate.complete(null);
-        strategy.close();
     }
 
     private static int stubborn(CompletableFuture<Void> gate, int output) {
