@@ -65,10 +65,15 @@ def measurements(
     extras: Extras = mean_extras,
 ) -> dict[str, list[Measurement]]:
     """By the cell's id: a measurement for each block that has trials of it, or says why it has
-    none. `cores` are the machine's. A block in flight has no `extras` yet; what the driver measured
-    of a cell outside of its trials is among them (the block's fact `extras`)."""
+    none. `cores` are the machine's. A part of a block would weigh as much as a whole one: of one
+    that was cut short nothing counts, unless there is no whole one. That has no `extras` yet; what
+    the driver measured of a cell outside of its trials is among them (the block's fact
+    `extras`)."""
     facts = {each.block: each.facts for each in blocks}
     finished = {each.block for each in blocks if each.finished}
+    cut_short = facts.keys() - finished if finished else set()
+    trials = [each for each in trials if each.block not in cut_short]
+    events = [each for each in events if each.block not in cut_short]
     found: dict[tuple[str, int], list[Trial]] = {}
     course = []
     for each in trials:

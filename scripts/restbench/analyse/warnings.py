@@ -189,6 +189,7 @@ FLAGS: dict[str, str] = {
     ),
     "off-cores": "The service was seen on a core that it was not given.",
     "errors": "Some requests failed; they are no throughput, but they cost CPU time.",
+    "window-failed": "An attempt at the cell's long window failed; its record tells why.",
     "failed": "A block of the cell could not be measured; its record tells why.",
     "not-offered": (
         "This runtime does not have the strategy or the framework (virtual threads and helidon "

@@ -59,6 +59,8 @@ class Ratio:
     degrees_of_freedom: float
     log_error: float
     """The standard error of ln(estimate)."""
+    kept_variance: float | None = None
+    """Of its square the part that no further block narrows, of a ratio for another cell."""
 
     @classmethod
     def around(cls, estimate: float, degrees_of_freedom: float, log_error: float) -> Ratio:
@@ -133,8 +135,10 @@ def prediction_ratio(ratios: Sequence[Ratio]) -> Ratio:
     logs = _at_least_two([math.log(each.estimate) for each in ratios])
     total = float(logs.var(ddof=1))
     within = float(np.mean([each.log_error**2 for each in ratios]))
-    error = math.sqrt(max(0.0, total - within) + total / logs.size)
-    return Ratio.around(math.exp(float(logs.mean())), float(logs.size - 1), error)
+    between = max(0.0, total - within)
+    error = math.sqrt(between + total / logs.size)
+    found = Ratio.around(math.exp(float(logs.mean())), float(logs.size - 1), error)
+    return replace(found, kept_variance=between + between / logs.size)
 
 
 def holm_levels(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[float]:

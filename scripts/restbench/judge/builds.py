@@ -3,6 +3,7 @@ experiment's file. Pure.
 
 | state     | of a cell |
 | --- | --- |
+| faulty    | a block of it failed or gave a wrong answer, in either build: no ratio decides |
 | beyond    | the whole 95 % interval of a ratio lies beyond its threshold (Holm over all ratios) |
 | no number | a ratio lacks: the cell failed, or had no time, in one of the builds |
 | undecided | a ratio's 90 % interval reaches over its threshold |
@@ -23,10 +24,11 @@ from restbench.experiment.cell import Build
 from restbench.experiment.columns import HEADINGS
 from restbench.experiment.records import BuiltCommit
 from restbench.experiment.thresholds import Limit, Thresholds
-from restbench.judge import verdicts
+from restbench.judge import trust, verdicts
 from restbench.judge.verdicts import Verdict, ratio_text
 
-State: TypeAlias = Literal["beyond", "no number", "undecided", "within"]
+State: TypeAlias = Literal["faulty", "beyond", "no number", "undecided", "within"]
+Fault: TypeAlias = Literal["wrong answers", "failed"]
 
 _STATES: Mapping[Verdict, State] = {
     "contradicted": "beyond",
@@ -34,8 +36,10 @@ _STATES: Mapping[Verdict, State] = {
     "too-imprecise": "undecided",
     "reproduced": "within",
 }
-#: Of a cell: the first that one of its ratios has.
+#: Of a cell without a fault: the first that one of its ratios has.
 STATES: tuple[State, ...] = ("beyond", "no number", "undecided", "within")
+#: The graver first.
+_FAULTS: tuple[Fault, ...] = ("wrong answers", "failed")
 #: How many cells a sentence names.
 _NAMED = 3
 
@@ -66,14 +70,37 @@ class Pair:
 
     @property
     def state(self) -> State:
-        """The gravest of its ratios'."""
+        """The gravest of its ratios', which decide nothing where a block has a fault: they are of
+        the other blocks."""
         found = {each.state for each in self.held}
+        if self.faults and "no number" not in found:
+            return "faulty"
         return next(each for each in STATES if each in found)
+
+    @property
+    def faults(self) -> Mapping[str, Fault]:
+        """What ends the command whatever the ratios are (`commands.measuring.judge`), by the id of
+        the cell that has it."""
+        found = {row.cell.id: _fault(row) for row in (self.first, self.second)}
+        return {name: fault for name, fault in found.items() if fault}
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether there was no time for it, or a build's runtime does not have it: no fault."""
+        flags = {*self.first.flags, *self.second.flags}
+        return not self.faults and not flags.isdisjoint(("not-offered", "not-measured"))
 
     @property
     def blocks(self) -> int:
         """How many both were measured in."""
         return max(each.comparison.blocks for each in self.held)
+
+
+def _fault(row: Row) -> Fault | None:
+    if "wrong-answers" in row.flags:
+        return "wrong answers"
+    is_failed = "failed" in row.flags and "not-offered" not in row.flags
+    return "failed" if is_failed else None
 
 
 def pairs(rows: Iterable[Row], thresholds: Thresholds) -> list[Pair]:
@@ -112,6 +139,10 @@ def sentence(found: Sequence[Pair], builds: Mapping[Build, BuiltCommit]) -> str:
         parts.append(
             f"beyond the thresholds in {len(beyond)} of {len(found)} cells ({_named(beyond)})"
         )
+    faults = [each for pair in found for each in pair.faults.items()]
+    for fault in _FAULTS:
+        if cells := [cell for cell, of in faults if of == fault]:
+            parts.append(f"{fault}: {trust.named(cells)}")
     if within := states["within"]:
         parts.append(f"within the thresholds in {len(within)} of {len(found)} cells")
     if undecided := states["undecided"]:

@@ -50,8 +50,11 @@ class PartDecision(Asked):
 
     @property
     def is_open(self) -> bool:
-        """Whether more blocks could decide it: they narrow its interval, or measure both cells."""
-        return self.verdict == "too-imprecise" or self.comparison.lack == APART
+        """Whether more blocks could decide it: they narrow its interval, which is not as narrow as
+        is asked for, or measure both cells."""
+        if self.verdict != "too-imprecise":
+            return self.comparison.lack == APART
+        return not verdicts.is_on_margin(self.comparison, self.expect)
 
     @property
     def headline(self) -> str:
@@ -102,10 +105,10 @@ class Decision:
     @property
     def is_open(self) -> bool:
         """Whether more blocks could decide it."""
-        lacking = [part for part in self.parts if part.verdict == "not-measured"]
+        deciding = [part for part in self.parts if part.decides and part.verdict == self.verdict]
         if self.verdict != "not-measured":
-            return self.verdict == "too-imprecise"
-        return bool(lacking) and all(part.is_open for part in lacking)
+            return any(part.is_open for part in deciding)
+        return bool(deciding) and all(part.is_open for part in deciding)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -207,7 +210,9 @@ def _weigh(asked: Sequence[Asked], block_minutes: float | None) -> list[PartDeci
     return [
         PartDecision(
             **vars(each),
-            verdict="not-measurable" if each.unmeasurable else verdict,
+            verdict="not-measurable"
+            if each.unmeasurable and verdict in verdicts.DECIDED
+            else verdict,
             more_minutes=None
             if times is None or block_minutes is None
             else block_minutes * each.comparison.blocks * (times - 1),
@@ -257,7 +262,7 @@ def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
 def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     deciding = [part for part in parts if part.verdict == verdict]
     if verdict == "too-imprecise":
-        hardest = max(deciding, key=_times)
+        hardest = max(deciding, key=_more_blocks)
         return said(verdict, hardest.comparison, hardest.more_minutes)
     if verdict == "not-measured" and 0 < len(deciding) < len(parts):
         return f"{said(verdict)} (part: {_listed(part.label for part in deciding)})"
@@ -266,11 +271,12 @@ def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     return f"{said(verdict)} ({len(deciding)} of {len(parts)} parts)"
 
 
-def _times(part: PartDecision) -> float:
-    """The largest of all without an interval: how much it lacks is not known."""
+def _more_blocks(part: PartDecision) -> float:
+    """The most of all without an interval: how much it lacks is not known."""
     if part.comparison.ratio is None:
         return math.inf
-    return verdicts.more_times(part.comparison, part.expect) or 0.0
+    times = verdicts.more_times(part.comparison, part.expect) or 1.0
+    return part.comparison.blocks * (times - 1)
 
 
 def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:

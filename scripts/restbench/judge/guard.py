@@ -59,13 +59,10 @@ def unmeasurable(
     shares = [share for row in known if (share := _mean(row, "generator_share")) is not None]
     if metric != "throughput_per_s" or max(shares, default=0.0) <= SHARE:
         return ""
-    alone = ask(
-        {
-            cell: replace(row, measurements=tuple(map(_freed, row.measurements)))
-            for cell, row in rows.items()
-            if cell in cells
-        }
-    )
+    freed = {
+        row.cell: replace(row, measurements=tuple(map(_freed, row.measurements))) for row in known
+    }
+    alone = ask({**rows, **freed})
     other = verdicts.verdict(alone, expect)
     moved = abs(math.log((alone.estimate or 1.0) / (found.estimate or 1.0)))
     if moved <= math.log1p(found.margin) or other == verdict:

@@ -139,10 +139,18 @@ def _inside(ratio: Ratio, margin: float) -> bool:
     return low > 1 / (1 + margin) and high < 1 + margin
 
 
+def is_on_margin(found: Comparison, expect: Expectation) -> bool:
+    """Whether the interval is as narrow as is asked for (FINEST_PCT) and this look decides nothing:
+    what only waits for the look after it is not on the margin."""
+    width = found.half_width_pct
+    is_fine = width is not None and width <= FINEST_PCT
+    return is_fine and verdict(found, expect) == "too-imprecise"
+
+
 def more_times(found: Comparison, expect: Expectation) -> float | None:
     """How many times the blocks measured so far would decide the ratio, if estimate and spread
-    stay. None without an interval, and where it is as narrow as is asked for (FINEST_PCT), so that
-    the ratio lies on the margin.
+    stay. None without an interval, where it is as narrow as is asked for (FINEST_PCT), so that the
+    ratio lies on the margin, and where no number of blocks would, as cells differ.
     """
     ratio, width = found.ratio, found.half_width_pct
     if ratio is None or width is None or width <= FINEST_PCT:
@@ -155,19 +163,24 @@ def more_times(found: Comparison, expect: Expectation) -> float | None:
         signed = {"not greater": math.log(ratio.estimate), "not less": -math.log(ratio.estimate)}
         distance = abs(limit - signed.get(expect, at))
         wanted = [(math.log1p(FINEST_PCT / 100), CONFIDENCE), (distance, TWO_ONE_SIDED)]
-    return min(_blocks_for(found, ratio, *each) for each in wanted) / found.blocks
+    fewest = min(_blocks_for(found, ratio, *each) for each in wanted)
+    return fewest / found.blocks if fewest < math.inf else None
 
 
-def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: float) -> int:
-    """The blocks after which half the interval of ln(ratio) is no wider: with n of them it shrinks
-    as 1/sqrt(n), and with the t quantile of n - 1 where the blocks are its degrees of freedom."""
-    by_blocks = ratio.degrees_of_freedom == found.blocks - 1
+def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: float) -> float:
+    """The blocks after which half the interval of ln(ratio) is no wider: with n of them what blocks
+    narrow of it shrinks as 1/sqrt(n), and with the t quantile of n - 1 where the blocks are its
+    degrees of freedom. Infinite where what they do not narrow is wider."""
+    by_blocks = ratio.degrees_of_freedom == found.blocks - 1 and ratio.kept_variance is None
+    kept = ratio.kept_variance or 0.0
 
-    def is_narrow(blocks: int) -> bool:
+    def is_narrow(blocks: float) -> bool:
         freedom = blocks - 1 if by_blocks else ratio.degrees_of_freedom
-        error = ratio.log_error * math.sqrt(found.blocks / blocks)
+        error = math.sqrt(kept + (ratio.log_error**2 - kept) * found.blocks / blocks)
         return two_sided_t(freedom, confidence) * error <= half_width
 
+    if kept and two_sided_t(ratio.degrees_of_freedom, confidence) * math.sqrt(kept) > half_width:
+        return math.inf
     return (
         found.blocks + 1 + bisect_left(range(found.blocks + 1, MOST_BLOCKS), x=True, key=is_narrow)
     )

@@ -87,13 +87,20 @@ MOMENTARY = ("load_average_before", "speed")
 
 
 def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """In what two descriptions differ, in words: `java: "17" is now "21"`."""
+    """In what two descriptions differ, in words: `java: "17" is now "21"`. Of the speed, where it
+    is as far from what it was as another machine's."""
     names = [name for name in {**then, **now} if name not in MOMENTARY]
-    return [
-        f"{name.replace('_', ' ')}: {then.get(name)} is now {now.get(name)}"
+    differing = [
+        (name, then.get(name), now.get(name))
         for name in names
         if not _alike(then.get(name), now.get(name))
     ]
+    speeds = [each.get("speed", {}) for each in (then, now)]
+    for name in SPEED:
+        was, is_now = (each.get(name) for each in speeds)
+        if was and is_now and not _as_fast(was, is_now):
+            differing.append((name, was, is_now))
+    return [f"{name.replace('_', ' ')}: {was} is now {is_now}" for name, was, is_now in differing]
 
 
 def _alike(here: object, there: object) -> bool:

@@ -177,6 +177,8 @@ class LoadRun(BlockRun):
     """How many requests each strategy of each service was sent, for the service's own count."""
     failing: set[Cell] = field(default_factory=set)
     """Those of which a request has failed in this block."""
+    void: set[Cell] = field(default_factory=set)
+    """Those that gave a wrong answer to a load before their trials."""
 
     def requests(self, cell: Cell) -> Requests:
         """What a cell sends."""
@@ -229,6 +231,12 @@ class LoadRun(BlockRun):
         if cell not in self.failing:
             self.failing.add(cell)
             self.note("errors", f"the first request that failed: {error}", cell)
+
+    def wrong(self, cell: Cell) -> None:
+        """An answer was wrong in a load that is not measured: noted once for a cell."""
+        if cell not in self.void:
+            self.void.add(cell)
+            self.note("wrong", "an answer was wrong in a load before the first trial", cell)
 
     def renew_if_dead(self, cell: Cell) -> str | None:
         """None where a cell's service serves, or a fresh one does in its place; else why there is

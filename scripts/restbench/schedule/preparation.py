@@ -7,7 +7,7 @@ import time
 import httpx
 
 from restbench.deploy import programs
-from restbench.drive.generator import CORRECT, Sent
+from restbench.drive.generator import CORRECT, WRONG, Sent
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers
@@ -150,7 +150,8 @@ def _compilers_share(here: LoadRun, cell: Cell) -> float:
 
 def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | None:
     """A closed load that is not measured, its last answers waited for; None, and the cell is lost,
-    where no answer was right twice, the second time on a fresh service."""
+    where no answer was right twice, the second time on a fresh service. One that was wrong voids
+    the cell in this block, as in a trial (method, rule 5)."""
     error = "its service is gone"
     for _attempt in range(2):
         running = here.deployments.of(cell)
@@ -159,6 +160,8 @@ def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | 
         here.before(cell)
         sent = here.load.trial(cell.id, users, 0.0, seconds, running.service.pids())
         here.count(cell, sent.records.size)
+        if (sent.records["outcome"] == WRONG).any():
+            here.wrong(cell)
         if (sent.records["outcome"] == CORRECT).any():
             return sent
         error = sent.first_error or "no answer to a short load"

@@ -7,6 +7,7 @@ requests are written as a JTL, which JMeter makes the study's dashboards of.
 from __future__ import annotations
 
 from restbench.drive import generator, jtl_file, monitor
+from restbench.drive.generator import WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.records import LongWindow, Window
@@ -80,8 +81,19 @@ def _measure(wanted: Wanted) -> None:
                     span = Window(start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms)
                     record = LongWindow(window=span, service_pids=tuple(pids))
                     write_record(folder.window_record, record)
+                    if wrong := int((sent.records["outcome"] == WRONG).sum()):
+                        _say(wanted, "wrong", f"{wrong} answers were wrong in a long window", cell)
     except StorageProblem:
         raise
     except EnvironmentProblem as error:
-        run.trials.note(Event(clock.now_text(), "window-failed", str(error), None, cells[0].id))
-        wanted.view.note(f"no long windows of {cells[0].service}: {error}")
+        for cell in missing(wanted.order, run):
+            if cell in cells:
+                _say(wanted, "window-failed", str(error), cell)
+
+
+def _say(wanted: Wanted, kind: str, text: str, cell: Cell) -> None:
+    """Of a window, at the last block of its cell's run: an event of no block is no cell's."""
+    finished = [each.block for each in wanted.run.trials.blocks() if each.finished]
+    event = Event(clock.now_text(), kind, text, max(finished, default=None), cell.id)
+    wanted.run.trials.note(event)
+    wanted.view.note(f"{kind}  {cell.id}: {text}")

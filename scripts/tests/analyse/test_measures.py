@@ -119,6 +119,28 @@ def test_several_blocks_are_averaged_and_have_an_interval(tmp_path: Path) -> Non
     assert of_two.interval("throughput_per_s") is None, "the t quantile would be 12.7"
 
 
+def test_a_block_that_was_cut_short_counts_only_where_there_is_no_whole_one(
+    tmp_path: Path,
+) -> None:
+    """A tenth of a second of a killed run weighed as much as a whole block."""
+    blocks = [Made(SERIAL, LOAD, block=number) for number in (1, 2, 3)]
+    run = build(tmp_path / "run", [*blocks, Made(SERIAL, LOAD[:20], block=4)])
+    file = run.trials
+    events = [Event("now", "wrong", "in the midst of it", 4, SERIAL.id)]
+
+    def counted(*finished: int) -> list[int]:
+        known = [
+            each if each.block in finished else replace(each, finished=None)
+            for each in file.blocks()
+        ]
+        found = estimates.measurements(file.trials(), events, known, cores=2)
+        return [each.block for each in found[SERIAL.id]]
+
+    assert counted(1, 2, 3, 4) == [1, 2, 3, 4]
+    assert counted(1, 2, 3) == [1, 2, 3]
+    assert counted() == [1, 2, 3, 4], "an interrupted first block is shown"
+
+
 def test_a_percentile_that_one_block_does_not_support_is_not_shown(tmp_path: Path) -> None:
     few = steady_load(users=10, elapsed_ms=100)  # 200 completions: no p90
     row = row_of(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, few, block=2))

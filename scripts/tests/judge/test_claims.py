@@ -141,6 +141,17 @@ def test_a_claim_is_open_where_its_cells_were_measured_though_not_together() -> 
     assert not decided(lacking, apart).is_open
 
 
+def test_a_claim_on_the_margin_is_not_open_and_one_that_waits_for_its_next_look_is() -> None:
+    """Rule 6: a half-width under 2 % is not narrowed further."""
+    on_it = decided(claim(part("not greater")), rows(times(1.05, 0.001)))
+    assert on_it.headline.endswith("on the margin)")
+    assert (on_it.verdict, on_it.is_open) == ("too-imprecise", False)
+    wide = decided(claim(part("not greater")), rows(times(1.05, 0.08)))
+    assert (wide.verdict, wide.is_open) == ("too-imprecise", True)
+    (seen,) = decided(claim(part("same")), rows(times(1.0, 0.001))).parts
+    assert replace(seen, verdict="too-imprecise").is_open, "the look before had another verdict"
+
+
 def test_one_block_decides_nothing_however_large_the_difference() -> None:
     found = decided(claim(part("greater")), rows([9.0], [1.0]))
     assert found.headline == "too imprecise (one block, so no interval)"
@@ -202,6 +213,8 @@ def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_di
     assert "java serial low 4u / pinned low 4u" in bad.why
     spread = decided(pooled_claim(), pooled_rows(0.98, 1.06, 1.0, 0.97))
     assert spread.verdict == "too-imprecise"
+    pool, *_ = spread.parts
+    assert more_times(pool.comparison, "not less") is None, "no number of blocks makes cells alike"
     lacking = decided(pooled_claim(), pooled_rows(1.0, 1.0, 1.0))
     assert lacking.verdict == "not-measured"
 

@@ -42,6 +42,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
         "load_average_before": [0.1, 0.2, 0.3],
         "packages": {"numpy": "2.4.6"},
         "measured": {"java service": "0123"},
+        "speed": {"copied_gib_per_s": 4.0},
     }
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
     return described
@@ -182,6 +183,7 @@ def test_another_load_average_is_no_other_machine(
     [
         ("processor", "Another", "processor: A processor is now Another"),
         ("memory_mib", 12_000, "memory mib: 24000 is now 12000"),
+        ("speed", {"copied_gib_per_s": 2.0}, r"copied gib per s: 4\.0 is now 2\.0"),
         ("measured", {"java service": "4567"}, "measured: .*0123.* is now .*4567"),
         ("packages", {}, "packages: .*2.4.6.* is now {}"),
     ],

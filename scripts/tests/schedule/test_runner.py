@@ -135,7 +135,8 @@ def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_
     order = with_windows(order_of(tmp_path, 1, 1))
     monkeypatch.setattr(Deployments, "start", start)
     windows.take(order, run, View())
-    assert [each.text for each in run.trials.events()] == ["not here"]
+    told = {(each.kind, each.text, each.cell) for each in run.trials.events()}
+    assert told == {("window-failed", "not here", each.cell.id) for each in order.plan}
     with pytest.raises(StorageProblem):
         windows.take(order, run, View())
 

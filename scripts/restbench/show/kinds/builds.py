@@ -18,12 +18,20 @@ from restbench.show import markdown
 from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
 
-_TONES = {"beyond": doc.BAD, "no number": doc.DOUBT, "undecided": doc.DOUBT, "within": doc.GOOD}
+_TONES = {
+    "faulty": doc.BAD,
+    "beyond": doc.BAD,
+    "no number": doc.DOUBT,
+    "undecided": doc.DOUBT,
+    "within": doc.GOOD,
+}
 #: The number of a state's colour and shape.
-_STYLES = {"within": 0, "beyond": 1, "undecided": 6, "no number": 7}
+_STYLES = {"within": 0, "beyond": 1, "undecided": 6, "no number": 7, "faulty": 2}
 _HOW_TO_READ = (
     "Ratios are paired by block. A verdict is 'beyond' where the whole 95 % interval lies beyond "
-    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over it."
+    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over it, "
+    "'faulty' where a block of the cell failed or gave a wrong answer in either build: its ratios "
+    "are of the other blocks."
 )
 
 
@@ -99,7 +107,7 @@ def _entry(pair: Pair, held: Held) -> forest.Entry:
         held.comparison,
         pair.second.cell,
         pair.name,
-        held.state,
+        _state(of_pair=pair, held=held),
         is_sure=not (pair.first.warnings or pair.second.warnings),
         note=held.comparison.lack or str(held.limit),
         margin=(min(1.0, held.limit.ratio), max(1.0, held.limit.ratio)),
