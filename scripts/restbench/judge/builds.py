@@ -3,7 +3,7 @@ experiment's file. Pure.
 
 | state     | of a cell |
 | --- | --- |
-| faulty    | a block of it failed or gave a wrong answer, in either build: no ratio decides |
+| faulty    | a block failed or gave a wrong answer, in either build: its ratios decide nothing |
 | beyond    | the whole 95 % interval of a ratio lies beyond its threshold (Holm over all ratios) |
 | no number | a ratio lacks: the cell failed, or had no time, in one of the builds |
 | undecided | a ratio's 90 % interval reaches over its threshold |
@@ -36,8 +36,8 @@ _STATES: Mapping[Verdict, State] = {
     "too-imprecise": "undecided",
     "reproduced": "within",
 }
-#: Of a cell without a fault: the first that one of its ratios has.
-STATES: tuple[State, ...] = ("beyond", "no number", "undecided", "within")
+#: Of a cell: the first that one of its ratios has.
+STATES: tuple[State, ...] = ("faulty", "beyond", "no number", "undecided", "within")
 #: The graver first.
 _FAULTS: tuple[Fault, ...] = ("wrong answers", "failed")
 #: How many cells a sentence names.
@@ -70,17 +70,18 @@ class Pair:
 
     @property
     def state(self) -> State:
-        """The gravest of its ratios', which decide nothing where a block has a fault: they are of
-        the other blocks."""
-        found = {each.state for each in self.held}
-        if self.faults and "no number" not in found:
-            return "faulty"
+        """The gravest of its ratios'."""
+        found = {self.state_of(each) for each in self.held}
         return next(each for each in STATES if each in found)
+
+    def state_of(self, held: Held) -> State:
+        """Of one of its ratios, which decides nothing where a block has a fault: it is of the other
+        blocks."""
+        return "faulty" if self.faults and held.state != "no number" else held.state
 
     @property
     def faults(self) -> Mapping[str, Fault]:
-        """What ends the command whatever the ratios are (`commands.measuring.judge`), by the id of
-        the cell that has it."""
+        """What ends the command whatever the ratios are (`commands.measuring.judge`), by cell id."""
         found = {row.cell.id: _fault(row) for row in (self.first, self.second)}
         return {name: fault for name, fault in found.items() if fault}
 

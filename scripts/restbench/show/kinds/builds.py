@@ -107,7 +107,7 @@ def _entry(pair: Pair, held: Held) -> forest.Entry:
         held.comparison,
         pair.second.cell,
         pair.name,
-        _state(of_pair=pair, held=held),
+        pair.state_of(held),
         is_sure=not (pair.first.warnings or pair.second.warnings),
         note=held.comparison.lack or str(held.limit),
         margin=(min(1.0, held.limit.ratio), max(1.0, held.limit.ratio)),
@@ -119,8 +119,8 @@ _Ratio: TypeAlias = tuple[Pair, Held]
 
 
 def _verdict(of: _Ratio) -> doc.Field:
-    _, held = of
-    text = held.comparison.lack or held.state
+    pair, held = of
+    text = held.comparison.lack or pair.state_of(held)
     return doc.Field(text, _TONES.get(text, doc.DOUBT))
 
 
@@ -159,26 +159,38 @@ def as_markdown(found: Comparison) -> str:
 
 
 def as_junit(found: Comparison) -> str:
-    """A testcase for each cell: a failure beyond a threshold, an error without a number. What is
-    undecided passes, and says so in its output."""
-    beyond = len(found.beyond)
-    lacking = sum(each.state == "no number" for each in found.pairs)
-    counts = {"tests": str(len(found.pairs)), "failures": str(beyond), "errors": str(lacking)}
+    """A testcase for each cell: a failure beyond a threshold, an error without a number or where a
+    block has a fault, skipped where it was left out. What is undecided passes, and says so in its
+    output."""
+    kinds = [_kind(each) for each in found.pairs]
+    counts = {"tests": str(len(kinds))}
+    counts |= {f"{kind}s": str(kinds.count(kind)) for kind in ("failure", "error")}
     root = ET.Element("testsuites", counts)
-    suite = ET.SubElement(root, "testsuite", {"name": "restbench ab", **counts, "skipped": "0"})
+    skipped = str(kinds.count("skipped"))
+    suite = ET.SubElement(root, "testsuite", {"name": "restbench ab", **counts, "skipped": skipped})
     suite.set("time", _seconds(*found.pairs))
     suite.set("timestamp", found.started[:19])  # the schema's date has no zone
-    for pair in found.pairs:
+    for pair, kind in zip(found.pairs, kinds, strict=True):
         named = {"name": pair.name, "classname": f"restbench.ab.{pair.second.cell.service}"}
         case = ET.SubElement(suite, "testcase", named | {"time": _seconds(pair)})
-        reasons = "\n".join(map(str, pair.held))
-        if pair.state in ("beyond", "no number"):
-            kind = "failure" if pair.state == "beyond" else "error"
-            first = next(str(each) for each in pair.held if each.state == pair.state)
-            ET.SubElement(case, kind, {"message": first, "type": pair.state}).text = reasons
+        faults = [f"{cell}: {fault}" for cell, fault in pair.faults.items()]
+        reasons = "\n".join([*faults, *map(str, pair.held)])
+        if kind:
+            first = next(str(each) for each in pair.held if pair.state_of(each) == pair.state)
+            about = {"message": "; ".join(faults) or first, "type": pair.state}
+            ET.SubElement(case, kind, about).text = reasons
         ET.SubElement(case, "system-out").text = reasons
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _kind(pair: Pair) -> str:
+    """The element that says how the case ended; empty where it passed."""
+    if pair.state == "beyond":
+        return "failure"
+    if pair.state == "no number" and pair.is_left_out:
+        return "skipped"
+    return "error" if pair.state in ("faulty", "no number") else ""
 
 
 def _seconds(*of_pairs: Pair) -> str:
