@@ -38,6 +38,13 @@ class Wanted:
     seconds: float
     needed: frozenset[str] = frozenset()
     """The ids of the cells that open claims need more trials of; empty where all are alike."""
+    last: int = 0
+    """The last of the planned blocks that the run has time for; 0 for that of its profile."""
+
+    @property
+    def planned(self) -> int:
+        """How many blocks are planned, as far as there is time for them."""
+        return self.last or self.order.profile.blocks
 
     @property
     def cells(self) -> list[Cell]:

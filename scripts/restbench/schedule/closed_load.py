@@ -232,7 +232,7 @@ class ClosedDriver:
         beyond these slow ones have some more, unless a claim needs the time. A slow one that an
         open claim needs has as many as make an interval."""
         here = self.here
-        planned = here.order.profile.blocks
+        planned = here.wanted.planned
         groups = [each for each in here.wanted.groups if each.compared]
         compared = {cell for each in groups for cell in self._fast(each.cells)}
         is_short_of_time = here.block <= planned or bool(here.wanted.needed)

@@ -53,7 +53,10 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             seconds = block_seconds(order, run, number)
             has_intervals = len(finished) >= FEWEST_BLOCKS
             needed = needed_cells(waiting) if has_intervals else frozenset()
-            _measure(Wanted(order, run, view, number, groups_of(order), seconds, needed))
+            in_time = len(finished) + max(1, blocks_to_come(order, run))
+            last = min(order.profile.blocks, in_time)
+            groups = groups_of(order)
+            _measure(Wanted(order, run, view, number, groups, seconds, needed, last))
             finished.add(to_come.pop(0))
         windows.take(order, run, view)
     except BaseException:

@@ -183,6 +183,11 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
     here, driver = piloted(tmp_path, 3, claimed=[FAST], rest=[MIDDLE, SLOW])
     assert SLOW not in taken(driver, 5.0)
     assert "the run had no time for it; it needs" in here.lost[SLOW]
+    (tmp_path / "short").mkdir()
+    short, driver = piloted(tmp_path / "short", 2, claimed=[FAST], rest=[MIDDLE, SLOW])
+    short.wanted = replace(short.wanted, last=2)
+    assert SLOW not in taken(driver, 5.0)
+    assert SLOW in short.lost, "of a run that has no time for more than two of its three blocks"
 
 
 @pytest.mark.parametrize(

@@ -255,12 +255,16 @@ def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noq
 ) -> None:
     """Five of twelve minutes are planned; three are the fewest."""
 
+    planned: list[int] = []
+
     def measure(wanted: Wanted) -> None:
+        planned.append(wanted.planned)
         took(run, wanted.block, minutes, **facts)
 
     monkeypatch.setattr(block, "measure", measure)
     view = View()
     manifest = runner.execute(order_of(tmp_path, 5, 5, minutes=60), run, view)
+    assert (planned[0], planned[-1]) == (5, blocks), "as far as it is known before each"
     assert {each.block for each in manifest.plan} == set(range(1, blocks + 1))
     assert [each for each in view.notes if each.startswith("a block takes")] == said
 
