@@ -55,16 +55,20 @@ def proven(proofs: Sequence[Proof]) -> str:
     if not proofs:
         return "No proof was made of what the techniques do."
     refuted, unseen = (
-        [f"{each.service} {each.strategy}" for each in proofs if each.does is of]
+        list(dict.fromkeys(f"{each.service} {each.strategy}" for each in proofs if each.does is of))
         for of in (False, None)
     )
+    # A technique has a proof in each placement, framework and the like that it was measured in.
+    techniques = len({(each.service, each.strategy) for each in proofs})
+    within = f" in {len(proofs)} proofs" * (len(proofs) != techniques)
     parts = [f"{named(refuted)} does NOT do what its name says"] if refuted else []
     parts += [f"nothing could be seen of {named(unseen)}"] if unseen else []
-    if not parts and len(proofs) == 1:
-        return "The technique does what its name says, seen by the kernel."
+    if not parts and techniques == 1:
+        return f"The technique does what its name says{within}, seen by the kernel."
     if not parts:
-        return f"All {len(proofs)} techniques do what their names say, seen by the kernel."
-    return f"Of {len(proofs)} techniques looked at in the kernel {'; '.join(parts)}."
+        return f"All {techniques} techniques do what their names say{within}, seen by the kernel."
+    of = f"{techniques} technique{'s' * (techniques != 1)}"
+    return f"Of {of} looked at in the kernel{within} {'; '.join(parts)}."
 
 
 def _again(again: Sequence[AgainEntry]) -> str:

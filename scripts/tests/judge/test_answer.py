@@ -280,6 +280,22 @@ def test_proofs_take_one_line_when_all_hold_and_name_those_that_fail() -> None:
     assert trust.proven([]) == "No proof was made of what the techniques do."
 
 
+def test_a_technique_of_several_proofs_is_one() -> None:
+    holding, refuted, _ = PROOFS
+    bound = holding.model_copy(update={"placement": "core0"})
+    other = holding.model_copy(update={"strategy": "pipeline"})
+    assert trust.proven([holding, bound]) == (
+        "The technique does what its name says in 2 proofs, seen by the kernel."
+    )
+    assert trust.proven([holding, bound, other]) == (
+        "All 2 techniques do what their names say in 3 proofs, seen by the kernel."
+    )
+    assert trust.proven([holding, refuted, refuted]) == (
+        "Of 2 techniques looked at in the kernel in 3 proofs java pinned does NOT do what its name "
+        "says."
+    )
+
+
 def test_levels_of_logs_are_called_by_their_names() -> None:
     logs = Logs(rules="R64", lines=10)
     rows = [

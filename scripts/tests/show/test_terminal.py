@@ -85,7 +85,8 @@ def test_proofs_that_hold_take_no_line_of_their_own(run: Run) -> None:
     assert holding.evidence not in text
     assert f"DOES NOT java pinned, {refuted.claim}: {refuted.evidence}" in text
     assert f"NOT PROVEN python process-per-request, {unseen.claim}" in text
-    write_json(run.proofs_file, [holding.model_dump()] * 2)
+    another = holding.model_dump() | {"strategy": "pinned"}
+    write_json(run.proofs_file, [holding.model_dump(), another])
     assert "All 2 techniques do what their names say, seen by the kernel." in " ".join(
         printed(run).split()
     )
