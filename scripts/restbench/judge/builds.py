@@ -81,7 +81,7 @@ class Pair:
 
     @property
     def faults(self) -> Mapping[str, Fault]:
-        """What ends the command whatever the ratios are (`commands.measuring.judge`), by cell id."""
+        """What ends the command whatever the ratios are (`commands.measuring.judge`), by cell."""
         found = {row.cell.id: _fault(row) for row in (self.first, self.second)}
         return {name: fault for name, fault in found.items() if fault}
 
@@ -90,11 +90,6 @@ class Pair:
         """Whether there was no time for it, or a build's runtime does not have it: no fault."""
         flags = {*self.first.flags, *self.second.flags}
         return not self.faults and not flags.isdisjoint(("not-offered", "not-measured"))
-
-    @property
-    def blocks(self) -> int:
-        """How many both were measured in."""
-        return max(each.comparison.blocks for each in self.held)
 
 
 def _fault(row: Row) -> Fault | None:

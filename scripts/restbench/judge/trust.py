@@ -3,7 +3,7 @@ asked, and whether the measuring chain is right. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from restbench.analyse.measures import Row
 from restbench.experiment.records import Proof
@@ -130,6 +130,14 @@ def warned(rows: Sequence[Row]) -> str:
         return summary
     cells = lacking[0] if len(lacking) == 1 else f"{len(lacking)} cells"
     return f"{summary} Without a number: {cells}."
+
+
+def blocks_of(counts: Iterable[int]) -> str:
+    """How many blocks some numbers are of: `6 blocks`, or `3 to 6 blocks`; those of none are no
+    numbers."""
+    known = [each for each in counts if each] or [0]
+    fewest, most = min(known), max(known)
+    return f"{most} block{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} blocks"
 
 
 def named(names: Sequence[str]) -> str:

@@ -58,6 +58,12 @@ def test_a_speed_up_is_over_calls_in_turn_of_the_same_client() -> None:
     assert calls.nearness(ROWS[2]) == pytest.approx((1.1 / 1.25 + 1.1 / 1.3) / 2)
 
 
+def test_the_medians_are_over_as_many_blocks_as_the_cells_have() -> None:
+    assert "a median over 2 blocks: ratios" in shown.sure(ROWS)
+    more = row("java-rest-async-1000ms", 4, [1.0] * 5, 1.1)
+    assert "a median over 2 to 5 blocks: ratios" in shown.sure([*ROWS, more])
+
+
 def test_a_limit_that_was_mismeasured_and_a_time_that_is_scaled_are_noted_at_the_cell() -> None:
     for kind in ("limit-mismeasured", "scaled"):
         noted = row("java-rest-async-1000ms", 8, [1.0, 1.2], 1.1, (kind,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -254,6 +255,17 @@ def test_each_limit_has_its_interval_over_blocks(run: Run) -> None:
     assert (entry["value"], entry["low"], entry["high"]) == pytest.approx(
         (expected.estimate, expected.low, expected.high), rel=1e-5
     )
+
+
+def test_limits_of_fewer_blocks_are_said_to_have_no_interval(run: Run) -> None:
+    found = shown.of(told_of(run))
+    whole = next(each for each in found if each.cell == CELL)
+    fewer = replace(whole, walks=whole.walks[:2])
+    assert shown.sure([whole]).endswith("over 3 blocks, with its 95 % interval in brackets.")
+    assert shown.sure([whole, fewer]).endswith(
+        "over 2 to 3 blocks, with its 95 % interval in brackets where there are 3 or more."
+    )
+    assert shown.sure([fewer]).startswith("Two blocks have no interval")
 
 
 def test_without_a_step_there_is_no_figure() -> None:

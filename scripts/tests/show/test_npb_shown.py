@@ -76,6 +76,16 @@ def test_the_sentence_says_what_the_service_costs_and_the_picture_shows_each_ker
     assert point["value"] == pytest.approx(1.0, abs=0.02)
 
 
+def test_cells_of_fewer_blocks_are_among_those_that_the_intervals_are_over() -> None:
+    def told(*others: Row) -> str:
+        return npb.sure(npb.of(shown([row(cell("CG-A"), BLOCKS), *others])))
+
+    assert told().endswith("; each ratio has its 95 % interval over 3 blocks.")
+    assert told(row(cell("MG-W"), BLOCKS[:2])).endswith("95 % interval over 2 to 3 blocks.")
+    alone = "over 1 to 3 blocks, but those of one block."
+    assert told(row(cell("MG-W"), BLOCKS[:1])).endswith(alone)
+
+
 def test_what_the_study_has_not_published_stays_empty() -> None:
     assert line_of([row(cell("MG-W"), BLOCKS)], "MG", "W")[12:16] == ["", "", "", ""]
 

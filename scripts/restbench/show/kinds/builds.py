@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from restbench.experiment.columns import HEADINGS
 from restbench.experiment.thresholds import Thresholds
-from restbench.judge import builds
+from restbench.judge import builds, trust
 from restbench.judge.builds import Held, Pair
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
@@ -29,9 +29,9 @@ _TONES = {
 _STYLES = {"within": 0, "beyond": 1, "undecided": 6, "no number": 7, "faulty": 2}
 _HOW_TO_READ = (
     "Ratios are paired by block. A verdict is 'beyond' where the whole 95 % interval lies beyond "
-    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over it, "
-    "'faulty' where a block of the cell failed or gave a wrong answer in either build: its ratios "
-    "are of the other blocks."
+    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over it. "
+    "It is 'faulty' where a block of the cell failed or gave a wrong answer in either build: the "
+    "ratios are of the other blocks."
 )
 
 
@@ -52,10 +52,10 @@ class Comparison:
     @property
     def sure(self) -> str:
         """How it was measured, for who asks why to believe it."""
-        blocks = max((pair.blocks for pair in self.pairs), default=0)
+        blocks = trust.blocks_of(held.comparison.blocks for _, held in self.ratios)
         return (
             f"Both builds were up and warm at once, their trials interleaved at random; ratios are "
-            f"paired over {blocks} blocks of fresh services."
+            f"paired over {blocks} of fresh services."
         )
 
     @property

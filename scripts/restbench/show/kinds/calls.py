@@ -13,6 +13,7 @@ from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
 from restbench.grouping import grouped
+from restbench.judge import trust
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import course, lines, theme
@@ -83,10 +84,10 @@ def _named(row: Row) -> str:
 
 def sure(rows: Sequence[Row]) -> str:
     """How sure it is."""
-    blocks = max((len(row.measured) for row in rows), default=0)
-    if blocks < 2:
+    counts = [len(row.measured) for row in rows]
+    if max(counts, default=0) < 2:
         return "Each number is of one block: no interval, so no verdict."
-    return f"Each number is a median over {blocks} blocks: ratios are paired over them."
+    return f"Each number is a median over {trust.blocks_of(counts)}: ratios are paired over them."
 
 
 def tables(rows: Sequence[Row]) -> list[doc.Table]:

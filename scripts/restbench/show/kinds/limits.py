@@ -57,12 +57,14 @@ def of(found: Exported) -> list[Limit]:
 
 def sure(found: Sequence[Limit]) -> str:
     """How sure the limits are."""
-    blocks = max((len(each.limits_per_s) for each in found), default=0)
-    if blocks < FEWEST_BLOCKS:
-        few = "One block has" if blocks < 2 else "Two blocks have"
+    counts = [len(each.limits_per_s) for each in found if each.limits_per_s]
+    if max(counts, default=0) < FEWEST_BLOCKS:
+        few = "One block has" if max(counts, default=0) < 2 else "Two blocks have"
         return f"{few} no interval: this is an order, no verdict."
+    some = f" where there are {FEWEST_BLOCKS} or more" * (min(counts) < FEWEST_BLOCKS)
     return (
-        f"Each rate is the geometric mean over {blocks} blocks, with its 95 % interval in brackets."
+        f"Each rate is the geometric mean over {trust.blocks_of(counts)}, with its 95 % interval "
+        f"in brackets{some}."
     )
 
 

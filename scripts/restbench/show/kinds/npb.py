@@ -15,7 +15,7 @@ from restbench.experiment.columns import readable
 from restbench.experiment.npb import Npb, Published, PublishedRow
 from restbench.experiment.statistics import geometric_mean
 from restbench.grouping import grouped
-from restbench.judge import study
+from restbench.judge import study, trust
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
@@ -95,12 +95,14 @@ def _mean(rows: Sequence[Row], name: str) -> float:
 
 def sure(found: Kernels) -> str:
     """How sure the ratios are."""
-    blocks = max((len(row.measured) for row in found.served), default=0)
+    each_of = (ratio(row, name).blocks for row in found.served for name in RATIOS)
+    known = [blocks for blocks in each_of if blocks]
     kinds = {row.cell.complexity for row in found.served if row.measured}
     scope = f"Geometric means over {len(kinds)} kernels and classes"
-    if blocks < 2:
+    if max(known, default=0) < 2:
         return f"{scope} of one block: no interval, so no verdict."
-    return f"{scope}; each ratio has its 95 % interval over {blocks} blocks."
+    alone = ", but those of one block" * (min(known) < 2)
+    return f"{scope}; each ratio has its 95 % interval over {trust.blocks_of(known)}{alone}."
 
 
 def explanation(rows: Sequence[Row]) -> list[str]:
