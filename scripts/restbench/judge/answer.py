@@ -10,6 +10,7 @@ from restbench.analyse.comparison import MARGIN
 from restbench.analyse.measures import Row
 from restbench.experiment.columns import readable
 from restbench.grouping import grouped
+from restbench.judge import trust
 from restbench.judge.leader import SCOPES, Leader, Scope, leaders
 from restbench.judge.verdicts import ratio_text
 
@@ -213,17 +214,21 @@ def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     by_cpu_time = _by_cpu_time(groups, cheapest)
     if all(each.is_order for each in groups):
         return f"One block has no interval: this is an order, no verdict. {by_cpu_time}"
-    numbers = [each.blocks for of in groups for _, each in of.others if each.blocks]
-    if not numbers:
+    if not any(_blocks(groups)):
         return f"No block has measured two techniques of one combination. {by_cpu_time}"
-    fewest, most = min(numbers), max(numbers)
-    best = sum(each.verdict == "reproduced" for each in groups)
-    blocks = most if fewest == most else f"{fewest} to {most}"
+    best = [each for each in groups if each.verdict == "reproduced"]
+    confidence = ", with 95 % confidence" if best else ","
+    # Those that were not shown may have had a single block: it is not what the shown ones rest on.
     return (
-        f"A fastest technique is shown in {best} of {len(groups)} combinations, with 95 % "
-        f"confidence over {blocks} blocks of fresh services; under {100 * MARGIN:.0f} % is no "
-        f"difference. {by_cpu_time}"
+        f"A fastest technique is shown in {len(best) or 'none'} of {len(groups)} "
+        f"combinations{confidence} over {trust.blocks_of(_blocks(best or groups))} of fresh "
+        f"services; under {100 * MARGIN:.0f} % is no difference. {by_cpu_time}"
     )
+
+
+def _blocks(groups: Sequence[Leader]) -> list[int]:
+    """How many each ratio is of."""
+    return [each.blocks for of in groups for _, each in of.others]
 
 
 def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:

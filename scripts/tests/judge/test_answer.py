@@ -180,6 +180,16 @@ def test_how_sure_that_is_is_said_in_words() -> None:
     )
 
 
+def test_the_blocks_are_those_of_the_combinations_that_are_shown() -> None:
+    alone = [timed("java serial high 10", [9.0]), timed("java pinned high 10", [1.0])]
+    assert answer([*full(), *alone]).sure.startswith(
+        "A fastest technique is shown in 3 of 5 combinations, with 95 % confidence over 5 blocks of"
+    )
+    assert answer([*full()[4:6], *alone]).sure.startswith(
+        "A fastest technique is shown in none of 2 combinations, over 1 to 5 blocks of fresh"
+    )
+
+
 def test_places_are_as_short_as_they_are_true() -> None:
     rows = [
         timed(f"java {name} {complexity} {users}", [speed])
