@@ -16,19 +16,20 @@ class Gate:
     threading.Semaphore would let a newcomer overtake those who wait, and only threads could wait.
     """
 
-    def __init__(self, permits: int) -> None:
-        """`permits` is at least 1."""
+    def __init__(self, permits: int, *, is_for_all: bool = False) -> None:
+        """`permits` is at least 1; `is_for_all`: also for jobs that wait for other things."""
         self.permits = permits
+        self._is_for_all = is_for_all
         self._guard = Lock()
         self._free = permits
         self._waiting: deque[Callable[[], bool]] = deque()
 
     def enter(self, job: Job, turn: Callable[[], bool]) -> bool:
-        """Whether there is a permit for the job; one that waits for other things needs none.
+        """Whether there is a permit for the job, or it needs none.
 
         Otherwise `turn` is called when one is, by who gives it; it says whether it takes it.
         """
-        if job.workload.is_blocking:
+        if not self._is_for(job):
             return True
         with self._guard:
             if self._free:
@@ -66,7 +67,7 @@ class Gate:
 
     def leave(self, job: Job) -> None:
         """Give the job's permit to who waits longest and still wants it."""
-        if job.workload.is_blocking:
+        if not self._is_for(job):
             return
         while True:
             with self._guard:
@@ -76,6 +77,9 @@ class Gate:
                 turn = self._waiting.popleft()
             if turn():
                 return
+
+    def _is_for(self, job: Job) -> bool:
+        return self._is_for_all or not job.workload.is_blocking
 
     @contextmanager
     def entered(self, job: Job) -> Iterator[None]:

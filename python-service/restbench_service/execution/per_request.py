@@ -20,11 +20,12 @@ class PerRequest(Strategy):
     def __init__(self, pool: WorkerPool, running: int | None) -> None:
         """The pool is closed with the strategy."""
         self._pool, self._gate = pool, Gate(min(running or pool.size, pool.size))
+        self._gate_of_waiting = Gate(pool.size, is_for_all=True)
         self.permits = self._gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
-        """See Strategy. No thread waits meanwhile."""
-        return self._gate.enter_later(job, self._begin)
+        """See Strategy. No thread waits, nor a request in the pool, which asks no client."""
+        return self._gate_of(job).enter_later(job, self._begin)
 
     def await_ready(self) -> None:
         """See Strategy."""
@@ -33,6 +34,9 @@ class PerRequest(Strategy):
     def close(self) -> None:
         """See Strategy."""
         self._pool.close()
+
+    def _gate_of(self, job: Job) -> Gate:
+        return self._gate_of_waiting if job.workload.is_blocking else self._gate
 
     def _begin(self, job: Job, answer: "Future[bytes]") -> None:
         if job.has_to_reserve and len(job.body) > MOST_DECODED_HERE_BYTES:
@@ -51,7 +55,7 @@ class PerRequest(Strategy):
             job.accept(done.value)
             self._compute(job, answer)
         except Exception as error:  # carried to who waits for the answer
-            self._gate.leave(job)
+            self._gate_of(job).leave(job)
             answer.set_exception(error)
 
     def _compute(self, job: Job, answer: "Future[bytes]") -> None:
@@ -67,7 +71,7 @@ class PerRequest(Strategy):
         return done
 
     def _end(self, job: Job, answer: "Future[bytes]", future: "Future[Done]") -> None:
-        self._gate.leave(job)
+        self._gate_of(job).leave(job)
         error = future.exception()
         if error is not None:
             answer.set_exception(error)
