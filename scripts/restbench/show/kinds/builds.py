@@ -29,8 +29,8 @@ _TONES = {
 _STYLES = {"within": 0, "beyond": 1, "undecided": 6, "no number": 7, "faulty": 2}
 _HOW_TO_READ = (
     "Ratios are paired by block. A verdict is 'beyond' where the whole 95 % interval lies beyond "
-    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over it. "
-    "It is 'faulty' where a block of the cell failed or gave a wrong answer in either build: the "
+    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over "
+    "it, and 'faulty' where a block of the cell failed or gave a wrong answer in either build: its "
     "ratios are of the other blocks."
 )
 
