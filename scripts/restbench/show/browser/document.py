@@ -16,12 +16,13 @@ from restbench.analyse.comparison import MARGIN, series
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.columns import HEADINGS
+from restbench.experiment.records import BuiltCommit
 from restbench.judge.compare import VERSIONS, more_is_better
 from restbench.machine import machine
 from restbench.machine.machine import Identity
 from restbench.show.browser import trends
 from restbench.show.charts import theme
-from restbench.store.exported import CellEntry, Estimate, Exported
+from restbench.store.exported import CellEntry, Estimate, Exported, ManifestEntry
 
 #: Of every run; what only a driver measures (`extras`) follows them.
 METRICS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms", "p95_ms")
@@ -137,8 +138,9 @@ def _run(
         "started": manifest.started,
         "minutes": manifest.minutes,
         "status": manifest.status,
-        "commit": manifest.git_commit[:12],
-        "dirty": manifest.git_dirty,
+        **_code(manifest),
+        # The cells of two builds are of these, and not of the checkout that has measured them.
+        "builds": {name: _code(each) for name, each in manifest.builds.items()},
         "machine": machine_number,
         "versions": {
             name: _text(run.described[name]) for name in VERSIONS if name in run.described
@@ -153,6 +155,10 @@ def _run(
             for row, each in zip(listed.rows, run.cells, strict=True)
         ],
     }
+
+
+def _code(of: ManifestEntry | BuiltCommit) -> dict[str, Any]:
+    return {"commit": of.git_commit[:12], "dirty": of.git_dirty}
 
 
 def _cell(run: Exported, row: Row, entry: CellEntry, tables: _Tables) -> dict[str, Any]:

@@ -7,7 +7,7 @@ const METRIC_COLUMNS = DATA.metrics.map((metric, n) => ({
 }));
 
 const COLUMNS = [
-  { heading: "Run", sort: "run", value: (entry) => entry.run.started, cell: (entry) => element("td", {}, pageLink(entry), element("span", { class: "ends" }, `${entry.run.experiment}, ${commitOf(entry.run)}`)) },
+  { heading: "Run", sort: "run", value: (entry) => entry.run.started, cell: (entry) => element("td", {}, pageLink(entry), element("span", { class: "ends" }, `${entry.run.experiment}, ${commitOf(codeOf(entry.run, entry.factors))}`)) },
   ...["service", "framework", "strategy", "size", "users"].map(factorColumn),
   // The numbers of most runs stand before what few cells differ in, so that they are seen without scrolling.
   ...METRIC_COLUMNS.filter(isCommon),

@@ -21,7 +21,9 @@ const percent = (ratio) => `${ratio >= 1 ? "+" : "−"}${Math.abs(100 * (ratio -
 const interval = (low, high, say = readable) => (low === null || low === undefined ? "" : `[${say(low)}, ${say(high)}]`);
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const day = (run) => run.started.slice(0, 16).replace("T", " ");
-const commitOf = (run) => run.commit + (run.dirty ? " with changes" : "");
+const commitOf = (code) => code.commit + (code.dirty ? " with changes" : "");
+// What the service of a cell was built from: of two builds its own commit, else the run's.
+const codeOf = (run, { build }) => run.builds[build] ?? run;
 
 // A number with its interval beneath.
 function estimate(value) {

@@ -13,7 +13,7 @@ function runCard(run, state) {
   return element("article", { class: "run" },
     element("h3", {}, name),
     element("p", { class: "soft" }, [
-      day(run), `${run.experiment}, ${run.profile}`, `${run.minutes.toFixed(run.minutes < 10 ? 1 : 0)} minutes`, `commit ${commitOf(run)}`, DATA.machines[run.machine],
+      day(run), `${run.experiment}, ${run.profile}`, `${run.minutes.toFixed(run.minutes < 10 ? 1 : 0)} minutes`, `commit ${commitOf(run)}`, ...Object.entries(run.builds).map(([name, code]) => `build ${name} ${commitOf(code)}`), DATA.machines[run.machine],
       run.status === "complete" ? null : run.status].filter(Boolean).join(" · ")),
     element("p", { class: "sentence" }, run.sentence),
     element("p", { class: "soft" }, [tally(run), warned(run)].filter(Boolean).join(" · ")),

@@ -40,7 +40,7 @@ function courseParts(course, metric) {
   return element("div", { class: "course" }, element("h3", {}, course.name),
     lines.length ? element("ul", { class: "steps" }, lines) : element("p", { class: "soft" }, course.entries.length < 4 ? `${plural(course.entries.length, "run")}: a step needs four or more.` : "No step is shown."),
     place, table(`${heading} of ${course.entries[0].id}`, [
-      { heading: "Run", cell: pageLink }, { heading: "Commit", cell: ({ run }) => commitOf(run) }, { heading: "Profile", cell: ({ run }) => run.profile },
+      { heading: "Run", cell: pageLink }, { heading: "Commit", cell: ({ run, factors }) => commitOf(codeOf(run, factors)) }, { heading: "Profile", cell: ({ run }) => run.profile },
       { heading, cell: (entry) => estimate(entry.values[metric]), number: true },
       { heading: "Blocks", cell: (entry) => String(entry.values[metric][3].length), number: true }, { heading: "Warnings", prose: true, cell: warnings },
     ], [...course.entries].reverse(), { label: `${heading} on ${course.name}` }));
@@ -50,9 +50,12 @@ function courseParts(course, metric) {
 function stepText(step, heading) {
   const [before, after] = [DATA.runs[step.before], DATA.runs[step.after]];
   const [estimated, low, high] = step.ratio;
-  const commits = commitOf(before) === commitOf(after)
-    ? `between two runs of commit ${commitOf(after)}: the code is the same, so something else has changed`
-    : `between commits ${commitOf(before)} and ${commitOf(after)}`;
+  const codes = [before, after].map((run) => codeOf(run, DATA.cells[step.cell].factors));
+  const [one, two] = codes.map(commitOf);
+  // Without a commit, or with changes to it, nobody knows what was run.
+  const isKnown = codes.every(({ commit, dirty }) => commit !== "unknown" && dirty === false);
+  const same = isKnown ? "the code is the same, so something else has changed" : "the code may differ";
+  const commits = one === two ? `between two runs of commit ${two}: ${same}` : `between commits ${one} and ${two}`;
   return [element("b", {}, `${heading} ${percent(estimated)}`), ` [${percent(low)}, ${percent(high)}] ${commits} (`,
     element("a", { href: address({ view: "compare", first: before.name, second: after.name }) }, `${before.name} and ${after.name}`), ")"];
 }
@@ -78,7 +81,7 @@ function trendSpec({ name, entries }, steps, metric) {
     const [value, low, high] = entry.values[metric];
     const step = steps[at.indexOf(n)];
     return {
-      run: entry.run.name, label: labelOf(entry.run, entries), value, low, high, step: step ? percent(step.ratio[0]) : "",
+      run: entry.run.name, label: labelOf(entry, entries), value, low, high, step: step ? percent(step.ratio[0]) : "",
       level: steps.length ? levelOf(segmentOf(n)) : null, segment: segmentOf(n),
     };
   });
@@ -93,10 +96,10 @@ function trendSpec({ name, entries }, steps, metric) {
 }
 
 // Commit and day; with the time where one commit has two runs of a day.
-function labelOf(run, entries) {
-  const short = ({ run: one }) => `${one.commit.slice(0, 7)} ${one.started.slice(5, 10)}`;
-  const own = short({ run });
-  return entries.filter((entry) => short(entry) === own).length > 1 ? `${own} ${run.started.slice(11, 16)}` : own;
+function labelOf(entry, entries) {
+  const short = ({ run, factors }) => `${codeOf(run, factors).commit.slice(0, 7)} ${run.started.slice(5, 10)}`;
+  const own = short(entry);
+  return entries.filter((one) => short(one) === own).length > 1 ? `${own} ${entry.run.started.slice(11, 16)}` : own;
 }
 
 // A chart takes the width of its place, which it has once it stands in the page.

@@ -1,0 +1,121 @@
+"""Which code the browser says was measured: of two builds each its own, and the same only where
+that is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fixture_run import begun, cell
+from playwright.sync_api import Page
+from several_runs import BLOCKS, lay_down, of_level
+from trial_run import WHEN, measure
+
+from restbench.analyse import measures
+from restbench.experiment.records import BuiltCommit
+from restbench.show import export
+from restbench.show.browser import site
+from restbench.show.browser.document import document
+from restbench.store.store import Run
+
+EXPERIMENT = """
+name = "ab"
+title = "Two builds"
+seed = 1
+views = ["builds"]
+
+[thresholds]
+throughput_ratio_min = 0.95
+
+[complexities]
+low = { rows = 30, inner = 20, columns = 20 }
+
+[profiles.quick]
+minutes = 1
+blocks = 3
+warm_max_s = { java = 1.0, python = 1.0 }
+
+[[cells]]
+name = "Java"
+service = "java"
+strategy = "serial"
+complexity = "low"
+users = 10
+build = ["A", "B"]
+"""
+BUILDS = {
+    "A": BuiltCommit(asked="HEAD~", git_commit="a" * 40, git_dirty=False),
+    "B": BuiltCommit(asked=".", git_commit="b" * 40, git_dirty=True),
+}
+#: What is told of a step between two runs of this code.
+TOLD = """codes => codes.map((code) => {
+  const step = DATA.steps[0];
+  for (const run of [step.before, step.after]) Object.assign(DATA.runs[run], code);
+  return stepText(step, "").map((part) => part.textContent ?? part).join("");
+})"""
+
+
+def two_builds(results: Path) -> Run:
+    """A run of `restbench ab` whose checkout is of neither of its builds' commits."""
+    cells = {
+        cell(f"java serial low 10 build={build}"): [300 * each for each in BLOCKS]
+        for build in BUILDS
+    }
+    blocks = range(1, len(BLOCKS) + 1)
+    plan = [(each, block) for block in blocks for each in cells]
+    run = begun(results / "2026-11-20", EXPERIMENT, plan, builds=BUILDS, **WHEN)
+    for block in blocks:
+        measure(run, block, cells)
+    export.write(run, measures.rows(run), print)
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two builds, and eight of one cell with a step."""
+    folder = tmp_path_factory.mktemp("results")
+    two_builds(folder)
+    for day in range(1, 9):
+        level = (300 if day < 5 else 200) * (1 + 0.01 * (day % 2))
+        lay_down(folder, day, of_level({"java serial low 10": level}), commit="c0de")
+    site.write(folder, site.find(folder))
+    return folder
+
+
+@pytest.fixture
+def address(results: Path) -> str:
+    return (results / "index.html").as_uri()
+
+
+def test_a_run_of_two_builds_has_both_commits(results: Path) -> None:
+    runs: list[dict[str, Any]] = document(site.find(results).runs)["runs"]
+    assert runs[0]["builds"] == {}
+    assert runs[-1]["builds"] == {
+        "A": {"commit": "a" * 12, "dirty": False},
+        "B": {"commit": "b" * 12, "dirty": True},
+    }
+    assert runs[-1]["commit"] == "0123456789ab"
+
+
+def test_each_build_is_shown_with_its_own_commit(page: Page) -> None:
+    card = page.locator(".run", has_text="2026-11-20").inner_text()
+    assert f"build A {'a' * 12} · build B {'b' * 12} with changes" in card
+    page.evaluate("location.hash = 'view=cells&run=2026-11-20'")
+    page.locator("#view td .ends", has_text="a" * 12).wait_for()
+    assert page.locator("#view td .ends", has_text=f"{'b' * 12} with changes").count() == 1
+    assert page.locator("#view td .ends", has_text="0123456789ab").count() == 0
+    page.evaluate("location.hash = 'view=trend&cell=java-serial-unbound-low-10u-B+30x20x20'")
+    page.locator(".course td", has_text=f"{'b' * 12} with changes").wait_for()
+    labelled = "(ENTRIES.filter(({ id }) => id.endsWith('-B')).map((one) => labelOf(one, [one])))"
+    assert page.evaluate(labelled) == ["bbbbbbb 11-21"]
+
+
+def test_the_code_is_called_the_same_only_where_it_is_known_to_be(page: Page) -> None:
+    known = {"commit": "abc", "dirty": False}
+    told = page.evaluate(
+        TOLD, [known, known | {"dirty": True}, {"commit": "unknown", "dirty": None}]
+    )
+    assert "two runs of commit abc: the code is the same, so something else has changed" in told[0]
+    assert "two runs of commit abc with changes: the code may differ" in told[1]
+    assert "two runs of commit unknown: the code may differ" in told[2]
