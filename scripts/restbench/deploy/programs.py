@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -23,6 +23,8 @@ PYTHON_SERVICE = ROOT / "python-service"
 NO_SETTINGS: Mapping[str, str] = {}
 #: The Java that a framework needs, where the service itself needs less.
 NEEDS_JAVA = {"helidon": 21}
+#: What the environment may not choose for a run, whose cells have it as a factor.
+_FACTORS = ("RESTBENCH_WORKERS", "RESTBENCH_HANDOFF")
 #: Prints which packages each framework lacks, by the Python service's own table.
 _ASK_FRAMEWORKS = """
 import json
@@ -71,9 +73,11 @@ def lacking(name: ServiceName, framework: Framework) -> str:
     return f"{framework}: not installed ({named}): make frameworks" if packages else ""
 
 
-def require_frameworks(cells: Iterable[Cell], selection: Where) -> None:
-    """BadConfiguration where the environment chooses a framework, which is a factor in a run, or
-    one that was selected by its name cannot be had here."""
+def require_frameworks(cells: Sequence[Cell], selection: Where) -> None:
+    """BadConfiguration where the environment chooses a framework or another factor of a run, or a
+    framework that was selected by its name cannot be had here."""
+    if given := [name for name in _FACTORS if cells and os.environ.get(name)]:
+        raise BadConfiguration(f"{given[0]}: a factor of a run's cells: leave it out")
     wanted = dict.fromkeys((each.service, each.framework) for each in cells)
     for name in dict.fromkeys(name for name, _ in wanted):
         variable = f"{name.upper()}_FRAMEWORK"

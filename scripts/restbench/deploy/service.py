@@ -347,4 +347,4 @@ def await_workers(service: Service, count: int, timeout_s: float = READY_TIMEOUT
             for each in clients:
                 each.sendall(b"GET /health HTTP/1.1\r\nHost: restbench\r\n\r\n")
             if b"" not in {each.recv(1) for each in clients}:
-                busy = len(connections.counts(service.address[1], service.pids()))
+                busy = len(connections.counts(service.address[1], service.pids(), os.getpid()))

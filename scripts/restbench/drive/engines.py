@@ -57,8 +57,15 @@ class Engines:
     controller: Host | None = None
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     """Those of ours: none of engines that others run."""
+    own_address: str = ""
+    """Where engines that others run reach the controller: a host's own name may mean loopback."""
     _cells: dict[str, tuple[str, Path]] = field(default_factory=dict)
     _relays: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    @property
+    def pid(self) -> int:
+        """0: its users are in no one process."""
+        return 0
 
     @property
     def samples(self) -> Path:
@@ -154,7 +161,7 @@ class Engines:
         line += [f"-G{key}={value}" for key, value in properties.items()]
         line += [f"-Jclient.rmi.localport={CONTROLLER_PORT}"]
         if self.controller is None:
-            return line
+            return [*line, f"-Djava.rmi.server.hostname={self.own_address}"]
         line += [f"-Djava.rmi.server.hostname={self.controller.address}"]
         return self.controller.inside(line)
 
@@ -184,9 +191,11 @@ def started(hosts: Sequence[Host], controller: Host, folder: Path) -> Iterator[E
 def attached(addresses: Sequence[str], folder: Path) -> Engines:
     """Engines that others run. EnvironmentProblem where one is not there."""
     folder.mkdir(parents=True, exist_ok=True)
+    own_address = ""
     for address in addresses:
-        _reached("JMeter engine", address, ATTACH_TIMEOUT_S).close()
-    return Engines(addresses, folder)
+        with _reached("JMeter engine", address, ATTACH_TIMEOUT_S) as way:
+            own_address = way.getsockname()[0]
+    return Engines(addresses, folder, own_address=own_address)
 
 
 def _reached(

@@ -8,7 +8,7 @@ import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import psutil
@@ -179,14 +179,15 @@ def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:
     return ticks * 1000 / CLOCK_TICKS_PER_S
 
 
-def off_cores_share(pids: tuple[int, ...], cores: Collection[int]) -> float:
-    """Of the CPU time of the processes' threads that live, the part of those that the kernel may
-    run on other cores than these; 0 to 1."""
+def off_cores_share(given: Iterable[tuple[Iterable[int], Collection[int]]]) -> float:
+    """Of the CPU time of processes' threads that live, the part of those that the kernel may run on
+    other cores than they were given; 0 to 1. `given` has pids with their cores."""
     ticks = {False: 0, True: 0}
-    for task in (each for pid in pids for each in Path(f"/proc/{pid}/task").glob("*")):
-        with contextlib.suppress(ProcessLookupError):
-            is_on_them = os.sched_getaffinity(int(task.name)) <= set(cores)
-            ticks[is_on_them] += _name_and_ticks(task / "stat")[1]
+    for pids, cores in given:
+        for task in (each for pid in pids for each in Path(f"/proc/{pid}/task").glob("*")):
+            with contextlib.suppress(ProcessLookupError):
+                is_on_them = os.sched_getaffinity(int(task.name)) <= set(cores)
+                ticks[is_on_them] += _name_and_ticks(task / "stat")[1]
     whole = sum(ticks.values())
     return ticks[False] / whole if whole else 0.0
 

@@ -11,11 +11,13 @@ from pathlib import Path
 #: A port that a client has closed waits for a minute; there are 28 000 of them.
 MOST_WAITING = 20_000
 _ESTABLISHED = "01"
+_TABLES = [path for path in map(Path, ("/proc/net/tcp", "/proc/net/tcp6")) if path.exists()]
 
 
-def counts(port: int, pids: Iterable[int]) -> list[int]:
-    """How many connections to a local port each process has that has any, most first."""
-    sockets = _sockets(port)
+def counts(port: int, pids: Iterable[int], client: int) -> list[int]:
+    """How many connections of a client's process to a local port each process has that has any,
+    most first."""
+    sockets = _sockets(port, client)
     return sorted(filter(None, (len(sockets & _held(pid)) for pid in pids)), reverse=True)
 
 
@@ -47,12 +49,26 @@ def _waiting() -> int:
     return int(found[1]) if found else 0
 
 
-def _sockets(port: int) -> set[str]:
-    """The inodes of established IPv4 connections to it, of the side that listens."""
-    lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
-    fields = [line.split() for line in lines]
-    end = f":{port:04X}"
-    return {each[9] for each in fields if each[1].endswith(end) and each[3] == _ESTABLISHED}
+def _sockets(port: int, client: int) -> set[str]:
+    """The inodes of a client's established connections to it, of the side that listens. A JVM's own
+    side is an IPv6 socket, also of IPv4."""
+    end, held = f":{port:04X}", _held(client)
+    rows = [
+        (fields[1], fields[2], fields[9])
+        for table in _TABLES
+        for fields in map(str.split, table.read_text(encoding="ascii").splitlines()[1:])
+        if fields[3] == _ESTABLISHED
+    ]
+    ports = {
+        local.rpartition(":")[2]
+        for local, remote, inode in rows
+        if remote.endswith(end) and inode in held
+    }
+    return {
+        inode
+        for local, remote, inode in rows
+        if local.endswith(end) and remote.rpartition(":")[2] in ports
+    }
 
 
 def _held(pid: int) -> set[str]:

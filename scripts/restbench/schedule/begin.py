@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from restbench import ROOT
+from restbench.deploy import fronts
 from restbench.deploy.migrations import CONTRACT
 from restbench.deploy.programs import JAR, PYTHON_SERVICE
 from restbench.drive import load
@@ -48,7 +49,7 @@ _FLAGS = (
 )
 _PREFIXES = ("RESTBENCH_", "MALLOC_")
 _PLANS = ("*.jmx", "*.properties", "*.sh", "log4j2.xml")
-_PYTHON = ("restbench_service/**/*.py", "*.py", "requirements.txt", "apache/*.conf")
+_PYTHON = ("restbench_service/**/*.py", "*.py", "requirements*.txt", "apache/*.conf")
 #: Of the harness itself: another in every process.
 _NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
 #: How a run of a status had ended that goes on.
@@ -198,6 +199,7 @@ def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
         **services,
         "load plans": of_files(plans),
         "load programs": of_jar(PROGRAMS, "restbench/"),
+        "fronts": of_files([each for each in fronts.TEMPLATES.rglob("*") if each.is_file()]),
         "database": of_files([*CONTRACT.glob("**/*.sql"), *CONTRACT.glob("*.conf")]),
     }
 

@@ -152,8 +152,8 @@ class ClosedDriver:
             raise EnvironmentProblem(service.ending())
         extras = {"front_cpu_ms_per_request": front_ms / max(1, sent.records.size)} if front else {}
         counts: list[int] = []
-        if cell.workers > 1 and cell.connection == "kept" and not front:
-            counts = connections.counts(service.address[1], service.pids())
+        if cell.workers > 1 and cell.connection == "kept" and not front and here.load.pid:
+            counts = connections.counts(service.address[1], service.pids(), here.load.pid)
             extras |= connections.spread(counts)
         found = replace(found, extras=extras)
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s

@@ -11,7 +11,7 @@ from restbench.deploy.service import Service
 from restbench.experiment.cell import ASYNCHRONOUS, Build, Cell, ServiceGroup, ServiceName
 from restbench.experiment.order import BuiltCheckout
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.machine import jvm, ports
+from restbench.machine import jvm, ports, process
 from restbench.machine.namespaces import Host
 from restbench.machine.placement import Cores, allowed_cores, core_list, instances_cores
 from restbench.store.store import Run
@@ -33,6 +33,14 @@ class Running:
         """Each with its cores."""
         each = self.service.each()
         return list(zip(each, self.bound or [self.cores.service], strict=True))
+
+    def off_cores_share(self) -> float:
+        """Of the CPU time of its instances and its front, the part on other cores than each was
+        given; 0 to 1."""
+        given = [(each.pids(), cores) for each, cores in self.instances()]
+        if self.bound:  # else the front is among the processes of the one service
+            given.append((self.service.front_pids(), self.cores.service))
+        return process.off_cores_share(given)
 
 
 @dataclass

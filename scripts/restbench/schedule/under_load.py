@@ -9,7 +9,6 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from restbench.drive import generator, monitor
 from restbench.experiment.cell import Cell, ServiceGroup
-from restbench.machine import process
 from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
 from restbench.schedule import preparation
@@ -71,10 +70,7 @@ def proven(here: LoadRun) -> Iterator[None]:
     before = _counts(here)
     yield
     _check_counts(here, before)
-    shares = {
-        key: process.off_cores_share(running.service.pids(), running.cores.service)
-        for key, running in here.deployments.up.items()
-    }
+    shares = {key: each.off_cores_share() for key, each in here.deployments.up.items()}
     found = {cell.id: share for cell in here.cells if (share := shares.get(cell.service_group))}
     here.file.fact(here.block, "off_cores_share", found)
 

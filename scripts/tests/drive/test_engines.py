@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -184,6 +185,17 @@ def test_an_engine_that_is_not_there_is_named(
     known.cell("low", "http://127.0.0.1:1/matrix/serial", tmp_path)
     with gone:
         known.offsets_ms()
+
+
+def test_engines_that_others_run_are_told_the_address_by_which_they_were_reached(
+    tmp_path: Path,
+) -> None:
+    """The name of a host with Debian's /etc/hosts is 127.0.1.1: engines would call themselves."""
+    with socket.create_server(("127.0.0.1", 0)) as engine:
+        found = engines.attached([f"127.0.0.1:{engine.getsockname()[1]}"], tmp_path)
+    found.cell("low", "http://10.0.0.9:8080/matrix/serial", tmp_path)
+    line = found._controller("low", 2, 1.0, tmp_path / "samples.jtl")
+    assert "-Djava.rmi.server.hostname=127.0.0.1" in line
 
 
 def test_an_ordinary_user_is_told_what_namespaces_need(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ def test_cpu_time_on_other_cores_than_those_given_is_a_share_of_it(tmp_path: Pat
     core = min(os.sched_getaffinity(0))
     burner = after("import time\nwhile time.process_time() < 0.2: pass")
     with running(tmp_path, process.bound_to_us(burner, str(core)), "done") as pid:
-        found = [process.off_cores_share((pid,), each) for each in ((core,), (core + 1,))]
+        found = [process.off_cores_share([((pid,), {each})]) for each in (core, core + 1)]
         assert found == [0.0, 1.0]
 
 

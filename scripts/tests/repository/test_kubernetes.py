@@ -97,6 +97,19 @@ def test_a_pod_has_whole_cores_of_its_own(kind: str, name: str) -> None:
     assert int(resources["limits"]["cpu"]) > 0
 
 
+def test_the_job_waits_until_services_and_engines_are_there() -> None:
+    """All is created at once, and a job that did not reach them is not repeated."""
+    (job,) = [each for each in manifests() if each["kind"] == "Job"]
+    (waiting,) = job["spec"]["template"]["spec"]["initContainers"]
+    bench = container("Job", "bench")
+    assert waiting["image"] == bench["image"]
+    urls = [each.rpartition("=http://")[2] for each in bench["args"] if "attach" in each]
+    told = experiment.load(FOLDER / "engines.toml").engines
+    assert told is not None
+    assert waiting["command"][3:] == [*urls, *told.addresses]
+    assert waiting["command"][0] == "python"
+
+
 def test_the_job_drives_the_engines_that_there_are() -> None:
     job = container("Job", "bench")
     assert job["image"] == COMPOSE["bench"]["image"]

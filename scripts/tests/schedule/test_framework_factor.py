@@ -126,6 +126,10 @@ def test_what_the_environment_chooses_is_refused_in_a_run(
     monkeypatch.setenv("JAVA_FRAMEWORK", "vertx")
     with pytest.raises(BadConfiguration, match="JAVA_FRAMEWORK=vertx: the framework is a factor"):
         order(path)
+    monkeypatch.delenv("JAVA_FRAMEWORK")
+    monkeypatch.setenv("RESTBENCH_WORKERS", "4")
+    with pytest.raises(BadConfiguration, match="RESTBENCH_WORKERS: a factor of a run's cells"):
+        order(path)
 
 
 def test_one_that_cannot_be_had_is_refused_by_name_and_left_out_otherwise(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from ports import free_port
@@ -19,9 +21,11 @@ from restbench.experiment.cell import Cell, Front
 from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.records import Proof
 from restbench.failures import BadConfiguration
+from restbench.machine import process
 from restbench.machine.placement import Cores, allowed_cores, instances_cores
 from restbench.prove import proof
 from restbench.schedule import deployments
+from restbench.schedule.deployments import Running
 from restbench.store.store import EXPERIMENTS
 
 FILE = EXPERIMENTS / "instances.toml"
@@ -40,6 +44,17 @@ def test_per_core_gives_each_instance_the_next_core() -> None:
     cores = Cores(service=(2, 3, 5), load=(0, 1))
     assert instances_cores("per-core", cores, 2) == [(2,), (3,)]
     assert instances_cores("unbound", cores, 2) == [(2, 3, 5)] * 2
+
+
+def test_an_instance_on_its_neighbours_core_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cores of all were looked at, which hold for each of them."""
+    given: list[tuple[tuple[int, ...], object]] = []
+    monkeypatch.setattr(process, "off_cores_share", lambda each: given.extend(each) or 0.0)
+    instances = tuple(SimpleNamespace(pids=lambda pid=pid: (pid,)) for pid in (11, 12))
+    service: Any = SimpleNamespace(each=lambda: instances, front_pids=lambda: (13,))
+    cores = Cores(service=(0, 1), load=(0, 1))
+    Running(service, cores, (), "17", bound=[(0,), (1,)]).off_cores_share()
+    assert given == [((11,), (0,)), ((12,), (1,)), ((13,), (0, 1))]
 
 
 def test_several_share_what_one_would_have() -> None:

@@ -60,6 +60,6 @@ def test_settings_of_the_services_are_known_and_the_harness_own_are_not(
 def test_every_part_that_is_measured_has_a_fingerprint() -> None:
     found = begin.fingerprints()
     services, load = {"java service", "python service"}, {"load plans", "load programs"}
-    assert set(found) == services | load | {"database"}
-    assert len(set(found.values())) == 5
+    assert set(found) == services | load | {"fronts", "database"}
+    assert len(set(found.values())) == 6
     assert begin.fingerprints() == found

@@ -123,12 +123,14 @@ def test_connections_are_counted_where_they_were_accepted() -> None:
     with ExitStack() as stack:
         listener = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
         port = listener.getsockname()[1]
-        assert connections.counts(port, [os.getpid()]) == []
+        ours = os.getpid()
+        assert connections.counts(port, [ours], ours) == []
         for _ in range(3):
             stack.enter_context(closing(socket.create_connection(("127.0.0.1", port))))
             stack.enter_context(closing(listener.accept()[0]))
-        assert connections.counts(port, [os.getppid(), os.getpid()]) == [3]
-        assert connections.counts(port, [2**22 + 1]) == [], "of a process that is gone"
+        assert connections.counts(port, [os.getppid(), ours], ours) == [3]
+        assert connections.counts(port, [2**22 + 1], ours) == [], "of a process that is gone"
+        assert connections.counts(port, [ours], os.getppid()) == [], "of another client"
 
 
 def test_of_the_connections_the_busiest_worker_has_its_share() -> None:

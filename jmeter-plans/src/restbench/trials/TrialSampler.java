@@ -50,6 +50,8 @@ public final class TrialSampler extends AbstractJavaSamplerClient {
                 last = trial.number();
                 if (user.number() < trial.users()) {
                     user.take(trial);
+                } else {
+                    user.sitOut(trial);
                 }
             }
         } catch (IOException | InterruptedException e) {

@@ -87,6 +87,13 @@ final class User {
         return number;
     }
 
+    /** Of a trial that it has no part in: a connection kept from an earlier one would count among those of this trial. */
+    void sitOut(Trial trial) {
+        if (RENEWED.equals(trial.cell().url(number).getFragment())) {
+            close();
+        }
+    }
+
     /** This user's part of a trial. */
     void take(Trial trial) {
         records.clear();
