@@ -111,15 +111,28 @@ def _alike(here: object, there: object) -> bool:
 
 
 def git_commit(root: Path = ROOT) -> tuple[str, bool | None]:
-    """The checkout's commit, and whether tracked files differ from it; `unknown` and None where
-    there is no git or no checkout (in a container)."""
+    """The checkout's commit, and whether tracked files differ from it or code was added to it;
+    `unknown` and None where there is no git or no checkout (in a container)."""
     try:
         commit = git(root, "rev-parse", "HEAD")
-        return commit, bool(git(root, "status", "--porcelain", "--untracked-files=no"))
+        changed = git(root, "status", "--porcelain", "--untracked-files=no")
+        # Elsewhere a file that is not added is no part of what runs: a run that was kept, a report.
+        added = git(root, "ls-files", "--others", "--exclude-standard", "--", *_CODE)
+        return commit, bool(changed or added)
     except (OSError, subprocess.CalledProcessError):
         return UNKNOWN, None
 
 
+#: What services, load generators and harness are made of.
+_CODE = (
+    "contract",
+    "fronts",
+    "java-service",
+    "jmeter-plans",
+    "python-service",
+    "scripts/restbench",
+    "scripts/restbench_client",
+)
 #: In the place of a commit.
 UNKNOWN = "unknown"
 

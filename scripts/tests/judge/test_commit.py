@@ -48,6 +48,17 @@ def test_a_checkout_has_its_commit_and_says_whether_it_was_changed(tmp_path: Pat
         machine.git(repository.path, "rev-parse", "--verify", "no-such")
 
 
+def test_a_class_that_was_never_added_is_a_change_and_a_kept_run_is_none(tmp_path: Path) -> None:
+    repository = made(tmp_path / "repository")
+    commit = repository.commit()
+    kept = repository.path / "results" / "kept" / "run.json"
+    added = repository.path / "java-service" / "src" / "New.java"
+    for path, is_changed in ((kept, False), (added, True)):
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+        assert machine.git_commit(repository.path) == (commit, is_changed)
+
+
 def test_page_file_and_comparison_say_that_the_commit_is_unknown(unknown: Run) -> None:
     report.write(views.drawn(export.write(unknown, measures.rows(unknown), print), unknown))
     page = unknown.report.read_text()
