@@ -3,28 +3,34 @@
 import select
 import socket
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from live_metrics import answered, in_flight, metric
 from live_service import (
+    DEADLINE_SECONDS,
     JSON,
     LiveService,
     begin,
     children,
     everyone_below,
     free_port,
+    running,
     side_by_side,
     start,
     state_of,
     wait_until,
 )
 from raw_client import HEAD, answer_of, connected, everything, post_head
+from test_core import GOOD, Scripted, assert_nothing_is_left, counted, opened
 from test_killed_processes import ENDLESS, SMALL, matrices, post
 
+from restbench_service.coded_workloads import coded_workloads
+from restbench_service.core.service import SENT_AT_ONCE_BYTES, Core, Server
 from restbench_service.frameworks import FRAMEWORKS, server_of
+from restbench_service.settings import SPARE_THREADS, Settings
 
 LONG = matrices(500, 1200, 50, "long")  # more than a second of work
 LONGER = matrices(500, 2000, 50, "longer")
@@ -215,6 +221,56 @@ def test_a_connection_is_good_for_the_next_request_after_a_refused_body(
         following = post_head(len(SMALL[0])) + SMALL[0]
         client.sendall(body + following if has_its_answer else following)
         assert answer_of(client).body == SMALL[1]
+
+
+@pytest.mark.parametrize("handoff", [None, "thread"])
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_a_place_is_held_until_an_answer_is_sent_for_which_a_thread_may_wait(
+    handoff: str | None, beyond: int
+) -> None:
+    strategy, settings = Scripted(), Settings()
+    offered = coded_workloads(settings)
+    core = Core(settings, offered, {"serial": strategy}, Server("test", "none 1.0", handoff))
+    exchange = opened(core)
+    exchange.take(GOOD)
+    replied = exchange.run()
+    assert isinstance(replied, Future)
+    strategy.given[0][1].set_result(bytes(SENT_AT_ONCE_BYTES + beyond))
+    assert core.admission.in_flight == (beyond if handoff is None else 0)
+    assert counted(core) == {"200": 1}
+    replied.result().sent()
+    assert_nothing_is_left(core)
+
+
+def unreading(port: int, body: bytes) -> socket.socket:
+    """A client that takes nothing of its answer."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(DEADLINE_SECONDS)
+    client.connect(("127.0.0.1", port))
+    head = post_head(len(body)).replace(b"serial", b"serial?kernel=native")
+    client.sendall(head + body)
+    return client
+
+
+def test_clients_that_do_not_read_their_answers_leave_threads_for_the_others(
+    tmp_path: Path,
+) -> None:
+    """All places are theirs, so that 008 is said; more of them than there are threads come."""
+    body, _ = matrices(2000, 1, 2000, "much")  # its answer is more than sockets buffer
+    settings = {"MAX_IN_FLIGHT": "4", "RECEIVE_TIMEOUT_SECONDS": "3600", "STRATEGIES": "serial"}
+    with running(tmp_path / "log", **settings) as service, ExitStack() as clients:
+        holding = [clients.enter_context(unreading(service.port, body)) for _ in range(4)]
+        for client in holding:
+            assert client.recv(1, socket.MSG_PEEK)
+        refused = [
+            clients.enter_context(unreading(service.port, body)) for _ in range(SPARE_THREADS + 4)
+        ]
+        assert {answer_of(client).status for client in refused} == {503}
+        assert service.health()["status"] == "ok"
+        assert in_flight(service) == 4
+        clients.close()
+        wait_until(lambda: in_flight(service) == 0)
 
 
 VALUE = "4815162342"

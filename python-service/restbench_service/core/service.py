@@ -45,6 +45,8 @@ from .routes import Route, Routes
 from .shared_metrics import SharedMetrics
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SENT_AT_ONCE_BYTES = 64 * 1024
+"""The kernel takes an answer of so many bytes at once, unless its client has stopped reading."""
 MOST_READ_AT_ONCE_BYTES = 256 * 1024
 """Of a body whose id is read again because a fault has to be answered: some milliseconds."""
 NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
@@ -89,6 +91,7 @@ class Core:
         """`strategies` by name, running; `workloads` by their names."""
         self.settings = settings
         self._server, self._workloads, self._strategies = server, workloads, strategies
+        self.sends_in_threads = server.handoff is None
         self.admission = Admission(settings.in_flight_a_worker)
         self.delays = Delays(settings.in_flight_a_worker)
         self.budget = MemoryBudget(settings.request_memory_bytes)
@@ -324,7 +327,7 @@ class Exchange:
             request_id = job.codec.identify(job.body)
             log_fault(request_id, error)
             return reply.error("099", FAULT, request_id)
-        return reply.answer(body, timing + job.clock.server_timing(), self._hold.let_go)
+        return reply.answer(body, timing + job.clock.server_timing(), self._sent)
 
     def _check_size(self, size_bytes: int) -> None:
         limit_bytes = self._core.settings.max_body_bytes
@@ -339,19 +342,29 @@ class Exchange:
     def _end(self, ended: Reply) -> Reply:
         """Count it and give its place back: who has the answer is free to send the next request.
 
-        An answer's memory is held until it has been sent.
+        An answer's memory is held until it has been sent; so is its place where a thread sends it
+        and may wait for its client to read: those who do not would have all threads.
         """
         self._pieces = []
         if self._delay:
             self._delay.end()
         if ended.status != 200:
             self._hold.let_go()
-        if self._is_admitted:
-            self._is_admitted = False
-            self._core.admission.leave()
+        is_sent_at_once = len(ended.body) <= SENT_AT_ONCE_BYTES or not self._core.sends_in_threads
+        if ended.status != 200 or is_sent_at_once:
+            self._leave()
         route = self._route
         self._core.metrics.count(route.workload.name, route.name, ended.status)
         return ended
+
+    def _sent(self) -> None:
+        self._hold.let_go()
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._is_admitted:
+            self._is_admitted = False
+            self._core.admission.leave()
 
 
 def _alone(count: Callable[[], int]) -> Counts:

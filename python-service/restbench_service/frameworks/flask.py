@@ -16,7 +16,7 @@ from flask import Flask, Response, request
 from werkzeug.routing import Rule
 
 from ..core.reply import Reply
-from ..core.service import UNKNOWN, Core, Exchange, Head, Server
+from ..core.service import SENT_AT_ONCE_BYTES, UNKNOWN, Core, Exchange, Head, Server
 from ..serving import Serving
 from ..settings import Settings
 from . import server_of
@@ -26,8 +26,6 @@ PIECE_BYTES_OF_UNKNOWN_LENGTH = 64 * 1024
 MOST_DROPPED_BYTES = 64 * 1024 * 1024
 """Of a body that is refused, as much as by default may be sent; of a longer one nothing is read,
 and the server closes the connection."""
-SENT_AT_ONCE_BYTES = 64 * 1024
-"""The kernel takes an answer of so many bytes at once, unless its client has stopped reading."""
 SERVING = "restbench"
 """The name of the Serving in the extensions of application(), for who ends it."""
 _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
