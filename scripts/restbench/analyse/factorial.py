@@ -284,7 +284,8 @@ def _warnings(found: Factorial, y: Array, z: Array) -> Iterator[str]:
         where = f"{found.design.cell_named(int(i))}, block {found.blocks[j]}"
         yield f"{where}: the residual {residuals[i, j]:.3g} is beyond {_LARGE_RESIDUAL:g} s_e."
     p = 1.0
-    if residuals.any():
+    # Without what is between blocks the residuals of each sum to 0: nothing goes with its number.
+    if residuals.any() and not found.design.blocks:
         p = float(scipy.stats.spearmanr(residuals.ravel(), np.array(found.order).ravel()).pvalue)
     if p < 1 - CONFIDENCE:
         yield f"The residuals go with the order of measurement (Spearman, p = {p:.2g})."

@@ -267,7 +267,7 @@ def test_a_drift_from_block_to_block_shows_in_the_order_of_measurement() -> None
         return any("order of measurement" in each for each in of(cells, blocks=blocks).warnings)
 
     assert warned(blocks=False)
-    assert not warned(blocks=True), "it is the blocks' then"
+    assert not warned(blocks=True), "it is the blocks' then, and not checked"
 
 
 def test_cells_that_spread_differently_are_told_from_chance() -> None:

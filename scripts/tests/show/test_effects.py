@@ -145,6 +145,20 @@ def test_effects_have_shares_sizes_and_are_filled_where_they_are_distinguishable
     assert len(data_of(residuals)) == 12
 
 
+def test_without_what_is_between_blocks_the_residuals_have_no_order_of_measurement() -> None:
+    def told(*, blocks: bool) -> tuple[list[str], str]:
+        _, residuals = shown.charts(of(STUDY, blocks=blocks))
+        panels = [panel["layer"][-1] for panel in theme.spec(residuals)["concat"]]
+        return [each["encoding"]["x"]["title"] for each in panels], residuals.caption
+
+    names, caption = told(blocks=False)
+    assert names == ["Predicted", "Order of measurement", "Normal quantile"]
+    assert "order of measurement" not in caption
+    names, caption = told(blocks=True)
+    assert names == ["Predicted", "Normal quantile"]
+    assert caption.endswith("so they are not held against the order of measurement.")
+
+
 def test_one_run_a_cell_has_lenths_margin_and_no_interval() -> None:
     (chart,) = shown.charts(of([(9e3,), (1e4,), (2e4,), (2e4,)]))
     sizes = data_of(chart, 1)

@@ -231,21 +231,22 @@ def _residuals(found: Factorial) -> theme.Chart:
     residuals = np.array(found.residuals)
     flat = residuals.ravel()
     places = np.argsort(np.argsort(flat, kind="stable"))
-    panels = {
-        "Predicted": np.repeat(found.means, residuals.shape[1]),
-        "Order of measurement": np.argsort(np.argsort(np.array(found.order).ravel(), kind="stable"))
-        + 1,
-        "Normal quantile": scipy.special.ndtri((places + 0.5) / flat.size),
-    }
+    panels = {"Predicted": np.repeat(found.means, residuals.shape[1])}
+    if not found.design.blocks:
+        order = np.array(found.order).ravel()
+        panels["Order of measurement"] = np.argsort(np.argsort(order, kind="stable")) + 1
+    panels["Normal quantile"] = scipy.special.ndtri((places + 0.5) / flat.size)
     caption = (
-        "Sound: no trend and one width in the first two panels, a straight line in the third. "
+        "Sound: no trend and one width left of the last panel, a straight line in that. "
         + " ".join(found.warnings or ("No check of the residuals fails.",))
+        + " What is between blocks is taken out of the residuals, so they are not held against the "
+        "order of measurement." * found.design.blocks
     )
     return theme.Chart(
         name="factorial-residuals",
         title=f"Residuals of {response(found)}",
         caption=caption,
-        description=f"Three scatter plots of {flat.size} residuals. {caption}",
+        description=f"{len(panels)} scatter plots of {flat.size} residuals. {caption}",
         panels=tuple(_scatter(label, x.tolist(), flat.tolist()) for label, x in panels.items()),
     )
 
