@@ -13,6 +13,8 @@ Outcome = Literal["ok", "fail", "unknown"]
 Address = tuple[str, int]
 """A queue and a receiver, 0 where it is nobody in particular."""
 
+#: A statement of a service is ended after so long (migration V3): then it holds nothing any more.
+STATEMENT_NS = 5_000_000_000
 #: Refusals of 5xx that say: not done.
 NOT_DONE = ("008", "014")
 
@@ -112,7 +114,7 @@ def history(requests: Iterable[Request], left: Iterable[Left]) -> History:
             sends[each.token] = each
     pops = [each for each in operations if each.op == "pop"]
     kept = list(left)
-    retried = (it for of in keyed.values() if len(of) > 1 for it in of if it.op == "pop")
+    retried = (it for of in keyed.values() if len(of) > 1 for it in _holding(of) if it.op == "pop")
     uncertain: dict[Address, list[Request]] = defaultdict(list)
     for each in chain((each for each in pops if each.outcome != "ok"), retried):
         uncertain[each.address].append(each)
@@ -134,6 +136,18 @@ def history(requests: Iterable[Request], left: Iterable[Left]) -> History:
         contradictions=[of for of in keyed.values() if len({*_brought(of)}) > 1],
         replayed=sum(it.replayed for of in keyed.values() for it in of),
     )
+
+
+def _holding(attempts: Sequence[Request]) -> list[Request]:
+    """Requests of one key, each for as long as it may have held a message: once one of them is
+    answered another takes nothing, and none is under way for longer than a statement is."""
+    done = [it.returned_ns for it in attempts if it.outcome == "ok" and it.returned_ns is not None]
+    if not done:
+        return [*attempts]
+    end_ns = min(done) + STATEMENT_NS
+    return [
+        it if it.returned_ns is not None else it._replace(returned_ns=end_ns) for it in attempts
+    ]
 
 
 def _brought(attempts: Iterable[Request]) -> list[tuple[str | None, int | None]]:

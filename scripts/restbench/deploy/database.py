@@ -234,12 +234,14 @@ class Database:
         }
 
     def _answers(self) -> bool:
-        """Whether the server does; then there is a database of our name."""
+        """Whether the server does; then there is a database of our name, and into its others nobody
+        but the owner comes."""
         try:
             with self.connect(database="postgres") as owner:
                 found = owner.execute("SELECT FROM pg_database WHERE datname = %s", [NAME])
                 if found.fetchone() is None:
                     owner.execute(f"CREATE DATABASE {NAME}")
+                owner.execute("REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC")
         except EnvironmentProblem:
             return False
         return True

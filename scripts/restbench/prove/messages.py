@@ -246,7 +246,8 @@ def of(cell: Cell) -> list[Claim]:
     if cell.strategy in _COUNTED and cell.technique != "memory":
         wanted = connections(cell)
         text = f"{wanted} at work in the database at once"
-        found.append(Claim(f"connections of {cell.strategy}", text, partial(_at_work, wanted)))
+        name = f"{wanted} connection{'s' * (wanted != 1)} of {cell.strategy}"
+        found.append(Claim(name, text, partial(_at_work, wanted)))
     return found
 
 

@@ -105,9 +105,9 @@ class MessagesRun(LoadRun):
             raise WrongAnswers(f"pop: not the message that was sent: {str(found)[:200]}")
 
     def prove(self) -> None:
-        """Describe the databases. Each technique of each service, and the strategies that hold a
-        number of connections, once a run; one that is not proven is measured all the same, and
-        said (LoadRun)."""
+        """Describe the databases. Each technique of each service, and each number of connections
+        of a strategy that holds them, once a run; one that is not proven is measured all the same,
+        and said (LoadRun)."""
         self.describe()
         known = {(each.service, each.strategy) for each in self.run.proofs()}
         for cell in self.cells:

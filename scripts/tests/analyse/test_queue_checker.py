@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from restbench.analyse import queue_checker
 from restbench.analyse.queue_checker import RULES, Report, check, count_gap
-from restbench.analyse.queue_history import Left, Request
+from restbench.analyse.queue_history import STATEMENT_NS, Left, Request
 
 
 def violated(requests: Sequence[Request], rest: Sequence[Left] = ()) -> str:
@@ -24,6 +24,9 @@ def violated(requests: Sequence[Request], rest: Sequence[Left] = ()) -> str:
 
 
 S_X, S_Y = send("x", 0, 1), send("y", 2, 3)
+LOST = pop(None, 2, None, key="k", was="unknown")
+RETRIED = [S_X, S_Y, LOST, pop("x", 4, 5, key="k")]
+LATER = 10 + STATEMENT_NS
 
 
 @pytest.mark.parametrize(
@@ -64,6 +67,16 @@ S_X, S_Y = send("x", 0, 1), send("y", 2, 3)
             ],
             [],
             "",
+        ),
+        # Until its statement has surely ended, and not for ever.
+        ([*RETRIED, pop(None, 6, 7), pop("y", LATER + 4, LATER + 5)], [], ""),
+        (
+            [
+                *(*RETRIED, send("z", LATER, LATER + 1)),
+                *(pop(None, LATER + 2, LATER + 3), pop("z", LATER + 4, LATER + 5)),
+            ],
+            [left("y")],
+            "false empty",
         ),
     ],
 )

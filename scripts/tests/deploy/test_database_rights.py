@@ -167,6 +167,13 @@ def test_a_service_may_not(ours: Session, statement: str) -> None:
         ours.connection.execute(statement.encode())
 
 
+@pytest.mark.parametrize("other", ["postgres", "template1"])
+def test_a_service_may_not_enter_another_database(database: Database, other: str) -> None:
+    """By default everybody may, and may make temporary tables there."""
+    with pytest.raises(EnvironmentProblem, match="permission denied for database"):
+        database.connect("service", other)
+
+
 def test_a_service_may_not_end_the_owners_sessions(database: Database, ours: Session) -> None:
     with database.connect() as owner, pytest.raises(psycopg.errors.InsufficientPrivilege):
         ours.connection.execute("SELECT pg_terminate_backend(%s)", [owner.info.backend_pid])

@@ -59,7 +59,7 @@ def test_every_technique_is_measured_in_both_services_and_proven() -> None:
     pinned = next(cell for cell in cells if cell.strategy == "pinned")
     assert [each.name for each in proofs.of(pinned)] == [
         "technique skip-locked",
-        "connections of pinned",
+        "1 connection of pinned",
     ]
 
 

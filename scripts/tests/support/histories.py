@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from restbench.analyse.queue_history import Left, Request
+from restbench.analyse.queue_history import STATEMENT_NS, Left, Request
 
 NEVER = float("inf")
 
@@ -57,7 +57,7 @@ def naive(requests: Sequence[Request], rest: Sequence[Left]) -> Counter[str]:
     brought = [each for each in pops if each.outcome == "ok" and each.token]
     empty = [each for each in pops if each.outcome == "ok" and not each.token]
     held = [each for each in pops if each.outcome != "ok"]
-    held += [it for group in groups.values() if len(group) > 1 for it in group if it.op == "pop"]
+    held += [it for group in groups.values() for it in _retried(group)]
 
     for queue, receiver in {each.address for each in sends}:
         gone = [
@@ -127,6 +127,15 @@ def naive(requests: Sequence[Request], rest: Sequence[Left]) -> Counter[str]:
     unknown = Counter(each.op for each in operations if each.outcome == "unknown")
     found["R8"] += not kept - unknown["pop"] <= len(rest) <= kept + unknown["send"]
     return +found
+
+
+def _retried(group: Sequence[Request]) -> list[Request]:
+    """Pops of one key, with the latest moment at which each may have held a message."""
+    if len(group) == 1 or group[0].op != "pop":
+        return []
+    answered = [it.returned_ns for it in group if it.outcome == "ok" and it.returned_ns is not None]
+    end = min(answered) + STATEMENT_NS if answered else None
+    return [it if it.returned_ns is not None else it._replace(returned_ns=end) for it in group]
 
 
 def _end(of: Request) -> float:
