@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from live_service import KERNELS, STRATEGIES
+from live_service import KERNELS, PER_REQUEST, STRATEGIES
 
 from restbench_service.codec import matrix as codec
 from restbench_service.codec import slow_reader
 from restbench_service.codec.request_object import INT64_MAX, INT64_MIN
 from restbench_service.coded_workloads import coded_workloads
-from restbench_service.execution.job import Job
+from restbench_service.execution.job import Job, WorkLimits
 from restbench_service.execution.strategy import Strategy
 from restbench_service.settings import Settings
 from restbench_service.workloads.matrix.multiplication import (
@@ -103,6 +103,44 @@ def test_the_product_does_not_depend_on_how_the_loop_is_cut(
         for start, stop in pairwise(edges):
             multiply(start, stop, left, right, product)
         assert product.tolist() == exact
+
+
+COLUMN_TIMES_ROW = body([[9]] * 30, [[9] * 30], strings=True)
+NEEDED_BYTES = 30 * 30 * (8 + len("-81,"))
+
+
+def job_of_a_large_product(**options: Any) -> Job:
+    return Job(MATRIX.workload, MATRIX.codec, COLUMN_TIMES_ROW, **options)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_product_that_no_idle_service_could_hold_is_010(
+    strategies: dict[str, Strategy], name: str
+) -> None:
+    for most_bytes, code in ((NEEDED_BYTES - 1, "010"), (NEEDED_BYTES, None)):
+        job = job_of_a_large_product(limits=WorkLimits(working_bytes=most_bytes))
+        error = strategies[name].execute(job).exception()
+        assert getattr(error, "code", None) == code
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_product_is_reserved_before_it_is_computed_where_the_service_decodes(
+    strategies: dict[str, Strategy], name: str
+) -> None:
+    reserved = list[int]()
+    strategies[name].execute(job_of_a_large_product(reserve=reserved.append)).result()
+    assert reserved == ([] if name in PER_REQUEST else [NEEDED_BYTES])
+
+
+@given(pair=operands(), strings=st.booleans())
+def test_a_product_and_its_text_take_no_more_than_is_reserved(
+    pair: tuple[Rows, Rows], strings: bool
+) -> None:
+    product = expected(*pair)
+    needed_bytes = MATRIX.workload.working_bytes(MATRIX.codec.decode(body(*pair, strings), ""))
+    if product is not None:
+        numbers = [f"{element}," for row in product for element in row]
+        assert 8 * len(numbers) + len("".join(numbers)) <= needed_bytes
 
 
 GOOD = body([[1, -20], [300, 4]], [[5], [-60]], strings=True).decode()

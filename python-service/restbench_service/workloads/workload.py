@@ -59,7 +59,8 @@ class Workload(Protocol[Input_contra, Output_co]):
     is_blocking: bool = False
     """Whether compute waits for something other than a core: more at once then do no harm."""
     holds_memory: bool = False
-    """Whether working_bytes is ever more than 0, without which it need not be asked."""
+    """Whether working_bytes has to be reserved wherever compute runs: as a process of a pool can
+    reserve nothing, a request goes there once more, to be decoded, or is decoded before."""
 
     @property
     def name(self) -> str:
@@ -73,7 +74,7 @@ class Workload(Protocol[Input_contra, Output_co]):
         """How many steps compute takes: to be compared within a kind, in proportion to the time."""
 
     def working_bytes(self, value: Input_contra) -> int:  # noqa: ARG002
-        """What computing and encoding hold that is not proportional to body and answer."""
+        """What computing and encoding hold that is not proportional to the body."""
         return 0
 
     def subject(self, value: Input_contra) -> str:  # noqa: ARG002

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 
 from ..workload import ParallelLoop, Workload
-from .multiplication import multiply
+from .multiplication import INT64_MIN, multiply
 from .request import MatrixProduct, MatrixRequest
+
+ELEMENT_BYTES = 8
 
 
 @dataclass(frozen=True)
 class MatrixWorkload(Workload[MatrixRequest, MatrixProduct]):
-    """The kernel is part of the request. It needs no memory but operands and product,
-    which are in proportion to body and answer."""
+    """The kernel is part of the request. Its operands are in proportion to the body."""
 
     name = "matrix"
 
@@ -21,6 +22,14 @@ class MatrixWorkload(Workload[MatrixRequest, MatrixProduct]):
     def operations(self, value: MatrixRequest) -> float:
         """Multiplications."""
         return float(value.left.size * value.right.shape[1])
+
+    def working_bytes(self, value: MatrixRequest) -> int:
+        """The product, and its text with all numbers as long as they can be: a short body, a column
+        times a row, can ask for a thousand times its size."""
+        most = value.sums_at_most
+        longest = len(str(INT64_MIN if most is None else max(INT64_MIN, -most)))
+        elements = value.left.shape[0] * value.right.shape[1]
+        return elements * (ELEMENT_BYTES + longest + 1)
 
     def compute(self, value: MatrixRequest, loop: ParallelLoop) -> MatrixProduct:
         """Error 006 if an element of the product does not fit 64 bits."""
