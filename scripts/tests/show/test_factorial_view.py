@@ -72,7 +72,7 @@ def test_tables_figures_and_page_say_so(run: Run) -> None:
     effects = json.loads(run.factorial_json.read_text())["effects"]
     assert {each["name"] for each in effects} == {"strategy", "users", "strategy × users"}
     page = page_of(run)
-    assert "94 % of the variation is strategy" in part_of(page, "answer")
+    assert "94 % of the variation of throughput is strategy" in part_of(page, "answer")
     assert picture_of(page) == "factorial-effects"
     part = part_of(page, "factorial")
     assert "strategy × users" in part

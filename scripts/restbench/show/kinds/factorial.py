@@ -80,12 +80,12 @@ def sure(found: Factorial) -> str:
 
 
 def _lead(found: Factorial, first: Effect) -> str:
+    variation = f"of the variation of {response(found)}"
     if first.share_pct >= MOST_OF_IT_PCT:
-        return f"{first.share_pct:.0f} % of the variation is {first.name}"
+        return f"{first.share_pct:.0f} % {variation} is {first.name}"
     levels = found.design.factors.get(first.name)
     change = f" ({levels[0]} → {levels[1]})" if levels else ""
-    share = f"{first.share_pct:.1f} % of the variation of {response(found)}"
-    return f"{first.name}{change} explains {share}"
+    return f"{first.name}{change} explains {first.share_pct:.1f} % {variation}"
 
 
 def _significance(found: Factorial) -> str:
@@ -104,7 +104,8 @@ def _significance(found: Factorial) -> str:
 
 def _size(found: Factorial, effect: Effect) -> str:
     if found.model == "multiplicative":
-        return f"high/low {readable(effect.ratio[0])}"
+        # High and low are levels of the factor; the ratio is of the response.
+        return f"{_words(found)} high/low {readable(effect.ratio[0])}"
     return f"q {readable(effect.q)}"
 
 
@@ -121,8 +122,13 @@ def _short(value: float) -> str:
 
 def response(found: Factorial) -> str:
     """The response without its unit; its logarithm where effects multiply."""
-    words = re.sub("_(per_s|ms|s|pct|mib)$", "", found.design.response).replace("_", " ")
-    return f"ln {words}" if found.model == "multiplicative" else words
+    return f"ln {_words(found)}" if found.model == "multiplicative" else _words(found)
+
+
+def _words(found: Factorial) -> str:
+    if found.design.response == "mean_ms":
+        return "mean response time"
+    return re.sub("_(per_s|ms|s|pct|mib)$", "", found.design.response).replace("_", " ")
 
 
 def unexplained(found: Factorial) -> list[tuple[str, float]]:
