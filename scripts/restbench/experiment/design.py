@@ -11,10 +11,11 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, field_validator, model_validator
 
+from restbench.experiment.claim_file import Metric
 from restbench.experiment.columns import METRICS
 from restbench.experiment.selection import Strict
 
@@ -68,9 +69,10 @@ class Design(Strict):
     @field_validator("response")
     @classmethod
     def _is_a_column(cls, response: str) -> str:
-        if response not in METRICS:
+        allowed = dict.fromkeys((*METRICS, *get_args(Metric)))
+        if response not in allowed:
             raise ValueError(
-                f"'{response}' is no column of a trial; allowed are {', '.join(METRICS)}"
+                f"'{response}' is no column of a trial; allowed are {', '.join(allowed)}"
             )
         return response
 

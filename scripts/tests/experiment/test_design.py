@@ -46,6 +46,11 @@ def test_a_column_of_the_sign_table_is_the_product_of_its_factors_columns() -> N
     ]
 
 
+def test_a_response_may_be_what_only_a_driver_measures() -> None:
+    table = STUDY | {"response": "database_ms"}
+    assert Design.model_validate(table).response == "database_ms"
+
+
 def test_levels_keep_their_types() -> None:
     table = STUDY | {"factors": {"settings.X": [False, True], "users": [1, 60], "a": [0.5, "b"]}}
     assert Design.model_validate(table).cells()[-1] == {
