@@ -1,14 +1,20 @@
 """The workload messages on a PostgreSQL: what each technique does, and who asks the database."""
 
 import re
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import NoReturn, cast
 
 import pytest
 from live_database import LiveDatabase
 from live_service import wait_until
 from message_calls import Caller, calling_at
 
+from restbench_service.workloads.messages import techniques
+from restbench_service.workloads.messages.database import Session, StatementError
 from restbench_service.workloads.messages.requests import TECHNIQUES
+from restbench_service.workloads.workload import InvalidRequestError
 
 HOSTILE = "'; DROP TABLE message;--"
 TIMING = re.compile(r".*, serialize;dur=\d+\.\d{3}, connection;dur=(\S+), database;dur=(\S+)")
@@ -129,6 +135,35 @@ def test_advisory_waits_for_who_has_the_queue_s_lock(
         assert not any(each.done() for each in removals)
     popped, deleted = (each.result(60).members for each in removals)
     assert (popped["id"] == message) != deleted["deleted"]
+
+
+class Losing:
+    """A session whose transactions all lose against another."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    @contextmanager
+    def transaction(self, *_begin: bytes) -> Iterator[None]:
+        self.begun += 1
+        yield
+
+    def do(self, _name: str, _values: object) -> NoReturn:
+        raise StatementError("40001")
+
+
+def test_a_pop_of_repeatable_read_that_always_loses_is_tried_again_50_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session, pauses, lost = Losing(), list[float](), list[None]()
+    monkeypatch.setattr(techniques, "sleep", pauses.append)
+    values = {"key": None, "receiver": 0}
+    with pytest.raises(InvalidRequestError) as error:
+        techniques.TECHNIQUES["repeatable-read"].pop_one(
+            cast(Session, session), values, lambda: lost.append(None)
+        )
+    assert error.value.code == "014"
+    assert (session.begun, len(lost), len(pauses)) == (51, 50, 50)
 
 
 def test_memory_asks_no_database(caller: Caller) -> None:

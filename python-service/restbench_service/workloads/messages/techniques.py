@@ -33,8 +33,8 @@ class Technique:
     """Whether whatever takes a message locks the queue before."""
     deletes: bool = False
     """Whether pop's statement only finds the message."""
-    tries: int = 1
-    """Of a pop that loses against another."""
+    retries: int = 0
+    """Of a pop that loses against another, at most."""
     has_receivers: bool = True
     has_keys: bool = True
     has_table: bool = False
@@ -65,13 +65,16 @@ class Technique:
         return sent
 
     def pop_one(self, session: Session, values: Values, lost: Callable[[], None]) -> Message | None:
-        """The message, or None. `lost` is called when it is tried again."""
-        for _ in range(self.tries):
+        """The message, or None. `lost` is called when it is tried again. Raises
+        InvalidRequestError 014 where the last retry has lost, too.
+        """
+        for left in reversed(range(1 + self.retries)):
             try:
                 return self._popped(session, values)
             except StatementError as error:
-                if self.tries == 1 or error.sqlstate != SERIALIZATION_FAILURE:
+                if not self.retries or error.sqlstate != SERIALIZATION_FAILURE:
                     raise
+            if left:
                 lost()
                 sleep(uniform(0, MOST_PAUSE_SECONDS))  # noqa: S311 - no secret
         raise not_done()
@@ -135,7 +138,7 @@ TECHNIQUES: Mapping[str, Technique] = {
     "blocking": Technique(pop="pop-blocking"),
     "advisory": Technique(pop="pop-plain", pop_in=(b"BEGIN",), locks=True),
     "repeatable-read": Technique(
-        pop="pop-plain", pop_in=(b"BEGIN ISOLATION LEVEL REPEATABLE READ",), tries=50
+        pop="pop-plain", pop_in=(b"BEGIN ISOLATION LEVEL REPEATABLE READ",), retries=50
     ),
     "pgmq": Technique("send-pgmq", "pop-pgmq", has_receivers=False, has_table=True),
     MEMORY: Technique(has_keys=False),
