@@ -17,8 +17,8 @@ from types import FrameType
 from typing import Any
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-DROPPED_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-"""They force code for another processor on numpy's library, which can take twice as long."""
+DROPPED_PREFIX = "OPENBLAS_"
+"""Some force code for another processor on numpy's library, which can take twice as long."""
 MALLOC_VARIABLES = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
@@ -148,7 +148,7 @@ def find_temporary_folder() -> str | None:
 
 def environment_of(variables: Mapping[str, str], blas_threads: int) -> dict[str, str]:
     """The variables of a process that computes; those of malloc stay as they are where set."""
-    kept = {name: value for name, value in variables.items() if name not in DROPPED_VARIABLES}
+    kept = {n: value for n, value in variables.items() if not n.startswith(DROPPED_PREFIX)}
     threads = dict.fromkeys(BLAS_THREAD_VARIABLES, str(blas_threads))
     return {**MALLOC_VARIABLES, **kept, **threads}
 

@@ -30,6 +30,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("MALLOC_ARENA_MAX")
             patch.setenv("OPENBLAS_NUM_THREADS", "7")
+            patch.setenv("OPENBLAS_VERBOSE", "0")
             log = tmp_path_factory.mktemp("service") / "log"
             live = stack.enter_context(running(log, PROCESSES="2"))
         yield live

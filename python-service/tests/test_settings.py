@@ -230,7 +230,8 @@ def test_too_few_open_files_end_the_start_with_one_line_and_code_2() -> None:
 
 
 def test_the_environment_of_what_computes_is_the_service_s_own() -> None:
-    variables = {"OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_L2_SIZE": "512", "MALLOC_ARENA_MAX": "4"}
+    dropped = ("CORETYPE", "L2_SIZE", "VERBOSE", "MAIN_FREE", "DEFAULT_NUM_THREADS", "NUM_THREADS")
+    variables = {**{f"OPENBLAS_{name}": "7" for name in dropped}, "MALLOC_ARENA_MAX": "4"}
     found = environment_of(variables, 2)
     assert found == {
         "MALLOC_ARENA_MAX": "4",
