@@ -83,6 +83,15 @@ def test_a_kept_connection_takes_one_long_body_after_the_other(each: LiveService
             assert answer_of(client).body == answer
 
 
+def test_a_target_that_names_the_host_is_the_path_behind_it(each: LiveService) -> None:
+    body, answer = SMALL
+    with connected(each.port) as client:
+        for target in (b"http://x/matrix/serial", b"HTTP://[::1]:80/matrix/serial?kernel=native"):
+            head = post_head(len(body)).replace(b"/matrix/serial", target)
+            client.sendall(head + body)
+            assert answer_of(client).body == answer
+
+
 def test_what_a_client_held_that_left_while_its_request_ran_is_given_back(
     all_of_them: dict[str, LiveService],
 ) -> None:

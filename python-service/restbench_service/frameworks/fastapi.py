@@ -58,8 +58,7 @@ def create_app(
 
     async def handle(request: Request) -> Response:
         client = Client(request.receive)  # after the body nothing comes but that the client is gone
-        path, query = request.scope["raw_path"], request.scope["query_string"]
-        target = path.decode("latin-1"), query.decode("latin-1")
+        target = _path(request.scope["raw_path"]), request.scope["query_string"].decode("latin-1")
         head = head_of(request.method, target, request.headers, client.waits)
         try:
             reply = await requests.answer(head, request.stream(), client)
@@ -77,7 +76,16 @@ def create_app(
     )
     app.post("/{workload}/{strategy}")(handle)
     app.mount("/", handle_any)
+    app.router.default = handle_any  # what does not even begin with a slash
     return app
+
+
+def _path(raw_path: bytes) -> str:
+    """As it was sent; a proxy's way to send it has the host before, which gunicorn leaves there."""
+    path = raw_path.decode("latin-1")
+    if path.startswith("/"):
+        return path
+    return "/" + path.partition("://")[2].partition("/")[2]
 
 
 def application() -> FastAPI:
