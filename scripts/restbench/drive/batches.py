@@ -119,6 +119,8 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
 ) -> Batch:
     """Of products by a strategy of the service; `payload_files` as `files` gives them."""
     inputs, expected = payload_files
+    # Threads that wait for their answers are the window of their strategy.
+    held = threads if work.strategy in ("task-pool", "pipeline") else 0
     path = "matrix" if work.transport == "rest" else "soap/matrix"
     return Batch(
         f"{service.base_url}/{path}/{strategy}?delay={work.delay_ms}",
@@ -127,7 +129,7 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
         transport=work.transport,
         strategy=work.strategy,
         threads=threads,
-        in_flight=min(WINDOW, calls),
+        in_flight=min(max(WINDOW, held), calls),
         per_call_s=PER_CALL_S + work.delay_ms / 1000,
         expected=expected,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import httpx
@@ -17,9 +18,11 @@ from restbench.deploy.service import Service
 from restbench.drive import batches
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallLine
+from restbench.experiment.calls import CallWork
 from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 
+SERVICE = cast("Service", SimpleNamespace(base_url="http://here"))
 STAGE = {"wall_s": 0.1, "cpu_s": 0.1}
 BATCH = Batch("http://127.0.0.1:1/?delay=100", 3, Path("in"), strategy="task-pool", threads=2)
 RESULT = BatchResult(
@@ -202,3 +205,22 @@ def test_only_calls_that_are_not_done_are_resumed(tmp_path: Path) -> None:
     log.write_text("".join(f'{{"index": {n}, "outcome": "done"}}\n' for n in range(3)))
     done = restbench("calls", "--calls", "3", "--resume", str(log))
     assert (done.returncode, done.stdout) == (0, "nothing to do\n")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "threads", "calls", "in_flight"),
+    [
+        ("task-pool", 200, 1000, 200),
+        ("pipeline", 200, 1000, 200),
+        ("task-pool", 8, 1000, 100),
+        ("async", 200, 1000, 100),
+        ("task-pool", 200, 20, 20),
+    ],
+)
+def test_threads_that_wait_are_the_window_of_a_pool(
+    strategy: str, threads: int, calls: int, in_flight: int
+) -> None:
+    """200 threads had 100 calls in flight, and were held against the best of 200."""
+    work = CallWork("java", "rest", strategy, delay_ms=1000)
+    made = batches.batch_of(SERVICE, "serial", work, threads, calls, (Path("in"), Path("out")))
+    assert made.in_flight == in_flight
