@@ -90,10 +90,7 @@ class TaskPool:
                 pass
 
         for number in range(1, self.threads + 1):
-            thread = threading.Thread(target=work, name=f"call-pool-{number}", daemon=True)
-            batch.workers.append(thread)
-        for thread in batch.workers:
-            thread.start()
+            _begin(batch, threading.Thread(target=work, name=f"call-pool-{number}", daemon=True))
         return batch
 
 
@@ -109,8 +106,7 @@ class Async:
         thread = threading.Thread(
             target=lambda: asyncio.run(_pump(batch)), name="call-cpu-1", daemon=True
         )
-        batch.workers.append(thread)
-        thread.start()
+        _begin(batch, thread)
         return batch
 
 
@@ -119,6 +115,16 @@ STRATEGIES: dict[str, Callable[[int], CallingStrategy]] = {
     "task-pool": TaskPool,
     "async": lambda _threads: Async(),
 }
+
+
+def _begin(batch: Batch[R], thread: threading.Thread) -> None:
+    """RuntimeError where there is no thread to be had; those of the batch have ended then."""
+    try:
+        thread.start()
+    except RuntimeError:
+        batch.close()
+        raise
+    batch.workers.append(thread)
 
 
 def _one_more(batch: Batch[R], places: AbstractContextManager[Any]) -> bool:

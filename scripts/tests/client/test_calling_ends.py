@@ -71,6 +71,23 @@ def test_the_whole_batch_has_a_deadline(name):
         assert {type(each) for each in batch.all()} == {Cancelled}
 
 
+@pytest.mark.parametrize(("name", "most"), [("task-pool", 0), ("task-pool", 2), ("async", 0)])
+def test_a_batch_that_cannot_have_all_its_threads_leaves_none(name, most, monkeypatch):
+    others, start, begun = {*threading.enumerate()}, threading.Thread.start, []
+
+    def scarce(thread: threading.Thread) -> None:
+        if len(begun) == most:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", scarce)
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        started(name, range(10**6), fake(name, ok), threads=5)
+    assert len(begun) == most
+    assert {*threading.enumerate()} <= others
+
+
 def test_a_closed_batch_names_the_thread_that_user_code_holds():
     go = threading.Event()
     batch = started("task-pool", range(1), fake("", ok), threads=1, process=lambda *_: go.wait(30))
