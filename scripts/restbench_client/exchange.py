@@ -92,6 +92,8 @@ class ThreadExchange:
         except OSError as error:
             if stop.is_set():
                 raise Stopped from error
+            if time.monotonic() >= deadline:
+                raise ExchangeFailure(Kind.TIMEOUT, "no connection in time") from error
             raise ExchangeFailure(Kind.CONNECT, f"{type(error).__name__}: {error}") from error
         finally:
             stop.remove(number)

@@ -28,6 +28,7 @@ from restbench_client.batch import Batch
 from restbench_client.codec import MatrixJson, NpbJson
 from restbench_client.exchange import AiohttpExchange, ThreadExchange
 from restbench_client.model import (
+    SAFE,
     Answer,
     Cancelled,
     Done,
@@ -251,23 +252,34 @@ def test_the_lines_of_the_package_s_description_run(capsys):
     assert "Done(index=0" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["task-pool", "async"])
-def test_to_cancel_ends_the_connecting(name):
-    exchange_type = AiohttpExchange if name == "async" else ThreadExchange
+@pytest.fixture
+def full() -> Iterator[str]:
+    """The URL of a service that accepts nobody, and has no room for more who wait for that."""
     with ExitStack() as opened:
-        full = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
-        host, port = full.getsockname()
+        listening = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        host, port = listening.getsockname()
         with suppress(TimeoutError):
-            while True:  # those whom nobody accepts, until no more fit
+            while True:
                 waiting = opened.enter_context(socket.socket())
                 waiting.settimeout(0.2)
                 waiting.connect((host, port))
-        exchange = exchange_type(f"http://{host}:{port}/", "application/json")
-        job = Job(MatrixJson(), exchange, lambda *_: 0)
-        with STRATEGIES[name](2).start([asked(1), asked(2)], job, Limits()) as batch:
-            assert await_true(lambda: batch.totals().attempts == 2)
-            batch.close()
-            assert [type(each) for each in batch.all()] == [Cancelled] * 2
+        yield f"http://{host}:{port}/"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_deadline_that_passes_while_connecting_is_a_timeout(name, full):
+    outcomes = _calls(name, full, Limits(per_call_s=0.2, retries=SAFE), calls=2)
+    assert [(each.kind, each.attempts) for each in outcomes] == [(Kind.TIMEOUT, 1)] * 2
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+def test_to_cancel_ends_the_connecting(name, full):
+    exchange_type = AiohttpExchange if name == "async" else ThreadExchange
+    job = Job(MatrixJson(), exchange_type(full, "application/json"), lambda *_: 0)
+    with STRATEGIES[name](2).start([asked(1), asked(2)], job, Limits()) as batch:
+        assert await_true(lambda: batch.totals().attempts == 2)
+        batch.close()
+        assert [type(each) for each in batch.all()] == [Cancelled] * 2
 
 
 def test_connections_beyond_a_thousand_files_are_kept_too():
