@@ -43,6 +43,7 @@ from restbench_client.strategies import STRATEGIES
 
 NAMES = sorted(STRATEGIES)
 SCRIPTS = Path(restbench_client.__file__).parents[1]
+PROGRAM = [sys.executable, "-m", "restbench_client"]
 
 
 def _calls(name: str, url: str, limits: Limits, calls: int = 3, threads: int = 3) -> list[Any]:
@@ -159,9 +160,8 @@ def test_to_cancel_closes_the_connections_in_flight(name):
 
 @pytest.fixture(scope="module")
 def program() -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
-    line = [sys.executable, "-m", "restbench_client"]
     with subprocess.Popen(
-        line, cwd=SCRIPTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        PROGRAM, cwd=SCRIPTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
 
         def ask(what: dict[str, Any]) -> dict[str, Any]:
@@ -223,6 +223,35 @@ def test_a_call_is_in_the_log_before_the_batch_ends(program, tmp_path):
         assert json.loads(log.read_text())["index"] == 0
         go.set()
         assert found.result()["done"] == 2
+
+
+@pytest.mark.parametrize("strategy", NAMES)
+def test_term_ends_the_program_in_the_middle_of_a_call(tmp_path, strategy):
+    inputs, begun, go = tmp_path / "in.json", threading.Event(), threading.Event()
+    inputs.write_text(json.dumps([asked(1)]))
+
+    def delayed(request: bytes) -> bytes:
+        begun.set()
+        assert go.wait(60)
+        return product(request)
+
+    with (
+        serving(delayed) as url,
+        subprocess.Popen(
+            PROGRAM, cwd=SCRIPTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as process,
+    ):
+        batch = {"do": "batch", "url": url, "strategy": strategy, "calls": 3}
+        process.stdin.write(json.dumps({**batch, "inputs": str(inputs)}) + "\n")
+        process.stdin.flush()
+        try:
+            assert begun.wait(60)
+            process.terminate()
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
+            go.set()
+        assert process.stdout.read() == ""
 
 
 @pytest.mark.parametrize(
