@@ -10,6 +10,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.restbench.core.Core;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
@@ -122,20 +124,32 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         start(
                 later.context,
                 () -> sendLater(exchange.run().toCompletableFuture(), later),
-                () -> exchange.cutOff().sent());
+                () -> exchange.cutOff().sent(),
+                none -> sendAndComplete(exchange.refused(none), later));
     }
 
     /**
      * On a thread of the container.
      *
      * @param over what is done where the container has ended the request: its place and its memory are held until then
+     * @param threadless what is done on the current thread instead where the system makes no thread: nobody else would
+     *     answer
      */
-    static void start(AsyncContext later, Runnable task, Runnable over) {
+    static void start(AsyncContext later, Runnable task, Runnable over, Consumer<OutOfMemoryError> threadless) {
+        AtomicBoolean isBegun = new AtomicBoolean(); // Jetty queues a task before it makes a thread for it
         try {
-            later.start(task);
+            later.start(() -> {
+                if (!isBegun.getAndSet(true)) {
+                    task.run();
+                }
+            });
         } catch (IllegalStateException | RejectedExecutionException ended) {
             LOG.debug("the container has ended the request already: {}", ended.getMessage()); // its client is gone
             over.run();
+        } catch (OutOfMemoryError none) {
+            if (!isBegun.getAndSet(true)) {
+                threadless.accept(none);
+            }
         }
     }
 
@@ -177,7 +191,8 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
             if (reply.body().length <= Framework.SENT_AT_ONCE_BYTES) {
                 sendAndComplete(reply, later);
             } else { // the strategy's thread, which has computed it, would wait for the client
-                start(later.context, () -> sendAndComplete(reply, later), reply::sent);
+                Runnable sending = () -> sendAndComplete(reply, later);
+                start(later.context, sending, reply::sent, none -> sending.run());
             }
         });
     }
