@@ -74,8 +74,14 @@ public final class Catalogue {
      * One operation in one protocol under one strategy: what a path of the compute route and a method stand for.
      *
      * @param answered by status
+     * @param lastResort 099 for any request, so that it takes no memory: it gives nothing back
      */
-    record Route(Protocol protocol, Technique technique, Metrics metrics, Map<Integer, Counter> answered) {
+    record Route(
+            Protocol protocol,
+            Technique technique,
+            Metrics metrics,
+            Map<Integer, Counter> answered,
+            Reply lastResort) {
         Reply counted(Reply reply) {
             answered.computeIfAbsent(
                             reply.status(), status -> metrics.answered(protocol.name(), technique.name(), status))
@@ -96,11 +102,12 @@ public final class Catalogue {
                         .map(it -> new Offer(it.name(), it.key(), it.description(), takenBy(it, protocols)))
                         .toList());
         for (Protocol protocol : protocols) {
+            Reply lastResort = protocol.refusal(Refusal.of(ErrorCode.FAULT, Errors.FAULT, null));
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
                     Place place = root.add(path);
-                    Route route = new Route(protocol, technique, metrics, new ConcurrentHashMap<>());
+                    Route route = new Route(protocol, technique, metrics, new ConcurrentHashMap<>(), lastResort);
                     place.routes.put(protocol.method(), route);
                     if (!path.contains("{")) {
                         exact.put(path, new Found(place.routes, List.of()));

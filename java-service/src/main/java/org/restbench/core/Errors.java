@@ -14,6 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /** The one place that knows what is answered to what went wrong. */
 public final class Errors {
+    /** The message of 099 where nothing more is for clients. */
+    static final String FAULT = "a fault of the service; its log says more";
+
     private static final Logger LOG = LoggerFactory.getLogger(Errors.class);
 
     private Errors() {}
@@ -47,8 +50,7 @@ public final class Errors {
     private static Refusal fault(Throwable thrown, RequestId id) {
         boolean isForClients = thrown instanceof StrategyFault;
         LOG.error("request {} failed with 099", shown(id), isForClients ? thrown : Muted.of(thrown));
-        return Refusal.of(
-                ErrorCode.FAULT, isForClients ? thrown.getMessage() : "a fault of the service; its log says more", id);
+        return Refusal.of(ErrorCode.FAULT, isForClients ? thrown.getMessage() : FAULT, id);
     }
 
     private static RequestId idUnlessOutOfMemory(Supplier<RequestId> requestId) {

@@ -186,17 +186,32 @@ public final class Exchange implements Opened {
                 query.delayMillis().isPresent() ? StageClock.entry("delay", System.nanoTime() - wholeNanos) + ", " : "";
         Call call = new Call(
                 head, whole, query, memory, core.limits(), route.technique().strategy(), delay);
-        return route.protocol().run(call).thenApply(this::end);
+        return route.protocol().run(call).handle((reply, untold) -> untold == null ? end(reply) : lastResort());
     }
 
     private Reply end(Reply reply) {
         body = null;
-        return route.counted(reply).releasing(this::release);
+        try {
+            return route.counted(reply).releasing(this::release);
+        } catch (Throwable uncounted) { // for want of memory, say: the answer is there all the same
+            release();
+            return reply;
+        }
     }
 
-    /** Instead of {@link #run}: counts what was refused before, and gives back what it had. */
+    /** Instead of {@link #run}: counts what was refused before, and gives back what it had. Never fails. */
     public Reply refused(Throwable thrown) {
-        return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
+        try {
+            return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
+        } catch (Throwable untold) {
+            return lastResort();
+        }
+    }
+
+    /** Where no answer can be made any more, not even a refusal: one that was made beforehand, which is not counted. */
+    private Reply lastResort() {
+        release();
+        return route.lastResort();
     }
 
     private void release() {

@@ -62,6 +62,16 @@ class CoreTest {
         }
     }
 
+    /** Nothing can be said of it. */
+    private static final class Untellable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public synchronized Throwable getCause() {
+            throw this;
+        }
+    }
+
     private Core core() {
         Workloads workloads =
                 Workloads.of(List.of(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(MAX_BODY_BYTES / 2))));
@@ -258,6 +268,18 @@ class CoreTest {
         assertThat(memory.heldBytes()).isPositive();
         sent(reply);
         assertThat(admission.inFlight()).isZero();
+    }
+
+    /** Its place and memory were lost, and a client that was answered later waited for ever. */
+    @Test
+    void what_cannot_even_be_refused_is_099_and_gives_back_what_it_had() {
+        Exchange exchange = (Exchange) core.open(post("/matrix/held", 0));
+        CompletableFuture<Reply> answer = exchange.run().toCompletableFuture();
+        held.answer.completeExceptionally(new Untellable());
+        assertThat(sent(answer.join())).isEqualTo("500 099");
+        assertThat(admission.inFlight()).isZero();
+        Exchange refused = (Exchange) core.open(post("/matrix/held", 0));
+        assertThat(sent(refused.refused(new Untellable()))).isEqualTo("500 099");
     }
 
     @ParameterizedTest
