@@ -47,6 +47,11 @@ public final class Errors {
         return fault(thrown, requestId.get());
     }
 
+    /** Of a request whose work is done: 099 whatever was thrown, as other codes say that it is not. */
+    static Refusal afterwards(Throwable thrown, Supplier<RequestId> requestId) {
+        return fault(thrown, idUnlessOutOfMemory(requestId));
+    }
+
     private static Refusal fault(Throwable thrown, RequestId id) {
         boolean isForClients = thrown instanceof StrategyFault;
         LOG.error("request {} failed with 099", shown(id), isForClients ? thrown : Muted.of(thrown));

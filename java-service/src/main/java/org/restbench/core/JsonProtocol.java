@@ -2,11 +2,13 @@ package org.restbench.core;
 
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.restbench.codec.Codec;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Workloads;
 import org.restbench.execution.Job;
 import org.restbench.execution.Technique;
+import org.restbench.workload.RequestId;
 
 /** The routes of one operation of a workload: its codec reads the body, and writes the answer. */
 public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protocol {
@@ -68,11 +70,16 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
             try {
                 return thrown == null
                         ? answer(job, product, call.delayTiming())
-                        : refusal(Errors.refusal(thrown, () -> workload.codec().identify(call.body())));
+                        : refused(job, thrown, () -> workload.codec().identify(call.body()));
             } catch (Throwable failed) { // nothing else would answer
-                return refusal(Errors.refusal(failed, () -> null));
+                return refused(job, failed, () -> null);
             }
         });
+    }
+
+    private Reply refused(Job<I, O> job, Throwable thrown, Supplier<RequestId> requestId) {
+        return refusal(
+                job.hasTakenEffect() ? Errors.afterwards(thrown, requestId) : Errors.refusal(thrown, requestId));
     }
 
     private Reply answer(Job<I, O> job, byte[] product, String delayTiming) {

@@ -26,6 +26,7 @@ public final class Job<I, O> {
     private final BooleanSupplier isWanted;
     private final StageClock clock = new StageClock();
     private Codec.Notes notes = Codec.Notes.NONE;
+    private volatile boolean isComputed; // also asked by who stops the service
 
     /**
      * Starts its clock.
@@ -66,6 +67,11 @@ public final class Job<I, O> {
         return clock;
     }
 
+    /** Whether others see its work already, in a database: no failure from now on leaves it undone. */
+    public boolean hasTakenEffect() {
+        return isComputed && workload.isBlocking();
+    }
+
     /** @throws AbandonedException where the client does not wait any more */
     void requireWanted() {
         if (!isWanted.getAsBoolean()) {
@@ -98,7 +104,9 @@ public final class Job<I, O> {
     O compute(I input, Loops loops) {
         return clock.compute(() -> {
             try (Loops.RequestLoop loop = loops.open(this)) {
-                return workload.compute(input, loop);
+                O output = workload.compute(input, loop);
+                isComputed = true;
+                return output;
             }
         });
     }
