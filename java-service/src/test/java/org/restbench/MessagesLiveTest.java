@@ -160,6 +160,29 @@ class MessagesLiveTest {
         }
     }
 
+    /** It was begun again only 49 times. */
+    @Test
+    void who_loses_each_time_is_told_so_after_fifty_retries() throws Exception {
+        calls.create("repeatable-read");
+        json(calls.send("one", null));
+        double before = service.metric(RETRIES);
+        String id = database.id(calls.queue());
+        try (Connection owner = database.connect();
+                Statement statement = owner.createStatement()) {
+            statement.execute("CREATE FUNCTION messages.lose() RETURNS trigger LANGUAGE plpgsql"
+                    + " AS 'BEGIN RAISE serialization_failure; END'");
+            try {
+                statement.execute("CREATE TRIGGER lose BEFORE DELETE ON messages.message FOR EACH ROW"
+                        + " WHEN (OLD.queue_id = " + id + ") EXECUTE FUNCTION messages.lose()");
+                assertThat(calls.pop(null).body()).contains("\"014\"");
+            } finally {
+                statement.execute("DROP FUNCTION messages.lose() CASCADE");
+            }
+        }
+        assertThat(service.metric(RETRIES) - before).isEqualTo(50);
+        assertThat(calls.popped()).isEqualTo("one");
+    }
+
     private static QueueCalls two(String technique) {
         QueueCalls two = QueueCalls.fresh(service);
         two.create(technique);

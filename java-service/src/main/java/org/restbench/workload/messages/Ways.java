@@ -22,7 +22,7 @@ import org.restbench.workload.messages.MessagesRequest.Send;
  */
 record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder retries) {
     private static final Set<String> SERIALIZATION = Set.of("40001");
-    private static final int MOST_TRIES = 50;
+    private static final int MOST_RETRIES = 50;
     private static final double MOST_PAUSE_NANOS = 2e6;
 
     /** The message's id. */
@@ -132,11 +132,11 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
     }
 
     private <T> T untilSerial(Supplier<T> work) {
-        for (int tries = 1; ; tries++) {
+        for (int retried = 0; ; retried++) {
             try {
                 return session.transaction(Setting.REPEATABLE_READ, work);
             } catch (DatabaseFailure failed) {
-                if (!failed.isOneOf(SERIALIZATION) || tries == MOST_TRIES) {
+                if (!failed.isOneOf(SERIALIZATION) || retried == MOST_RETRIES) {
                     throw failed;
                 }
                 retries.increment();
