@@ -132,6 +132,16 @@ final class MatrixBuilder {
      * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
     static MatrixRequest request(RequestId id, MatrixBuilder one, MatrixBuilder two, Query query, int mostElements) {
+        Kernel kernel = requireSound(id, one, two, query, mostElements);
+        return new MatrixRequest(id, kernel, one.matrix(), two.matrix());
+    }
+
+    /**
+     * As {@link #request}, of matrices whose elements may not have been kept.
+     *
+     * @return the kernel asked for
+     */
+    static Kernel requireSound(RequestId id, MatrixBuilder one, MatrixBuilder two, Query query, int mostElements) {
         Kernel kernel = kernel(query);
         InvalidRequest.refuse("003", kernel == null ? KERNEL_RULE : null, id);
         InvalidRequest.refuse("003", query.delayFault(), id);
@@ -142,9 +152,9 @@ final class MatrixBuilder {
         InvalidRequest.refuse("005", two.elementFault, id);
         InvalidRequest.refuse("004", one.widthFault(), id);
         InvalidRequest.refuse("004", two.widthFault(), id);
-        MatrixRequest request = new MatrixRequest(id, kernel, one.matrix(), two.matrix());
-        request.requireMultipliable(mostElements);
-        return request;
+        int unknownBits = 0;
+        new MatrixRequest(id, kernel, one.matrix(), two.matrix(), unknownBits).requireMultipliable(mostElements);
+        return kernel;
     }
 
     /** The kernel asked for; null where it is unknown. */

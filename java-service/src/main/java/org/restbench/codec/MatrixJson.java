@@ -2,6 +2,7 @@ package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
@@ -31,9 +32,9 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
         private final MatrixReader one;
         private final MatrixReader two;
 
-        Members(JsonReader json, MemoryBudget.Hold memory) {
-            one = new MatrixReader("matrixOne", json, memory);
-            two = new MatrixReader("matrixTwo", json, memory);
+        Members(JsonReader json, MemoryBudget.Hold memory, boolean keepsElements) {
+            one = new MatrixReader("matrixOne", json, memory, keepsElements);
+            two = new MatrixReader("matrixTwo", json, memory, keepsElements);
             for (String name = json.nextName(); name != null; name = json.nextName()) {
                 switch (name) {
                     case "requestId" -> id = RequestIds.read(json);
@@ -47,8 +48,18 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
 
     @Override
     public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
-        Members members = Json.read(body, memory, json -> new Members(json, memory));
-        return MatrixBuilder.request(members.id, members.one.matrix(), members.two.matrix(), query, mostElements);
+        long before = memory.bytes();
+        try {
+            Members read = Json.read(body, memory, json -> new Members(json, memory, true));
+            return MatrixBuilder.request(read.id, read.one.matrix(), read.two.matrix(), query, mostElements);
+        } catch (MemoryRefused refused) {
+            if (refused.never()) { // 010, which comes behind all else that is wrong
+                memory.shrink(memory.bytes() - before);
+                Members read = Json.read(body, memory, json -> new Members(json, memory, false));
+                MatrixBuilder.requireSound(read.id, read.one.matrix(), read.two.matrix(), query, mostElements);
+            }
+            throw refused;
+        }
     }
 
     /** {@code {"requestId":"…","rows":[[…],…]}} without white space. */

@@ -13,14 +13,19 @@ final class MatrixReader {
 
     private final JsonReader json;
     private final MemoryBudget.Hold memory;
+    private final boolean keeps;
     private final MatrixBuilder matrix;
 
     private Elements elements;
 
-    /** @param name of the member, for messages */
-    MatrixReader(String name, JsonReader json, MemoryBudget.Hold memory) {
+    /**
+     * @param name of the member, for messages
+     * @param keeps the elements; else there is only what is wrong with them, which takes no memory
+     */
+    MatrixReader(String name, JsonReader json, MemoryBudget.Hold memory, boolean keeps) {
         this.json = json;
         this.memory = memory;
+        this.keeps = keeps;
         this.matrix = new MatrixBuilder(name);
     }
 
@@ -58,24 +63,46 @@ final class MatrixReader {
             return;
         }
         elements = matrix.begin(memory);
+        if (!keeps) {
+            elements.keepNone();
+        }
+        int first = 0;
         while (json.next() != JsonToken.END_ARRAY) {
-            int from = matrix.rows() == 0 ? json.offset() : 0; // only of the first: to ask makes an object
+            if (matrix.rows() == 0) {
+                first = json.offset(); // only of two rows: to ask makes an object
+            } else if (matrix.rows() == 1) {
+                reserve(first);
+            }
             int before = elements.size();
             readRow();
             matrix.endRow(elements.size() - before);
-            if (matrix.rows() == 1) {
-                reserve(from);
-            }
         }
         matrix.end();
     }
 
-    /** As much as is needed were each row as the first, but no more than what elements of some digits would take. */
-    private void reserve(int from) {
-        int firstRowBytes = json.offset() + 1 - from;
+    /**
+     * At the second row, as much as is needed were each row as the first, but no more than what elements of some digits
+     * would take.
+     */
+    private void reserve(int first) {
+        int firstRowBytes = json.offset() - first;
         long bytesLeft = json.body().length - json.offset();
         long alike = (bytesLeft / firstRowBytes + 1) * matrix.columns();
         elements.reserve(elements.size() + Math.min(alike, bytesLeft / BYTES_OF_AN_ELEMENT));
+    }
+
+    /**
+     * Of the first row as much as its list has commas, if each has a digit before it: an array that grows is held beside
+     * the one before it.
+     */
+    private void reserveList(int from, char end) {
+        byte[] body = json.body();
+        int commas = 0;
+        int to = from;
+        for (; to < body.length && body[to] != end; to++) {
+            commas += body[to] == ',' ? 1 : 0;
+        }
+        elements.reserve(elements.size() + 1L + Math.min(commas, (to - from) / 2));
     }
 
     private void readRow() {
@@ -106,11 +133,17 @@ final class MatrixReader {
                 if (json.body()[text] == '"') {
                     return false;
                 }
+                if (matrix.rows() == 0) {
+                    reserveList(text, '"');
+                }
                 if (!elements.addString(json, text)) {
                     matrix.noteElement(elements.size() - before);
                 }
                 return true;
             case START_ARRAY:
+                if (matrix.rows() == 0) {
+                    reserveList(json.offset() + 1, ']');
+                }
                 int index = 0;
                 for (; json.next() != JsonToken.END_ARRAY; index++) {
                     if (json.isLong()) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -13,10 +14,14 @@ import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
+import org.restbench.workload.matrix.MatrixRequest;
 
 /** Which bodies are JSON, what is said of others, and what reading them may cost. */
 class JsonTest {
     private static final String ONE_BY_ONE = "{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}";
+
+    private static final int WIDE = 30_000;
+    private static final String WIDE_LIST = "1,".repeat(WIDE - 1) + "1";
 
     private final MemoryBudget budget = new MemoryBudget(1 << 30);
     private final MemoryBudget.Hold memory = budget.hold(0);
@@ -102,6 +107,54 @@ class JsonTest {
             byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
             assertThatThrownBy(() -> new MatrixJson(1000).decode(bytes, Query.NONE, enough))
                     .isInstanceOf(InvalidRequest.class);
+        }
+    }
+
+    /** A row times one element. */
+    private static String wide(String list) {
+        return "{\"requestId\":1,\"matrixOne\":" + ONE_BY_ONE + ",\"matrixTwo\":{\"columnCount\":" + WIDE
+                + ",\"rows\":[{\"value\":" + list + "}]}}";
+    }
+
+    /** Of an array that grew, up to three times as much was held. */
+    @Test
+    void a_matrix_of_one_row_takes_no_more_memory_than_its_elements() {
+        for (String list : List.of("\"" + WIDE_LIST + "\"", "[" + WIDE_LIST + "]")) {
+            byte[] body = wide(list).getBytes(StandardCharsets.UTF_8);
+            try (MemoryBudget.Hold enough = new MemoryBudget(Long.BYTES * WIDE + 1000).hold(0)) {
+                MatrixRequest read = new MatrixJson(WIDE).decode(body, Query.NONE, enough);
+                assertThat(read.two().columns()).isEqualTo(WIDE);
+                assertThat(read.two().values()).hasSize(WIDE).containsOnly(1);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            ]}}                                     | ]}                                        | 002
+            "requestId":1                           | "requestId":[]                            | 003
+            ,1"}]}}                                 | ,x"}]}}                                   | 005
+            "columnCount":30000                     | "columnCount":29999                       | 004
+            "columnCount":1,"rows":[{"value":"1"}]  | "columnCount":2,"rows":[{"value":"1,2"}]  | 001
+            "columnCount":1,"rows":[{"value":"1"}]  | "columnCount":1,"rows":[{"value":"1"},{"value":"2"}] | 007
+            "requestId":1                           | "requestId":2                             | 010
+            """)
+    void that_there_never_is_the_memory_is_said_behind_all_else_that_is_wrong(
+            String sound, String instead, String code) {
+        String body = wide("\"" + WIDE_LIST + "\"").replace(sound, instead);
+        try (MemoryBudget.Hold little = new MemoryBudget(10_000).hold(0)) {
+            assertThat(codeOf(body.getBytes(StandardCharsets.UTF_8), little)).isEqualTo(code);
+        }
+    }
+
+    private static String codeOf(byte[] body, MemoryBudget.Hold memory) {
+        try {
+            new MatrixJson(WIDE).decode(body, Query.NONE, memory);
+            return "200";
+        } catch (InvalidRequest invalid) {
+            return invalid.code();
+        } catch (MemoryRefused refused) {
+            return refused.never() ? "010" : "008";
         }
     }
 
