@@ -157,6 +157,7 @@ class HttpExchangeTest {
                 write(out, "nothing of HTTP\r\n\r\n");
                 throw new IOException("of a test");
             }
+            case "no length" -> write(out, head + "x\r\n\r\n" + number);
             case "empty" -> write(out, head + "0\r\n\r\n");
             case "wrong" -> right("999", connection);
             case "refused" -> write(out, "HTTP/1.1 503 Busy\r\nContent-Length: 3\r\nRetry-After: 1\r\n\r\n008");
@@ -167,8 +168,8 @@ class HttpExchangeTest {
     @ParameterizedTest
     @CsvSource({
         "silent, C, TIMEOUT", "stalled, C, TIMEOUT", "endless, C, TOO_LARGE", "announced, C, TOO_LARGE",
-        "cut off, C, CUT_OFF", "closed, C, CUT_OFF", "garbage, C, NOT_HTTP", "empty, D, MALFORMED",
-        "wrong, P, USER", "refused, D, REFUSED"
+        "cut off, C, CUT_OFF", "closed, C, CUT_OFF", "garbage, C, NOT_HTTP", "no length, C, NOT_HTTP",
+        "empty, D, MALFORMED", "wrong, P, USER", "refused, D, REFUSED"
     })
     void eachMisbehaviourIsItsKindAndSparesTheOtherCalls(String how, Stage stage, Kind kind) throws Exception {
         AtomicInteger misbehaving = new AtomicInteger();

@@ -1,5 +1,6 @@
 package org.restbench.client.http;
 
+import java.net.ProtocolException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -11,7 +12,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -70,7 +73,7 @@ public final class HttpExchange implements Exchange {
                         answer.complete(
                                 new Answer(got.statusCode(), got.headers().map(), got.body()));
                     } else {
-                        answer.completeExceptionally(failure);
+                        answer.completeExceptionally(told(failure));
                     }
                 },
                 threads);
@@ -83,6 +86,14 @@ public final class HttpExchange implements Exchange {
             answer.cancel(true);
         }
         return answer;
+    }
+
+    /** A head that it cannot read, a length that is no number, the client tells by an exception of any kind. */
+    private static Throwable told(Throwable failure) {
+        boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
+        Throwable cause = isWrapped ? failure.getCause() : failure;
+        boolean isOfNetwork = !(cause instanceof RuntimeException) || cause instanceof CancellationException;
+        return isOfNetwork ? failure : new ProtocolException(cause.toString()).initCause(cause);
     }
 
     @Override
