@@ -18,7 +18,7 @@ public sealed interface Outcome<R> permits Outcome.Done, Outcome.Failed, Outcome
             implements Outcome<R> {
         /** Three digits, null unless the service refused. */
         public String errorCode() {
-            return cause instanceof ServiceRefused refused ? refused.errorCode() : null;
+            return kind == Kind.REFUSED && cause instanceof ServiceRefused refused ? refused.errorCode() : null;
         }
     }
 

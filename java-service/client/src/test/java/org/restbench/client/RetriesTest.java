@@ -131,6 +131,47 @@ class RetriesTest {
         assertThat(totals.get(0).attempts()).isEqualTo(10 * (3 + 5 + 1 + 1 + 1));
     }
 
+    /** What S and P threw was taken for the service's word, and causes that go round in a circle had no end. */
+    @ParameterizedTest
+    @MethodSource("ways")
+    void whatTheCallersCodeThrowsIsNeitherTheServicesNorRepeated(Way way) throws Exception {
+        IllegalStateException circle = new IllegalStateException("of a test");
+        circle.initCause(new IllegalStateException(circle));
+        FakeExchange service = new FakeExchange(exchange -> {
+            if (Integer.parseInt(exchange.message(0)) % 3 == 1) {
+                exchange.fail(0, circle);
+            } else {
+                exchange.release(0);
+            }
+        });
+        Codec<Integer, Integer> codec = new Ways.Numbers() {
+            @Override
+            public byte[] encode(Integer input, Loop loop) {
+                if (input % 3 == 0) {
+                    throw new MalformedAnswer("of a test", null);
+                }
+                return super.encode(input, loop);
+            }
+        };
+        Job.Processor<Integer, Integer, Integer> refusing = (index, input, output) -> {
+            throw new ServiceRefused(503, ServiceRefused.BUSY, "of a test", null);
+        };
+        try (CallingStrategy strategy = way.strategy();
+                Calls<Integer> calls = strategy.start(
+                        way.inputs(),
+                        new Job<>(codec, service, refusing),
+                        way.limits().withRetries(Retries.SAFE))) {
+            assertThat(calls.all()).hasSize(50).allSatisfy(outcome -> {
+                Outcome.Failed<Integer> failed = (Outcome.Failed<Integer>) outcome;
+                int which = (int) failed.index() % 3;
+                assertThat(failed.stage()).isEqualTo(List.of(Stage.S, Stage.C, Stage.P).get(which));
+                assertThat(failed.kind()).isEqualTo(Kind.USER);
+                assertThat(failed.attempts()).isEqualTo(which == 0 ? 0 : 1);
+                assertThat(failed.errorCode()).isNull();
+            });
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("ways")
     void whatMayDoWorkTwiceHasABudgetAndNeedsLeave(Way way) throws Exception {

@@ -32,6 +32,8 @@ final class Call<I, O, R> {
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int STAGES = Stage.values().length;
+    /** That are looked at: they may go round in a circle. */
+    private static final int MOST_CAUSES = 64;
     /** The first decides. */
     private static final List<Sign> SIGNS = List.of(
             new Sign(ConnectException.class, Kind.CONNECT),
@@ -104,15 +106,18 @@ final class Call<I, O, R> {
     }
 
     Kind kind() {
-        if (failure instanceof ServiceRefused) {
+        if (failedIn == Stage.S || failedIn == Stage.P) {
+            return Kind.USER; // whatever was thrown: there is no answer in these stages
+        } else if (failure instanceof ServiceRefused) {
             return Kind.REFUSED;
         } else if (failure instanceof MalformedAnswer) {
             return Kind.MALFORMED;
         } else if (failedIn != Stage.C) {
             return Kind.USER;
         }
-        List<Throwable> causes =
-                Stream.iterate(failure, Objects::nonNull, Throwable::getCause).toList();
+        List<Throwable> causes = Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .limit(MOST_CAUSES)
+                .toList();
         return SIGNS.stream()
                 .filter(sign -> causes.stream().anyMatch(sign.type::isInstance))
                 .findFirst()

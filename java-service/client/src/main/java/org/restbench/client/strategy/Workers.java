@@ -252,7 +252,7 @@ final class Workers<I, O, R> {
     /** Nanoseconds until a failed call is to be sent again, nothing where it is not. */
     private OptionalLong retryAfter(Call<I, O, R> call) {
         Kind kind = call.kind();
-        String code = call.failure instanceof ServiceRefused refused ? refused.errorCode() : null;
+        String code = kind == Kind.REFUSED ? ((ServiceRefused) call.failure).errorCode() : null;
         if (kind == Kind.CONNECT || kind == Kind.TIMEOUT || ServiceRefused.BUSY.equals(code)) {
             batch.window.refused(batch.now());
         }
