@@ -95,19 +95,34 @@ final class Workers<I, O, R> {
     }
 
     /** Makes a call on this thread; null where there is none left. */
-    private Call<I, O, R> call(Runnable atInput) {
+    Call<I, O, R> call(Runnable atInput) {
         Team team = plan.teams().get(0);
         batch.locking(() -> batch.threads.enter(Thread.currentThread(), team.thread()));
         try {
             Call<I, O, R> call = next(team);
             if (call != null) {
-                atInput.run();
+                try {
+                    atInput.run();
+                } catch (Throwable noMoreThreads) {
+                    endWith(call, noMoreThreads);
+                    return call;
+                }
                 run(call, team);
             }
             return call;
         } finally {
             leave();
         }
+    }
+
+    /** Nobody would pull another input: the batch ends with this call, which has failed. */
+    private void endWith(Call<I, O, R> call, Throwable noMoreThreads) {
+        call.fail(call.stage, noMoreThreads);
+        batch.locking(() -> {
+            batch.leave(call);
+            batch.settle(call, false);
+        });
+        batch.cancel();
     }
 
     /** Waits for the most urgent work of a team and enters its stage; null where there will be none. */
