@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.settings.InvalidSetting;
@@ -53,6 +54,21 @@ class FrameworksTest {
         Class<?> expected = isTomcat ? TomcatServletWebServerFactory.class : JettyServletWebServerFactory.class;
         try (RunningService service = RunningService.under(framework, Map.of())) {
             assertThat(service.bean(ServletWebServerFactory.class)).isInstanceOf(expected);
+        }
+    }
+
+    /** It was 404 under those that tell the target as it was sent. */
+    @ParameterizedTest
+    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
+    void a_target_in_absolute_form_is_taken_by_every_server(String framework) throws Exception {
+        try (RunningService service = RunningService.under(framework, Map.of())) {
+            for (String query : List.of("", "?kernel=native", "?kernel=x")) {
+                String head = "POST http://h/matrix/serial" + query + " HTTP/1.1\r\nHost: h\r\n"
+                        + "Content-Type: application/json\r\nContent-Length: " + RunningService.BODY.length();
+                assertThat(RawHttp.first(service, head + "\r\n\r\n" + RunningService.BODY))
+                        .as(framework + query)
+                        .startsWith("HTTP/1.1 " + (query.endsWith("x") ? 422 : 200));
+            }
         }
     }
 

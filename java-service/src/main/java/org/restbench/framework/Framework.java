@@ -1,5 +1,7 @@
 package org.restbench.framework;
 
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.restbench.settings.InvalidSetting;
 import org.springframework.boot.WebApplicationType;
 
@@ -25,6 +27,21 @@ public record Framework(
 
     /** An answer of so many bytes is handed to the kernel in one piece, which takes it at once: nobody waits for it. */
     static final int SENT_AT_ONCE_BYTES = 16 << 10;
+
+    private static final Pattern SCHEME_AND_AUTHORITY = Pattern.compile("(?i)https?://[^/?]*");
+
+    /**
+     * A request's target from its path on, as it was sent: in absolute form, which any server has to take, scheme and
+     * authority stand before it.
+     */
+    static String withoutAuthority(String target) {
+        Matcher absolute = SCHEME_AND_AUTHORITY.matcher(target);
+        if (target.startsWith("/") || !absolute.lookingAt()) {
+            return target;
+        }
+        String rest = target.substring(absolute.end());
+        return rest.startsWith("/") ? rest : "/" + rest;
+    }
 
     /**
      * Where requests run, for {@code /health}.

@@ -116,7 +116,7 @@ class ReactorNettyFramework {
 
         Publisher<Void> handle(Core core) {
             HttpHeaders headers = request.requestHeaders();
-            String target = request.uri();
+            String target = Framework.withoutAuthority(request.uri());
             int query = target.indexOf('?');
             Opened opened = core.open(new Head(
                     request.method().name(),

@@ -122,7 +122,7 @@ class HelidonFramework {
                     : request.headers().contentLength().orElse(0);
             Opened opened = core.open(new Head(
                     request.prologue().method().text(),
-                    request.prologue().uriPath().rawPath(),
+                    Framework.withoutAuthority(request.prologue().uriPath().rawPath()),
                     request.prologue().hasQuery() ? request.prologue().query().rawValue() : null,
                     request.headers().first(HeaderNames.CONTENT_TYPE).orElse(null),
                     declaredBytes,
