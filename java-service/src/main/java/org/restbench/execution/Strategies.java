@@ -65,7 +65,8 @@ public final class Strategies implements AutoCloseable {
         add(
                 "fork-join",
                 null,
-                "A parallel stream over the rows, in a ForkJoinPool of as many threads as cores.",
+                "A parallel stream over the rows (16 a task with kernel=native), in a ForkJoinPool of as many threads as"
+                        + " cores.",
                 Cuts.TASKS,
                 new ForkJoin(cores));
         add(
@@ -91,7 +92,7 @@ public final class Strategies implements AutoCloseable {
     }
 
     private void addVirtual(VirtualThreads loops) {
-        add("virtual-threads", null, "A virtual thread for each row.", Cuts.TASKS, loops);
+        add("virtual-threads", null, "A virtual thread for each row (16 rows with kernel=native).", Cuts.TASKS, loops);
         add(
                 "virtual-thread-per-request",
                 null,
