@@ -92,8 +92,8 @@ final class MatrixReader {
     }
 
     /**
-     * Of the first row as much as its list has commas, if each has a digit before it: an array that grows is held beside
-     * the one before it.
+     * Of the first row, as much as its list has commas, if each has a digit before it: an array that grows is held
+     * beside the one before it.
      */
     private void reserveList(int from, char end) {
         byte[] body = json.body();

@@ -65,8 +65,8 @@ public final class Strategies implements AutoCloseable {
         add(
                 "fork-join",
                 null,
-                "A parallel stream over the rows (16 a task with kernel=native), in a ForkJoinPool of as many threads as"
-                        + " cores.",
+                "A parallel stream over the rows (16 a task with kernel=native), in a ForkJoinPool of as many threads"
+                        + " as cores.",
                 Cuts.TASKS,
                 new ForkJoin(cores));
         add(

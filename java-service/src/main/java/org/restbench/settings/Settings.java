@@ -36,8 +36,8 @@ import java.util.regex.Pattern;
  *     between runs)
  * @param stopSeconds for requests in flight when the service is asked to stop
  * @param pinnedWorkers threads of the strategy pinned, a core each (1 as in the study)
- * @param pipelineQueue requests that may wait before compute, and before serialize, of the strategy pipeline (a few keep
- *     the slowest stage, which decides the throughput, from ever waiting; each one more only holds memory)
+ * @param pipelineQueue requests that may wait before compute, and before serialize, of the strategy pipeline (a few
+ *     keep the slowest stage, which decides the throughput, from ever waiting; each one more only holds memory)
  * @param poolThreads of the strategy worker-pool, 0 for as many as cores, and 20 for blocking workloads
  * @param database of the workload messages
  */
