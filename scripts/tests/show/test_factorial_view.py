@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import json
 from pathlib import Path
 
 import pytest
 from experiment_file import refused
+from markupsafe import escape
 from shown_run import findings, page_of, part_of, picture_of
 from trial_run import EXPERIMENT, build
 from typer.testing import CliRunner
@@ -72,14 +72,14 @@ def test_tables_figures_and_page_say_so(run: Run) -> None:
     effects = json.loads(run.factorial_json.read_text())["effects"]
     assert {each["name"] for each in effects} == {"strategy", "users", "strategy × users"}
     page = page_of(run)
-    assert "94 % of the variation of throughput is strategy" in part_of(page, "answer")
+    assert "94 % of throughput&#39;s variation is strategy" in part_of(page, "answer")
     assert picture_of(page) == "factorial-effects"
     part = part_of(page, "factorial")
     assert "strategy × users" in part
     assert " 93." in part, "its share"
     answer = findings(run).run.answer
     assert answer is not None
-    assert page.count(html.escape(answer.sentence)) == 1, "it is not said again below"
+    assert page.count(escape(answer.sentence)) == 1, "it is not said again below"
     assert answer.reasons[0].startswith("Effects have 95 % intervals over 3 blocks")
 
 

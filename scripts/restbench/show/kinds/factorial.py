@@ -80,12 +80,12 @@ def sure(found: Factorial) -> str:
 
 
 def _lead(found: Factorial, first: Effect) -> str:
-    variation = f"of the variation of {response(found)}"
     if first.share_pct >= MOST_OF_IT_PCT:
-        return f"{first.share_pct:.0f} % {variation} is {first.name}"
+        return f"{first.share_pct:.0f} % of {response(found)}'s variation is {first.name}"
     levels = found.design.factors.get(first.name)
     change = f" ({levels[0]} → {levels[1]})" if levels else ""
-    return f"{first.name}{change} explains {first.share_pct:.1f} % {variation}"
+    share = f"{first.share_pct:.1f} % of the variation of {response(found)}"
+    return f"{first.name}{change} explains {share}"
 
 
 def _significance(found: Factorial) -> str:
@@ -94,7 +94,9 @@ def _significance(found: Factorial) -> str:
         return f"One run a cell: shares only; Lenth's margin is {margin}."
     test = f"(Holm, {100 * (1 - found.confidence):.0f} %)"
     seen = [f"{each.name} ({_size(found, each)})" for each in found.distinguishable()]
-    known = f"Distinguishable from 0 {test}: {trust.named(seen)}"
+    # High and low are levels of a factor: the ratio is of the response, and named once.
+    of = f", {_words(found)} high/low" if found.model == "multiplicative" else ""
+    known = f"Distinguishable from 0 {test}{of}: {trust.named(seen)}"
     known = known if seen else f"No effect is distinguishable from 0 {test}"
     limit = found.could_have_seen
     if found.model == "multiplicative":
@@ -104,8 +106,7 @@ def _significance(found: Factorial) -> str:
 
 def _size(found: Factorial, effect: Effect) -> str:
     if found.model == "multiplicative":
-        # High and low are levels of the factor; the ratio is of the response.
-        return f"{_words(found)} high/low {readable(effect.ratio[0])}"
+        return readable(effect.ratio[0])
     return f"q {readable(effect.q)}"
 
 
