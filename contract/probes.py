@@ -211,6 +211,12 @@ PROBES = (
         (head(path=f"/matrix/serial?x={'x' * 7969}") + BODY, Answer()),
     ),
     Probe(
+        "target-in-absolute-form",
+        "A target that names the host, as one sends it to a proxy, is the path behind it.",
+        "200",
+        (head(path="http://service/matrix/serial") + BODY, Answer()),
+    ),
+    Probe(
         "head-of-20-kb",
         "A head longer than what servers take by default: served or refused, never a fault.",
         "200|" + REFUSED,

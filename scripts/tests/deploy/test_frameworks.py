@@ -62,6 +62,7 @@ PLACES: dict[ServiceName, list[Place]] = {
         Place("servlet"),
         Place("jetty"),
         Place("reactor-netty", handoff="thread"),
+        Place("reactor-netty", handoff="loop"),
         Place("vertx", handoff="thread"),
         Place("vertx", handoff="loop"),
         Place("helidon"),
@@ -77,8 +78,11 @@ PLACES: dict[ServiceName, list[Place]] = {
         Place("fastapi", handoff="thread"),
         Place("fastapi", handoff="loop"),
         Place("fastapi-gunicorn", handoff="thread"),
+        Place("fastapi-gunicorn", handoff="loop"),
         Place("aiohttp", handoff="thread"),
+        Place("aiohttp", handoff="loop"),
         Place("rsgi", handoff="thread"),
+        Place("rsgi", handoff="loop"),
     ],
 }
 #: What is proven in each framework: where the request's own thread has a part, which it names.
