@@ -15,10 +15,8 @@ import org.springframework.boot.tomcat.TomcatWebServer;
 class TomcatThreadsTest {
     /** From now on there are threads for what comes over a connection alone: returns them. */
     private static ExecutorService makeNoMore(RunningService service) {
-        AbstractProtocol<?> protocol = (AbstractProtocol<?>) ((TomcatWebServer) service.server())
-                .getTomcat()
-                .getConnector()
-                .getProtocolHandler();
+        AbstractProtocol<?> protocol = (AbstractProtocol<?>)
+                ((TomcatWebServer) service.server()).getTomcat().getConnector().getProtocolHandler();
         ExecutorService threads = (ExecutorService) protocol.getExecutor();
         protocol.setExecutor(task -> {
             if (!(task instanceof SocketProcessorBase)) {

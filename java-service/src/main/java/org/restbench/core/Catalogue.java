@@ -77,11 +77,7 @@ public final class Catalogue {
      * @param lastResort 099 for any request, so that it takes no memory: it gives nothing back
      */
     record Route(
-            Protocol protocol,
-            Technique technique,
-            Metrics metrics,
-            Map<Integer, Counter> answered,
-            Reply lastResort) {
+            Protocol protocol, Technique technique, Metrics metrics, Map<Integer, Counter> answered, Reply lastResort) {
         Reply counted(Reply reply) {
             answered.computeIfAbsent(
                             reply.status(), status -> metrics.answered(protocol.name(), technique.name(), status))

@@ -78,8 +78,7 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
     }
 
     private Reply refused(Job<I, O> job, Throwable thrown, Supplier<RequestId> requestId) {
-        return refusal(
-                job.hasTakenEffect() ? Errors.afterwards(thrown, requestId) : Errors.refusal(thrown, requestId));
+        return refusal(job.hasTakenEffect() ? Errors.afterwards(thrown, requestId) : Errors.refusal(thrown, requestId));
     }
 
     private Reply answer(Job<I, O> job, byte[] product, String delayTiming) {

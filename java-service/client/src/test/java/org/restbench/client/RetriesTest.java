@@ -164,7 +164,8 @@ class RetriesTest {
             assertThat(calls.all()).hasSize(50).allSatisfy(outcome -> {
                 Outcome.Failed<Integer> failed = (Outcome.Failed<Integer>) outcome;
                 int which = (int) failed.index() % 3;
-                assertThat(failed.stage()).isEqualTo(List.of(Stage.S, Stage.C, Stage.P).get(which));
+                assertThat(failed.stage())
+                        .isEqualTo(List.of(Stage.S, Stage.C, Stage.P).get(which));
                 assertThat(failed.kind()).isEqualTo(Kind.USER);
                 assertThat(failed.attempts()).isEqualTo(which == 0 ? 0 : 1);
                 assertThat(failed.errorCode()).isNull();
