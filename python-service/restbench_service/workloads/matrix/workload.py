@@ -28,7 +28,7 @@ class MatrixWorkload(Workload[MatrixRequest, MatrixProduct]):
         times a row, can ask for a thousand times its size."""
         most = value.sums_at_most
         longest = len(str(INT64_MIN if most is None else max(INT64_MIN, -most)))
-        elements = value.left.shape[0] * value.right.shape[1]
+        elements: int = value.left.shape[0] * value.right.shape[1]
         return elements * (ELEMENT_BYTES + longest + 1)
 
     def compute(self, value: MatrixRequest, loop: ParallelLoop) -> MatrixProduct:
