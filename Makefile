@@ -154,8 +154,9 @@ overload: $(DEV) $(JAR) wrk $(or $(FRONT),nginx) ## far more than the services c
 fuzz: $(DEV) $(JAR) ## send the same bodies to both services and compare with an oracle (N=100000, SEED=1)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.fuzz --bodies $(or $(N),100000) --seed $(or $(SEED),1)
 
-client-soak: tools-java ## 10^6 calls with 10 % faults under every strategy of the Java client (N=1000000 calls)
+client-soak: $(DEV) tools-java ## 10^6 calls with 10 % faults under every strategy of both clients (N=1000000 calls)
 	$(MVN) -f java-service/client/pom.xml test -Dtest=SoakTest -Dsoak.calls=$(or $(N),1000000)
+	cd scripts && RESTBENCH_SOAK_CALLS=$(or $(N),1000000) ../$(BIN)/python -m pytest -p no:schemathesis tests/client/test_calling_soak.py
 
 jmeter-gui: $(JMETER) ## open the load plan in JMeter's own window
 	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx
