@@ -83,7 +83,7 @@ def test_the_sentence_names_the_station_its_parts_and_what_a_core_would_give() -
     rows = [with_facts(level(60, 1980.0), extras={"database_cpu_ms_per_request": 0.01})]
     (found,) = families(rows, TWO, 0)
     assert bottleneck.sentence(found) == (
-        "java S serial, low: the CPU: 1.01 ms of 1.01 ms of an operation, of which service 0.800, "
+        "java serial, low: the CPU: 1.01 ms of 1.01 ms of an operation, of which service 0.800, "
         "client 0.200, database 0.010; a third core would give at most 50 %; users wait for each "
         "other from 2.0 on."
     )
@@ -135,13 +135,13 @@ def test_the_kept_reference_run_tells_what_limits_each_of_its_techniques() -> No
     known = {
         bottleneck.name_of(each): each for each in bottleneck.families(run, entries.rows_of(run))
     }
-    serial = known["java S serial, low"]
+    serial = known["java serial, low"]
     assert [each.row.cell.users for each in serial.levels] == [10, 30, 60]
     assert all(not each.notes for each in serial.levels)
     # A pool for each request is no matter of cores: its threads wait for each other.
-    assert all(each.notes for each in known["java M thread-pool, low"].levels)
+    assert all(each.notes for each in known["java thread-pool, low"].levels)
     # Its one process has its core to itself: the network holds for it.
-    assert all(abs(each.off) < 0.1 for each in known["python PS serial @core0, low"].levels)
+    assert all(abs(each.off) < 0.1 for each in known["python serial @core0, low"].levels)
     (throughput, latency) = bottleneck.charts(list(known.values()))
     assert len(throughput.panels) == len(latency.panels) == 15
 
@@ -153,7 +153,7 @@ def test_page_and_terminal_have_it_where_the_experiment_names_the_view(tmp_path:
     run = build(tmp_path / "run", per_s, experiment=definition)
     page, text = page_of(run), printed(run)
     part = part_of(page, "bottleneck")
-    assert "java S serial, low: the CPU:" in part
+    assert "java serial, low: the CPU:" in part
     assert "Measured and predicted" in part
     assert "bottleneck-throughput_per_s" in page, "the chart"
     assert "A core limits" in text
@@ -163,5 +163,5 @@ def test_a_line_of_the_table_has_measured_and_predicted() -> None:
     (found,) = families([level(10, 1900.0)], TWO, 0)
     (line,) = bottleneck.table_of([found]).rows
     assert [words(each) for each in line][:10] == [
-        "java S serial", "low", "10", "0.800", "0.200", "", "95", "95", "1900", "2000",
+        "java serial", "low", "10", "0.800", "0.200", "", "95", "95", "1900", "2000",
     ]  # fmt: skip

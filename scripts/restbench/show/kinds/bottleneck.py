@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from restbench.analyse import tiers
 from restbench.analyse.measures import Row
 from restbench.analyse.tiers import DELAY, Family, Level
+from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.grouping import grouped
 from restbench.judge import study
@@ -83,8 +84,13 @@ def _gain(family: Family) -> str:
 
 def name_of(family: Family) -> str:
     """Such as `java serial, low`."""
-    cell = family.cell
-    return f"{cell.service} {study.technique(cell)}, {cell.complexity}"
+    return f"{_named(family.cell)}, {family.cell.complexity}"
+
+
+def _named(cell: Cell) -> str:
+    """`java serial @core0`: without the study's letter, which a terminal has no legend of."""
+    letter = "" if cell.key == cell.strategy else f"{cell.key} "
+    return f"{cell.service} {study.technique(cell).removeprefix(letter)}"
 
 
 def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
@@ -117,7 +123,7 @@ def table_of(known: Sequence[Family]) -> doc.Table:
 
 def _technique(of: tuple[Family, Level]) -> object:
     cell = of[1].row.cell
-    return doc.cell_link(cell, f"{cell.service} {study.technique(cell)}")
+    return doc.cell_link(cell, _named(cell))
 
 
 def _notes(of: tuple[Family, Level]) -> doc.Field:
