@@ -18,9 +18,10 @@ from restbench.store import exported
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
-#: Charts that a kept copy has as files, by the beginnings of their names, where it has figures of
-#: the study: its page draws all.
+#: Charts that a kept copy has as files, by the beginnings of their names: where it has figures of
+#: the study, and of others. Its page draws all.
 KEPT_FIGURES = ("overview", "figure-14", "figure-17", "figure-19")
+KEPT_OF_OTHERS = ("regret-throughput", "npb-speed-up")
 
 
 def write_tables(found: Findings) -> None:
@@ -89,8 +90,8 @@ def show_kept(kept: Run, library: Path) -> None:
     for folder in (kept.figures, kept.test_matrix_csv.parent):
         shutil.rmtree(folder, ignore_errors=True)
     found = views.drawn(exported.read(kept.exported_file), kept)
-    if any(name.startswith("figure-") for name in found.charts):
-        write_figures(found, KEPT_FIGURES)
+    is_study = any(name.startswith("figure-") for name in found.charts)
+    write_figures(found, KEPT_FIGURES if is_study else KEPT_OF_OTHERS)
     write_tables(found)
     report.write(found, Path(os.path.relpath(library, kept.path)).as_posix())
 
