@@ -105,6 +105,9 @@ def test_each_build_is_shown_with_its_own_commit(page: Page) -> None:
     page.locator("#view td .ends", has_text="a" * 12).wait_for()
     assert page.locator("#view td .ends", has_text=f"{'b' * 12} with changes").count() == 1
     assert page.locator("#view td .ends", has_text="0123456789ab").count() == 0
+    page.evaluate(f"location.hash = 'view=cells&commit={'a' * 12}'")
+    page.locator("#view td .ends", has_text="b" * 12).wait_for(state="detached")
+    assert page.locator("#view td .ends", has_text="a" * 12).count() == 1, "filtered by its own"
     page.evaluate("location.hash = 'view=trend&cell=java-serial-unbound-low-10u-B+30x20x20'")
     page.locator(".course td", has_text=f"{'b' * 12} with changes").wait_for()
     labelled = "(ENTRIES.filter(({ id }) => id.endsWith('-B')).map((one) => labelOf(one, [one])))"
