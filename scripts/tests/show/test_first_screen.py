@@ -49,6 +49,12 @@ def test_every_kept_run_is_looked_at_and_none_of_them_is_large() -> None:
     assert max(size for each, size in sizes.items() if each.name == "run.json") <= 2**20
 
 
+@pytest.mark.parametrize(("name", "most"), [("adaptive", 60), ("npb", 60), ("reference", 120)])
+def test_a_kept_run_took_no_longer_than_anybody_would_wait(name: str, most: float) -> None:
+    """An hour; of the study two."""
+    assert 0 < exported.read(Run(store.RESULTS / name).exported_file).manifest.minutes <= most
+
+
 def test_the_kept_run_of_the_study_is_what_an_hour_of_it_promises() -> None:
     """At most four undecided claims, warnings on fewer than a tenth of the cells, and a load
     generator that takes two fifths of the CPU time at most, next to the cheapest request."""
