@@ -23,8 +23,8 @@ from restbench.show import views
 from restbench.store import exported, store
 from restbench.store.store import Run
 
-#: Of all that git has of results: 6 MiB, and 1.5 more for each of three later kinds of experiment.
-MOST_BYTES = 10.5 * 2**20
+#: Of all that git has of results: 6 MB, and 1.5 more for each of three later kinds of experiment.
+MOST_BYTES = 10_500_000
 SELF_CONTAINED_MOST_BYTES = 2_000_000
 #: Of what a first screen says: to the next full stop or semicolon, and altogether.
 MOST_WORDS, MOST_WORDS_IN_ALL = 35, 60
