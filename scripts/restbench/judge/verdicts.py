@@ -28,6 +28,7 @@ from restbench.analyse.comparison import Comparison
 from restbench.experiment.claim_file import Expectation
 from restbench.experiment.columns import readable
 from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels, two_sided_t
+from restbench.judge.trust import blocks_of
 
 Verdict: TypeAlias = Literal[
     "reproduced",
@@ -206,10 +207,9 @@ def sure(metric: str, found: Sequence[Comparison]) -> str:
     """How sure ratios of a metric are."""
     counts = [each.blocks for each in found if each.blocks] or [0]
     fewest, most = min(counts), max(counts)
-    blocks = f"{most} block{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} blocks"
     shown = "no interval, so no verdict" if most < 2 else "each ratio has its 95 % interval"
     alone = ", but those of one block" if fewest < 2 <= most else ""
-    return f"Ratios of {metric} over {blocks}: {shown}{alone}."
+    return f"Ratios of {metric} over {blocks_of(counts)}: {shown}{alone}."
 
 
 def ratio_text(found: Comparison) -> str:
