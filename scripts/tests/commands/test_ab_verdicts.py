@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 import trial_run
 from fixture_run import begun, cell
+from two_builds import EXPERIMENT
 
 from restbench.analyse import measures
 from restbench.commands import ab
@@ -26,32 +27,6 @@ from restbench.show.kinds import builds
 from restbench.store import exported
 from restbench.store.store import Run
 
-EXPERIMENT = """
-name = "ab"
-title = "Two builds"
-seed = 1
-views = ["study", "builds"]
-
-[thresholds]
-throughput_ratio_min = 0.95
-cpu_ratio_max = 1.05
-
-[complexities]
-low = { rows = 30, inner = 20, columns = 20 }
-
-[profiles.quick]
-minutes = 1
-blocks = 3
-warm_max_s = { java = 1.0, python = 1.0 }
-
-[[cells]]
-name = "Java"
-service = "java"
-strategy = ["serial", "pinned", "pipeline", "fork-join"]
-complexity = "low"
-users = 10
-build = ["A", "B"]
-"""
 COMMITS = {
     "A": BuiltCommit(asked="HEAD~", git_commit="a" * 40, git_dirty=False),
     "B": BuiltCommit(asked=".", git_commit="b" * 40, git_dirty=True),

@@ -11,6 +11,7 @@ from fixture_run import begun, cell
 from playwright.sync_api import Page
 from several_runs import BLOCKS, lay_down, of_level
 from trial_run import WHEN, measure
+from two_builds import EXPERIMENT
 
 from restbench.analyse import measures
 from restbench.experiment.records import BuiltCommit
@@ -19,31 +20,6 @@ from restbench.show.browser import site
 from restbench.show.browser.document import document
 from restbench.store.store import Run
 
-EXPERIMENT = """
-name = "ab"
-title = "Two builds"
-seed = 1
-views = ["builds"]
-
-[thresholds]
-throughput_ratio_min = 0.95
-
-[complexities]
-low = { rows = 30, inner = 20, columns = 20 }
-
-[profiles.quick]
-minutes = 1
-blocks = 3
-warm_max_s = { java = 1.0, python = 1.0 }
-
-[[cells]]
-name = "Java"
-service = "java"
-strategy = "serial"
-complexity = "low"
-users = 10
-build = ["A", "B"]
-"""
 BUILDS = {
     "A": BuiltCommit(asked="HEAD~", git_commit="a" * 40, git_dirty=False),
     "B": BuiltCommit(asked=".", git_commit="b" * 40, git_dirty=True),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import trial_run
 from fixture_run import begun, cell
+from two_builds import EXPERIMENT
 
 from restbench.analyse import measures
 from restbench.commands import measuring
@@ -20,32 +21,6 @@ from restbench.show.kinds.builds import Comparison
 from restbench.store.store import Run
 from restbench.store.trials import Event
 
-EXPERIMENT = """
-name = "ab"
-title = "Two builds"
-seed = 1
-views = ["study", "builds"]
-
-[thresholds]
-throughput_ratio_min = 0.95
-cpu_ratio_max = 1.05
-
-[complexities]
-low = { rows = 30, inner = 20, columns = 20 }
-
-[profiles.quick]
-minutes = 1
-blocks = 5
-warm_max_s = { java = 1.0, python = 1.0 }
-
-[[cells]]
-name = "Java"
-service = "java"
-strategy = ["serial", "pinned"]
-complexity = "low"
-users = 10
-build = ["A", "B"]
-"""
 COMMITS = {
     name: BuiltCommit(asked=name, git_commit=name.lower() * 40, git_dirty=False)
     for name in ("A", "B")
