@@ -176,9 +176,9 @@ PROBES = (
     ),
     Probe(
         "chunked-body-above-limit",
-        "The limit is found while the chunks come.",
+        "The limit is found while the chunks come, of which none is the last.",
         "413 007",
-        (head(CHUNKED, length=None), Zeros(1, in_chunks=True), chunk(b""), Answer()),
+        (head(CHUNKED, length=None), Zeros(BEYOND, in_chunks=True), Answer()),
     ),
     Probe(
         "declared-body-above-limit",

@@ -15,8 +15,8 @@ from .granian_server import begin_worker, on_ending, serve
 
 SHORT_BYTES = 256 * 1024
 """Of a body that is taken in one piece: each await of a piece is a way through three threads of
-Granian, which itself keeps up to 400 KiB of a body. One in chunks is taken so whatever its length:
-its pieces end alike whether or not it was cut off."""
+Granian, which itself keeps up to 400 KiB of a body. One in chunks is taken piece by piece, for it
+may never end; its pieces end alike whether or not it was cut off."""
 
 
 class Handler:
@@ -38,7 +38,7 @@ class Handler:
         client = Client(protocol.client_disconnect)
         target = scope.path, scope.query_string
         head = head_of(scope.method, target, scope.headers, client.waits)
-        is_short = head.declared_bytes <= SHORT_BYTES  # as UNKNOWN is
+        is_short = 0 <= head.declared_bytes <= SHORT_BYTES
         pieces = _whole(protocol) if is_short else protocol
         reply = await self._requests.answer(head, pieces, client)
         try:

@@ -106,7 +106,7 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     now = json.loads(json.dumps(surroundings()))
     then, manifest, earlier = run.machine(), run.manifest(), run.interruptions()
     run.proofs()
-    if changed := machine.changed(then, now):
+    if changed := machine.changed({**then, "speed": _fastest(run)}, now):
         raise EnvironmentProblem(
             f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
             "run (without --resume, RESUME=)"
@@ -130,6 +130,17 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     going_on = manifest.model_copy(update=again)
     write_model(run.manifest_file, going_on)
     return going_on
+
+
+def _fastest(run: Run) -> dict[str, float]:
+    """The speed by the fastest of the run's probes: a slow one may have been disturbed."""
+    probes = [run.machine().get("speed", {})]
+    probes += [each.facts.get("speed", {}) for each in run.trials.blocks()]
+    return {
+        name: max(each[name] for each in probes if name in each)
+        for name in machine.SPEED
+        if any(name in each for each in probes)
+    }
 
 
 def _interruption(run: Run, manifest: Manifest) -> Interruption:

@@ -42,7 +42,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
         "load_average_before": [0.1, 0.2, 0.3],
         "packages": {"numpy": "2.4.6"},
         "measured": {"java service": "0123"},
-        "speed": {"copied_gib_per_s": 4.0},
+        "speed": {"integer_loops_per_s": 2000.0, "copied_gib_per_s": 4.0},
     }
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
     return described
@@ -170,6 +170,16 @@ def test_the_command_is_the_same_whether_the_run_goes_on_or_not(
     assert measuring.command_line() == "restbench run smoke --cells users=2"
 
 
+def test_a_machine_whose_first_probe_was_disturbed_is_told_by_the_probe_of_a_block(
+    run: Run, order: Order, surroundings: dict[str, object]
+) -> None:
+    surroundings["speed"] = {"integer_loops_per_s": 4000.0, "copied_gib_per_s": 40.0}
+    with pytest.raises(EnvironmentProblem, match="integer loops per s"):
+        begin.go_on(order, run, print)
+    run.trials.begin(3, "now", {"speed": {"integer_loops_per_s": 3000.0, "copied_gib_per_s": 4.0}})
+    assert begin.go_on(order, run, print).status == "running"
+
+
 def test_another_load_average_is_no_other_machine(
     run: Run, order: Order, surroundings: dict[str, object]
 ) -> None:
@@ -183,7 +193,7 @@ def test_another_load_average_is_no_other_machine(
     [
         ("processor", "Another", "processor: A processor is now Another"),
         ("memory_mib", 12_000, "memory mib: 24000 is now 12000"),
-        ("speed", {"copied_gib_per_s": 2.0}, r"copied gib per s: 4\.0 is now 2\.0"),
+        ("speed", {"integer_loops_per_s": 999.0}, r"integer loops per s: 2000\.0 is now 999\.0"),
         ("measured", {"java service": "4567"}, "measured: .*0123.* is now .*4567"),
         ("packages", {}, "packages: .*2.4.6.* is now {}"),
     ],

@@ -32,6 +32,8 @@ import org.restbench.client.strategy.Strategies;
 /** What goes over a socket, against servers that misbehave in each way there is. */
 class HttpExchangeTest {
     private static final int MOST_BYTES = 100_000;
+    /** For a call whose server says nothing; the other calls of its batch have to end within it too. */
+    private static final int PATIENCE_MS = 1_500;
 
     /** Answers each connection by a script. */
     private static final class Server implements AutoCloseable {
@@ -196,7 +198,7 @@ class HttpExchangeTest {
                                 }
                                 return output;
                             }),
-                            limits(kind == Kind.TIMEOUT ? 300 : 10_000))) {
+                            limits(kind == Kind.TIMEOUT ? PATIENCE_MS : 10_000))) {
                 for (Outcome<Integer> outcome : calls.all()) {
                     if (outcome.index() % 4 == 2) {
                         assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> {
