@@ -7,20 +7,27 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from closed_driver import answers, order
 from fixture_run import cell
 from made_blocks import block_of
 
+from restbench.analyse.estimates import measurements
+from restbench.drive.generator import CORRECT, WRONG
 from restbench.experiment.cell import Cell
 from restbench.machine import jvm, process
 from restbench.schedule import preparation, under_load
+from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import TrialGroup
 from restbench.schedule.preparation import WARM_SHARE, WARMING_S
+from restbench.store.trials import Trial
 
 SERIAL, LARGE, PINNED = (
     cell(f"java {of} 10") for of in ("serial low", "serial high", "pinned low")
 )
 LOGS = cell("java serial logs-low 10")
+RIGHT = np.full(1_000, 10_000)
 Warmed = Callable[..., list[Cell]]
 WORK = {"low": 12_000, "high": 2_000_000, "logs-low": 640}
 
@@ -113,3 +120,75 @@ def test_cells_of_a_service_that_ended_and_does_not_come_up_are_lost_and_others_
     assert under_load._counts(here) == {}
     preparation.prove(here)
     assert here.lost == dict.fromkeys((SERIAL, PINNED), "out of memory")
+
+
+class Answers:
+    """What a service that stays up answers to each load of a cell; without a word all is right."""
+
+    def __init__(self, *outcomes: int, of: Cell) -> None:
+        self.outcomes, self.of = outcomes, of
+        self.asked: list[str] = []
+
+    def trial(self, name: str, *_given: object) -> Any:
+        self.asked.append(name)
+        sent = answers([0.01] * 4)
+        sent.first_error = "another product"
+        if name == self.of.id:
+            sent.records["outcome"][: len(self.outcomes)] = self.outcomes
+        return sent
+
+    def block(self, folder: Path, number: int) -> Any:
+        """A block of two cells, with this behind its load generator."""
+        service = SimpleNamespace(pids=tuple, serves=lambda: True)
+        running = SimpleNamespace(service=service, cores=SimpleNamespace(service=(0, 1)))
+        up = SimpleNamespace(of=lambda _cell: running, up={"java": running})
+        asked_for = order()
+        asked_for.profile.warm_max_s = {"java": 40.0}
+        here = block_of(folder, asked_for, [TrialGroup("all", (SERIAL, PINNED))], number, up=up)
+        matrix = SimpleNamespace(workload="matrix", payloads={"one": SimpleNamespace(work=1)})
+        here.requests = lambda _cell: matrix
+        here.load.trial = self.trial
+        return here
+
+
+@pytest.mark.parametrize(
+    "loads",
+    [
+        pytest.param([preparation.warm], id="warm-up"),
+        pytest.param([lambda here: ClosedDriver(here).pilot()], id="pilot"),
+        pytest.param([preparation.warm] * 2, id="told once"),
+    ],
+)
+def test_rule_5_a_wrong_answer_to_a_load_before_the_trials_voids_its_cell_there_and_nothing_else(
+    tmp_path: Path, loads: list[Callable[[Any], None]]
+) -> None:
+    """Among right ones it was seen by nobody: the cell had its trials, and all of these counted."""
+    for number, outcomes in ((1, ()), (2, (CORRECT, WRONG)), (3, ())):
+        service = Answers(*outcomes, of=PINNED)
+        here = service.block(tmp_path, number)
+        for load in loads:
+            load(here)
+        assert service.asked == len(loads) * [SERIAL.id, PINNED.id]
+        assert here.lost == {}, "its trials go on"
+        here.file.add(Trial(number, 1, name, 10, 0, 1.0, RIGHT) for name in (SERIAL.id, PINNED.id))
+    told = [(each.kind, each.block, each.cell) for each in here.file.events()]
+    assert told == [("wrong", 2, PINNED.id)]
+    by_cell = measurements(here.file.trials(), here.file.events(), here.file.blocks(), cores=2)
+    flags = {(name, each.block): each.flags for name, found in by_cell.items() for each in found}
+    void = flags.pop((PINNED.id, 2))
+    assert "wrong-answers" in void
+    assert flags == dict.fromkeys(flags, ())
+    assert len(flags) == 2 * 3 - 1
+
+
+def test_where_every_answer_was_wrong_that_is_told_and_not_only_that_none_was_right(
+    tmp_path: Path,
+) -> None:
+    """A run with nothing but wrong products ended as one whose service had been away."""
+    here = Answers(*4 * [WRONG], of=PINNED).block(tmp_path, 1)
+    preparation.warm(here)
+    assert here.lost == {PINNED: "another product"}
+    by_cell = measurements([], here.file.events(), here.file.blocks(), cores=2)
+    assert {name: [each.flags for each in found] for name, found in by_cell.items()} == {
+        PINNED.id: [("wrong-answers", "failed")]
+    }

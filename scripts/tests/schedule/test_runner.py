@@ -8,13 +8,18 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from closed_driver import answers
 from made_blocks import View, measured, order_of
 from stub_bench import Bench
 
+from restbench.analyse.estimates import measurements
 from restbench.commands import measuring
-from restbench.drive import generator
+from restbench.drive import generator, monitor
+from restbench.drive.generator import WRONG
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
@@ -139,6 +144,60 @@ def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_
     assert told == {("window-failed", "not here", each.cell.id) for each in order.plan}
     with pytest.raises(StorageProblem):
         windows.take(order, run, View())
+
+
+def finished(run: Run, order: Order, *numbers: int) -> None:
+    """Whole blocks with trials of each cell, and one after them that was cut short."""
+    for number in numbers:
+        measured(Wanted(order, run, View(), number, runner.groups_of(order), 60.0))
+    run.trials.begin(numbers[-1] + 1, "2026-11-24T02:00:00+00:00", {})
+
+
+def flags_of(run: Run) -> dict[tuple[str, int], tuple[str, ...]]:
+    """By cell and block, of what counts, where there are any."""
+    trials = run.trials
+    found = measurements(trials.trials(), trials.events(), trials.blocks(), cores=2)
+    return {(id, each.block): each.flags for id, its in found.items() for each in its if each.flags}
+
+
+def test_a_cell_whose_long_window_failed_has_a_note_of_it_at_what_was_measured(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event of no block was no cell's, and one of a block that was cut short does not count."""
+    order = with_windows(order_of(tmp_path, 2, 2))
+    finished(run, order, 1, 2)
+    monkeypatch.setattr(Deployments, "start", Mock(side_effect=EnvironmentProblem("not here")))
+    windows.take(order, run, View())
+    assert flags_of(run) == {(each.cell.id, 2): ("window-failed",) for each in order.plan}
+
+
+def test_rule_5_a_wrong_answer_in_a_long_window_voids_its_cell_in_the_last_whole_block_alone(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was in the samples, for nobody to see, and the run ended well."""
+    order = with_windows(order_of(tmp_path, 2, 2))
+    finished(run, order, 1, 2)
+    wrong = order.plan[0].cell.id
+
+    def trial(name: str, _users: int, _drop_s: float, keep_s: float, _pids: object) -> Any:
+        sent = answers([0.01] * 4)
+        sent.begun = sent.opened = sent.closed = SimpleNamespace(epoch_ms=1)
+        if name == wrong and keep_s == order.profile.window_s:
+            sent.records["outcome"][1:3] = WRONG
+        return sent
+
+    service = SimpleNamespace(base_url="http://here", pids=tuple)
+    running = SimpleNamespace(service=service, cores=SimpleNamespace(own_load=None))
+    up = SimpleNamespace(running=lambda _cell: running)
+    load = SimpleNamespace(cell=lambda *_of: None, trial=trial, pid=1)
+    monkeypatch.setattr(under_load, "services", lambda *_of: nullcontext(up))
+    monkeypatch.setattr(generator, "started", lambda *_of: nullcontext(load))
+    monkeypatch.setattr(monitor, "collectors", lambda *_of: nullcontext({}))
+    windows.take(order, run, View())
+    assert windows.missing(order, run) == [], "it is a window all the same"
+    (told,) = run.trials.events()
+    assert (told.kind, told.text) == ("wrong", "2 answers were wrong in a long window")
+    assert flags_of(run) == {(wrong, 2): ("wrong-answers", "failed")}
 
 
 def test_a_long_window_keeps_connections_as_long_as_its_cell_says(
