@@ -170,12 +170,12 @@ def test_a_pop_that_finds_nothing_is_right_and_of_its_own_kind(load: Load) -> No
 
 
 def test_a_refusal_is_an_error_with_its_words(load: Load) -> None:
-    queues = Queues(lambda _answer: {"status": 503, "code": "014"})
+    queues = Queues(lambda _answer: {"status": 503, "errorCode": "014"})
     with queues.service:
         done = loaded(load, payload(load), queues)
     refused = [each for each in done.records if each.kind == POP]
-    assert {(each.outcome, each.status) for each in refused} == {(ERROR, 503)}
-    assert done.first_error == 'status 503 {"code":"014"}'
+    assert {(each.outcome, each.status, each.code) for each in refused} == {(ERROR, 503, 14)}
+    assert done.first_error == 'status 503 {"errorCode":"014"}'
 
 
 def test_users_go_to_several_addresses_by_their_numbers(load: Load) -> None:

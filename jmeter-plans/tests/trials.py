@@ -37,6 +37,7 @@ class Record(NamedTuple):
     connection_ms: float
     database_ms: float
     token: int
+    code: int
 
 
 class Done(NamedTuple):
@@ -89,7 +90,7 @@ class Load:
         told = self._lines.readline().rstrip("\n").split("\t")
         assert told[0] == "done", told
         marks = [[int(each) for each in told[at : at + 6]] for at in (1, 7, 13)]
-        records = [Record(*each) for each in struct.iter_unpack("<qiihbbhH6fq", file.read_bytes())]
+        records = [Record(*each) for each in struct.iter_unpack("<qiihbbhH6fqb", file.read_bytes())]
         return Done(marks, told[19].split(","), told[20], sorted(records))
 
     def ends(self) -> bool:

@@ -22,6 +22,7 @@ from restbench.experiment.statistics import log_welch_ratio
 from restbench.grouping import grouped
 from restbench.observe.incidents import Incident
 from restbench.store.traces import (
+    BY_CODE,
     LOOK_EVERY_S,
     MOST_POINTS,
     CountEntry,
@@ -64,19 +65,22 @@ _TOTALS = ("vacuums", "analyzes", "checkpoints", "wal_records", "wal_syncs", "wa
 def courses(
     ends_us: Numbers,
     elapsed_us: Numbers,
-    correct: npt.NDArray[np.bool_],
+    codes: npt.NDArray[np.str_],
     stages_ms: Mapping[str, Numbers],
     seconds: int,
 ) -> list[Course]:
     """Of requests that ended so many µs after the begin: throughput, errors, mean, percentiles and
-    stages of the correct ones, a value a second; p99 every 10 s."""
+    stages of the correct ones (those without a code), a value a second; p99 every 10 s."""
     at = ends_us // 1_000_000
     inside = (at >= 0) & (at < seconds)
-    right = inside & correct
+    right, wrong = inside & (codes == ""), inside & (codes != "")
     found = [
         _course("throughput_per_s", np.bincount(at[right], minlength=seconds)),
-        _course("errors_per_s", np.bincount(at[inside & ~correct], minlength=seconds)),
+        _course("errors_per_s", np.bincount(at[wrong], minlength=seconds)),
     ]
+    for code in np.unique(codes[wrong]).tolist():
+        failed = np.bincount(at[inside & (codes == code)], minlength=seconds)
+        found.append(_course(f"{BY_CODE}{code}_per_s", failed))
     elapsed_ms = elapsed_us[right] / 1000
     found.append(_means("mean_ms", at[right], elapsed_ms, seconds))
     for percent, step_s in ((50, 1), (95, 1), (99, _LONG_STEP_S)):

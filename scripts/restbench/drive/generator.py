@@ -47,6 +47,7 @@ RECORD = np.dtype(
         ("late_ms", "<u2"),
         ("stages_ms", "<f4", len(STAGES)),
         ("token", "<i8"),
+        ("code", "i1"),
     ]
 )
 

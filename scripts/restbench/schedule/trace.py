@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
+import numpy.typing as npt
+
 from restbench.analyse import trace as analysis
 from restbench.analyse.limits import LATE_MS
 from restbench.deploy.database import Database
-from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
+from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
 from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import Phases
@@ -87,7 +90,7 @@ class TraceDriver:
             seconds=seconds,
             rate_per_s=asked.rate_per_s,
             keeps_population=level is None or level.load == "paired",
-            errors=_errors(sent),
+            errors=dict(Counter(each for each in codes(sent.measured).tolist() if each)),
             courses=_courses(sent, seconds),
             samples=tuple(samples),
             incidents=tuple(analysis.entries_of(happened, began_ms, seconds)),
@@ -157,8 +160,8 @@ def _courses(sent: Sent, seconds: int) -> tuple[Course, ...]:
     records = sent.records
     ends_us = records["start_us"] + records["elapsed_us"] - round(sent.opened.nanos / 1000)
     stages = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
-    right = records["outcome"] == CORRECT
-    return tuple(analysis.courses(ends_us, records["elapsed_us"], right, stages, seconds))
+    found = analysis.courses(ends_us, records["elapsed_us"], codes(records), stages, seconds)
+    return tuple(found)
 
 
 def _samples(folder: Path) -> list[dict[str, Any]]:
@@ -168,8 +171,14 @@ def _samples(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def _errors(sent: Sent) -> dict[str, int]:
-    """By status; a wrong answer is `wrong`, none `none`."""
-    bad = sent.measured[sent.measured["outcome"] != CORRECT]
-    names = ("wrong" if each["outcome"] == WRONG else str(each["status"] or "none") for each in bad)
-    return dict(Counter(names))
+def codes(records: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
+    """Of each request that failed its code, or the status where it has none; a wrong answer is
+    `wrong`, none `none`; empty of a correct one."""
+    found = np.zeros(records.size, "<U5")
+    is_error = records["outcome"] == ERROR
+    found[records["outcome"] == WRONG] = "wrong"
+    found[is_error] = [
+        f"{each['code']:03}" if each["code"] else str(each["status"] or "none")
+        for each in records[is_error]
+    ]
+    return found

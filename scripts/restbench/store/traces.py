@@ -16,6 +16,8 @@ from restbench.experiment.cell import Record
 MOST_POINTS = 600
 #: How often the database is looked at, in seconds.
 LOOK_EVERY_S = 5.0
+#: How the columns of errors begin that are told by code; their sum is `errors_per_s`.
+BY_CODE = "errors_of_"
 #: `steady` needs the whole interval within 5 %, `drifting` all of it outside (`analyse.trace`).
 CourseVerdict = Literal["steady", "drifting", "oscillating", "too-imprecise"]
 
@@ -57,7 +59,7 @@ class TraceRecord(Record):
     rate_per_s: float | None = None
     """What was offered; None: each user waited for its answer."""
     errors: dict[str, int] = Field(default_factory=dict)
-    """By status; `none` where no answer came."""
+    """By code (`014`), or by status where an answer has none; `none` where none came."""
 
 
 class Traced(TraceRecord):

@@ -166,16 +166,18 @@ def test_a_course_has_no_more_points_than_a_file_may_and_keeps_its_mean() -> Non
 
 
 def test_requests_become_seconds_by_their_ends() -> None:
-    ends_us = np.array([-1, 0, 999_999, 1_000_000, 1_500_000, 3_000_000])
-    elapsed_us = np.array([9000, 1000, 3000, 5000, 7000, 9000])
-    correct = np.array([True, True, True, True, False, True])
-    stages = {"database": np.array([9, 1, np.nan, 2, 9, 9.0])}
+    ends_us = np.array([-1, 0, 999_999, 1_000_000, 1_500_000, 3_000_000, 500_000])
+    elapsed_us = np.array([9000, 1000, 3000, 5000, 7000, 9000, 9000])
+    codes = np.array(["", "", "", "", "015", "015", "014"])
+    stages = {"database": np.array([9, 1, np.nan, 2, 9, 9, 9.0])}
     found = {
         each.column: each.values
-        for each in trace.courses(ends_us, elapsed_us, correct, stages, seconds=3)
+        for each in trace.courses(ends_us, elapsed_us, codes, stages, seconds=3)
     }
     assert found["throughput_per_s"] == (2, 1, 0)
-    assert found["errors_per_s"] == (0, 1, 0)
+    assert found["errors_per_s"] == (1, 1, 0)
+    assert found["errors_of_014_per_s"] == (1, 0, 0)
+    assert found["errors_of_015_per_s"] == (0, 1, 0)
     assert found["mean_ms"] == (2, 5, None)
     assert found["p50_ms"] == (1, None, None)
     assert found["database_ms"] == (1, 2, None)
@@ -184,7 +186,7 @@ def test_requests_become_seconds_by_their_ends() -> None:
 def test_percentiles_are_the_nearest_rank_of_their_own_step() -> None:
     elapsed_us = np.tile(1000 * np.arange(1, 101), 2)
     ends_us = np.repeat([500_000, 1_500_000], 100)
-    right = np.ones(200, dtype=bool)
+    right = np.full(200, "")
     found = {each.column: each for each in trace.courses(ends_us, elapsed_us, right, {}, seconds=2)}
     assert found["p50_ms"].values == (50, 50)
     assert found["p95_ms"].values == (95, 95)

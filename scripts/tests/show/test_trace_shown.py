@@ -69,14 +69,20 @@ def traced(block: int = 1) -> Traced:
     per_s[700] = 10.0
     per_s[900] = 11.0
     incidents = [("checkpoint", 698, 701.5), ("gc-pause", 100, 100.02), ("autovacuum", 30, 30.3)]
-    values = {"throughput_per_s": per_s, "mean_ms": [5.0] * SECONDS, "p50_ms": [4.0] * SECONDS}
+    failed = [3.0 * (700 <= s < 730) for s in range(SECONDS)]
+    values = {
+        "throughput_per_s": per_s,
+        "errors_of_014_per_s": failed,
+        "mean_ms": [5.0] * SECONDS,
+        "p50_ms": [4.0] * SECONDS,
+    }
     return Traced(
         cell=cell(WHICH).id,
         block=block,
         began_ms=START_MS,
         seconds=SECONDS,
         rate_per_s=600,
-        errors={"503": 3},
+        errors={"014": 90, "503": 3},
         courses=tuple(Course(column=c, step_s=1, values=tuple(v)) for c, v in values.items()),
         samples=samples(),
         incidents=tuple(IncidentEntry(kind=k, begin_s=a, end_s=b) for k, a, b in incidents),
@@ -217,6 +223,9 @@ def test_page_and_terminal_show_it(run: Run) -> None:
     happened = part_of(page, "trace-1")
     assert "checkpoint 1 3.50 3.50" in happened
     assert "700 10.0 checkpoint 900 11.0 unexplained" in happened
+    assert (
+        "Errors by code Code Times A second Most a second 014 90 0.050 3.00 503 3 0.002" in happened
+    )
     assert "LWLock:WALWrite 2.00" in happened
     assert "was steady over 30 minutes" in " ".join(text.split())
     assert "reproduced" in text
@@ -226,7 +235,8 @@ def test_the_figure_has_a_panel_for_each_group_and_bands_for_what_happened(run: 
     chart = next(iter(findings(run).charts.values()))
     assert chart.name == f"trace-{cell(WHICH).id}"
     described = str(theme.spec(chart))
-    assert len(chart.panels) == 7
+    assert len(chart.panels) == 8
+    assert "errors of 014" in chart.series
     for band in ("checkpoint", "gc-pause", "autovacuum", "stall"):
         assert f"'band': '{band}'" in described
     assert theme.svg(chart).startswith("<svg")

@@ -41,6 +41,8 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
     private static final byte[] BODY = bytes("\"body\":\"");
     private static final byte[] ID = bytes("\"id\":");
     private static final byte[] NULL = bytes("null");
+    private static final byte[] CODE = bytes("\"errorCode\":\"");
+    private static final int CODE_BYTES = 3;
 
     private static Kind kind(String name) {
         return new Kind(name, new byte[0], new byte[0]);
@@ -140,6 +142,12 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
         boolean isEmpty(byte[] answer) {
             int at = after(answer, ID);
             return at >= 0 && startsWith(answer, at, NULL);
+        }
+
+        /** The contract's code of a refusal, such as 14; 0 where it has none. */
+        int code(byte[] answer) {
+            int at = after(answer, CODE);
+            return at < 0 || at + CODE_BYTES > answer.length ? 0 : (int) number(answer, at, CODE_BYTES);
         }
 
         /** R4 and R5: altered, misrouted. */

@@ -242,7 +242,7 @@ final class Trial {
     /** A user's requests of one trial: 56 bytes each, little-endian. */
     static final class Records {
 
-        static final int BYTES = 56;
+        static final int BYTES = 57;
         private static final int FIRST_CAPACITY = 256;
         /** As much as 16 bits hold. */
         private static final long LATEST_MILLIS = 0xFFFF;
@@ -261,8 +261,9 @@ final class Trial {
          * @param lateMillis how long after that moment it was sent
          * @param stagesMillis queue, parse, compute, serialize, connection, database by the service's own clock; NaN where it told none
          * @param token of a message, {@link Messages}; else 0
+         * @param code of a refusal of messages; else 0
          */
-        void add(long startNanos, long elapsedNanos, long latencyNanos, int status, int outcome, int kind, int user, long lateMillis, float[] stagesMillis, long token) {
+        void add(long startNanos, long elapsedNanos, long latencyNanos, int status, int outcome, int kind, int user, long lateMillis, float[] stagesMillis, long token, int code) {
             if (buffer.remaining() < BYTES) {
                 buffer = ByteBuffer.allocate(2 * buffer.capacity()).order(ByteOrder.LITTLE_ENDIAN).put(buffer.flip());
             }
@@ -273,7 +274,7 @@ final class Trial {
             for (float stage : stagesMillis) {
                 buffer.putFloat(stage);
             }
-            buffer.putLong(token);
+            buffer.putLong(token).put((byte) code);
         }
 
         /** All of them, to be read once. */

@@ -124,6 +124,7 @@ final class User {
         countUp();
         int status = 0;
         int outcome = ERROR;
+        int code = 0;
         long lateMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - due);
         long firstByte = due;
         try {
@@ -156,6 +157,7 @@ final class User {
                 byte[] answer = whole(in, end, filled);
                 place = place == Messages.POP && own.isEmpty(answer) ? Messages.EMPTY : place;
                 fault = status == 200 ? own.fault(answer, place, idText()) : text(answer, SHOWN_BYTES);
+                code = status == 200 ? 0 : own.code(answer);
             }
             outcome = status != 200 ? ERROR : fault.isEmpty() ? CORRECT : WRONG;
             if (outcome != CORRECT) {
@@ -172,7 +174,7 @@ final class User {
         long now = System.nanoTime();
         long token = own == null ? 0 : own.token();
         records.add(
-                due - trial.beginNanos(), now - due, firstByte - due, status, outcome, place, number, lateMillis, stages, token);
+                due - trial.beginNanos(), now - due, firstByte - due, status, outcome, place, number, lateMillis, stages, token, code);
     }
 
     private void countUp() {

@@ -9,20 +9,21 @@ from typing import Any
 import altair as alt
 
 from restbench.show.charts import theme
-from restbench.store.traces import JoinedCourse, TraceEntry
+from restbench.store.traces import BY_CODE, JoinedCourse, TraceEntry
 
-#: Panels: the columns of each, as far as the trace has them.
+_WAITS = "waits "
+#: Panels: how the columns of each begin, as far as the trace has them.
 _PANELS = {
     "Requests per second": ("throughput_per_s", "errors_per_s"),
+    "Errors per second, by code": (BY_CODE,),
     "Response time, ms": ("p50_ms", "p95_ms", "p99_ms"),
     "Stages, ms": ("queue_ms", "connection_ms", "database_ms"),
     "Rows": ("live_rows", "dead_rows"),
     "MiB": ("table_mib", "index_mib"),
     "Log, per second": ("wal_records_per_s", "wal_syncs_per_s"),
     "Oldest snapshot, s": ("oldest_snapshot_s",),
-    "Backends by wait": (),
+    "Backends by wait": (_WAITS,),
 }
-_WAITS = "waits "
 #: The end of a column's name that its panel says.
 _UNIT = re.compile("_(per_s|ms|s|mib)$")
 _HEIGHT_PX, _PANEL_PX = 150, 330
@@ -42,11 +43,9 @@ _OPACITY = 0.35
 
 def chart(name: str, title: str, found: TraceEntry) -> theme.Chart:
     """A panel for each group of columns that the trace has."""
-    columns = {each.column: each for each in found.series}
     panels = {}
     for label, wanted in _PANELS.items():
-        names = wanted or tuple(each for each in columns if each.startswith(_WAITS))
-        if its := [columns[each] for each in names if each in columns]:
+        if its := [each for each in found.series if each.column.startswith(wanted)]:
             panels[label] = its
     bands = _bands(found)
     kinds = dict.fromkeys(each["band"] for each in bands)

@@ -17,7 +17,14 @@ from restbench.show.charts import trace as courses
 from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 from restbench.show.parts.claims import TONES
-from restbench.store.traces import CountEntry, FaultEntry, StallEntry, SteadyEntry, TraceEntry
+from restbench.store.traces import (
+    BY_CODE,
+    CountEntry,
+    FaultEntry,
+    StallEntry,
+    SteadyEntry,
+    TraceEntry,
+)
 
 _MOST_STALLS = 50
 HOW_TO_READ = (
@@ -268,14 +275,22 @@ _CLAIMS: Sequence[doc.Column[ClaimFound]] = (
 
 
 def tables(found: TraceEntry) -> list[doc.Table]:
-    """What happened, the stalls, what backends waited for, and the table at the end."""
+    """What happened, errors, the stalls, what backends waited for, and the table at the end."""
     counted = found.totals | {f"pgstattuple {name}": of for name, of in found.bloat.items()}
     return [
         doc.table("What happened", _COUNTS, found.counts),
+        doc.table("Errors by code", _CODES, [(found, *each) for each in found.errors.items()]),
         doc.table("Stalls", _STALLS, found.stalls[:_MOST_STALLS]),
         _named("Backends at work, by what they wait for", ("Event", "Mean"), found.waits),
         _named("What the database counted", ("What", "By how much, or at the end"), counted),
     ]
+
+
+def _most_per_s(of: tuple[TraceEntry, str, int]) -> float | None:
+    """Of the points of its course; a trace of old has none by code."""
+    column = f"{BY_CODE}{of[1]}_per_s"
+    every = (value for each in of[0].series if each.column == column for value in each.values)
+    return max((each for each in every if each is not None), default=None)
 
 
 def _named(caption: str, head: tuple[str, str], numbers: Mapping[str, float]) -> doc.Table:
@@ -287,6 +302,12 @@ _COUNTS: Sequence[doc.Column[CountEntry]] = (
     doc.number("Times", lambda each: each.count),
     doc.number("Seconds", lambda each: each.seconds),
     doc.number("Longest s", lambda each: each.longest_s),
+)
+_CODES: Sequence[doc.Column[tuple[TraceEntry, str, int]]] = (
+    doc.Column("Code", lambda of: of[1]),
+    doc.number("Times", lambda of: of[2]),
+    doc.number("A second", lambda of: of[2] / of[0].seconds),
+    doc.number("Most a second", _most_per_s),
 )
 _STALLS: Sequence[doc.Column[StallEntry]] = (
     doc.number("Second", lambda each: each.second),
