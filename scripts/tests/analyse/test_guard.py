@@ -7,6 +7,7 @@ from stated_claims import BASE, claim, decided, part, rows, times
 from synthetic_rows import row, with_facts
 
 from restbench.analyse.measures import Row
+from restbench.judge.claims import Decision
 
 ACROSS = (
     'metric = "throughput_per_s"\nexpect = "greater"\n'
@@ -115,3 +116,42 @@ def test_the_threads_of_a_batch_of_calls_are_no_users() -> None:
     ]
     text = ACROSS.replace("throughput_per_s", "decode_s")
     assert decided(claim(text), measured).verdict == "reproduced"
+
+
+def test_rule_6_not_measurable_needs_the_look_before_it_as_every_verdict_does() -> None:
+    """It stood after the first look that decided, and the run ended."""
+    file = claim(part("same"))
+
+    def after(blocks: int) -> Decision:
+        serial, pinned = rows([*times(1.01, 0.05), 101.0][:blocks], [*BASE, 100.0][:blocks])
+        return decided(
+            file,
+            [with_facts(serial, generator_share=0.60), with_facts(pinned, generator_share=0.45)],
+        )
+
+    assert (after(4).verdict, after(4).is_open) == ("too-imprecise", True)
+    first, second = after(5), after(6)
+    (only,) = first.parts
+    assert only.unmeasurable, "this look decides"
+    assert (first.verdict, first.is_open) == ("too-imprecise", True)
+    assert (second.verdict, second.is_open) == ("not-measurable", False)
+
+
+def test_a_candidate_is_out_of_the_race_without_the_generator_as_with_it() -> None:
+    """That its requests take too long is seen of fewer users, whose cell the claim does not name:
+    without it the best was not known, and a ratio that stands was not measurable."""
+    file = claim(
+        'metric = "throughput_per_s"\nexpect = "greater"\n'
+        'cells = { service = "java", complexity = "low", users = 60 }\n'
+        'numerator = { strategy = "serial" }\n'
+        'denominator_best = { strategy = ["pinned", "pipeline"] }\n'
+    )
+    measured = [
+        with_facts(row("java serial low 60", times(1.246)), generator_share=0.532),
+        with_facts(row("java pinned low 60", BASE), generator_share=0.466),
+        row("java pipeline low 60"),
+        row("java pipeline low 10", times(0.001)),
+    ]
+    found = decided(file, measured)
+    assert "pipeline out of the race" in found.why
+    assert found.verdict == "reproduced"
