@@ -153,12 +153,8 @@ def _outcome(leader: Leader) -> str:
 
 def _places(group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Sizes) -> str:
     """`30 to 600 rows and 10 to 60 users`; a range where it leaves out none that was measured."""
-    users: dict[str, list[int]] = {}
-    for each in group:
-        users.setdefault(each.complexity, []).append(each.users)
-    levels: dict[tuple[int, ...], list[str]] = {}
-    for complexity, numbers in users.items():
-        levels.setdefault(tuple(sorted(numbers)), []).append(complexity)
+    users = grouped(group, lambda each: each.complexity)
+    levels = grouped(users, lambda name: tuple(sorted(each.users for each in users[name])))
     all_users = sorted({number for _, number in every})
     all_rows = sorted({sizes.rows[name] for name, _ in every if name in sizes.rows})
     return _and(

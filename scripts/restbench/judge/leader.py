@@ -19,6 +19,7 @@ from restbench.analyse.comparison import Comparison, paired, usable
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import holm_levels
+from restbench.grouping import grouped
 from restbench.judge import verdicts
 from restbench.judge.questions import best_of
 from restbench.judge.verdicts import LEVEL, PRECEDENCE, Verdict
@@ -129,8 +130,7 @@ def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
 def _heads(group: Sequence[Row], metric: Metric) -> list[Row]:
     """The best of each service; all of a service of which none has a number."""
     heads: list[Row] = []
-    for service in dict.fromkeys(row.cell.service for row in group):
-        rows = [row for row in group if row.cell.service == service]
+    for rows in grouped(group, lambda row: row.cell.service).values():
         leader = _leader(rows, "both", metric)
         heads += [row for row in rows if leader is None or row.cell == leader.best]
     return heads

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from restbench.analyse.measures import COUNTS, Row
 from restbench.analyse.warnings import explain
-from restbench.experiment import columns
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.records import Proof
@@ -34,29 +32,18 @@ _TIMES = "\N{MULTIPLICATION SIGN}"
 _VERDICTS = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}
 
 
-@dataclass(frozen=True)
-class Section:
-    """One table of the study: its rows, each with the test id under which it stands there."""
-
-    title: str
-    rows: tuple[tuple[str, Row], ...]
-    in_study: bool
-
-
-def sections(rows: Sequence[Row]) -> list[Section]:
-    """The rows as the study groups them (T-A, T-B, ...), then all cells outside its tables.
+def tables(rows: Sequence[Row]) -> dict[str, list[tuple[str, Row]]]:
+    """The rows as the study groups them (T-A, T-B, ...), by the title of their table, each with the
+    test id under which it stands there.
 
     A cell with two test ids stands in two tables: measured once, reported twice.
     """
     tests = ((test_id, row) for row in rows for test_id in row.test_ids)
     groups = grouped(tests, lambda each: re.sub(r"\d+$", "", each[0]))
-    named = [
-        Section(_title(name, group), tuple(sorted(group, key=lambda entry: entry[0])), True)
+    return {
+        _title(name, group): sorted(group, key=lambda entry: entry[0])
         for name, group in sorted(groups.items())
-    ]
-    rest = tuple(("", row) for row in rows if not row.test_ids)
-    title = "Cells outside the study's tables" if named else "All cells"
-    return [*named, *([Section(title, rest, False)] if rest else [])]
+    }
 
 
 def _title(name: str, group: list[tuple[str, Row]]) -> str:
@@ -152,8 +139,3 @@ def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:
     """The warnings and notes of these rows, each with its sentence."""
     seen = dict.fromkeys(kind for row in rows for kind in marks(row))
     return {kind: explain(kind) for kind in seen}
-
-
-def column_meanings() -> dict[str, str]:
-    """Each column's heading with its sentence."""
-    return {column.heading: column.meaning for column in columns.COLUMNS}

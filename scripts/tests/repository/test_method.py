@@ -159,7 +159,7 @@ def test_rule_9_users_in_flight_stand_beside_the_users_there_are(tmp_path: Path)
 
 
 def test_rule_9_response_times_are_labelled_as_those_of_a_closed_loop(tmp_path: Path) -> None:
-    meanings = study.column_meanings()
+    meanings = {each.heading: each.meaning for each in columns.COLUMNS}
     assert all("losed loop" in meanings[columns.HEADINGS[name]] for name in ("mean_ms", "p50_ms"))
     later = {meanings[columns.HEADINGS[f"p{percent}_ms"]][:8] for percent in (90, 95, 99)}
     assert later == {"The same"}

@@ -89,7 +89,7 @@ _FIRST: Sequence[doc.Column[Leader]] = (
 
 def study_tables(found: Findings) -> doc.Section | None:
     """The tables as the study groups them."""
-    tables = [_study_table(each) for each in study.sections(found.rows) if each.in_study]
+    tables = [doc.table(name, _STUDY, rows) for name, rows in study.tables(found.rows).items()]
     note = doc.Text(
         "A cell that the study names twice was measured once and stands in both tables. ± is the "
         "95 % interval over blocks; percentiles are exact, and empty where the samples are too few."
@@ -99,20 +99,18 @@ def study_tables(found: Findings) -> doc.Section | None:
     )
 
 
-def _study_table(group: study.Section) -> doc.Table:
-    test_columns: list[doc.Column[tuple[str, Row]]] = [
-        doc.Column("Test", lambda of: doc.cell_link(of[1].cell, of[0])),
-        doc.Column("Technique", lambda of: study.technique(of[1].cell)),
-        doc.Column("Complexity", lambda of: of[1].cell.complexity),
-        doc.number("Users", lambda of: of[1].cell.users),
-        *map(_study_column, STUDY_COLUMNS),
-        doc.Column("Warnings and notes", lambda of: doc.remarks(of[1])),
-    ]
-    return doc.table(group.title, test_columns, group.rows)
-
-
 def _study_column(metric: str) -> doc.Column[tuple[str, Row]]:
     return doc.number(HEADINGS[metric], lambda of: study.shown(of[1], metric))
+
+
+_STUDY: Sequence[doc.Column[tuple[str, Row]]] = (
+    doc.Column("Test", lambda of: doc.cell_link(of[1].cell, of[0])),
+    doc.Column("Technique", lambda of: study.technique(of[1].cell)),
+    doc.Column("Complexity", lambda of: of[1].cell.complexity),
+    doc.number("Users", lambda of: of[1].cell.users),
+    *map(_study_column, STUDY_COLUMNS),
+    doc.Column("Warnings and notes", lambda of: doc.remarks(of[1])),
+)
 
 
 def matrix(found: Findings) -> doc.Section | None:
@@ -124,9 +122,8 @@ def matrix(found: Findings) -> doc.Section | None:
         *(_matrix_column(each) for each in columns.COLUMNS if _varies(each.name, found.rows)),
         doc.Column("Files", lambda row: doc.Field(doc.spaced(found.files_of(row.cell.id)))),
     ]
-    meanings = doc.section(
-        "columns", "What the columns mean", doc.Terms(study.column_meanings()), folded=True
-    )
+    terms = doc.Terms({each.heading: each.meaning for each in columns.COLUMNS})
+    meanings = doc.section("columns", "What the columns mean", terms, folded=True)
     caption = f"Every cell: {len(found.rows)}. Press a heading to sort"
     whole = doc.table(caption, wanted, found.rows).telling()
     return doc.section("matrix", "The whole matrix", doc.Text(intro), whole, meanings, folded=True)

@@ -98,13 +98,11 @@ def _claim(claim: ClaimEntry, found: Findings) -> doc.Section | None:
 
 def _cells(cells: Sequence[str], found: Findings) -> list[str | doc.Link]:
     known = {each.id for each in found.run.cells}
-    inlines: list[str | doc.Link] = []
-    for each in cells:
-        inlines += [", "] if inlines else []
-        inlines.append(
-            doc.Link(each, f"#cell-{each}") if each in known else f"{each} (not in this run)"
-        )
-    return inlines
+    named = (
+        doc.Link(each, f"#cell-{each}") if each in known else f"{each} (not in this run)"
+        for each in cells
+    )
+    return [part for each in named for part in (", ", each)][1:]
 
 
 def chart(entries: Sequence[ClaimEntry]) -> theme.Chart | None:
