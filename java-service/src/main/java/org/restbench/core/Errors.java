@@ -47,7 +47,7 @@ public final class Errors {
         return fault(thrown, requestId.get());
     }
 
-    /** Of a request whose work is done: 099 whatever was thrown, as other codes say that it is not. */
+    /** Of a request whose work may be done: 099 whatever was thrown, as other codes say that it is not. */
     static Refusal afterwards(Throwable thrown, Supplier<RequestId> requestId) {
         return fault(thrown, idUnlessOutOfMemory(requestId));
     }

@@ -1,6 +1,7 @@
 package org.restbench.core;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.restbench.codec.Codec;
@@ -66,19 +67,28 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
     @Override
     public CompletionStage<Reply> run(Call call) {
         Job<I, O> job = call.job(workload);
-        return call.strategy().execute(job).handle((product, thrown) -> {
-            try {
-                return thrown == null
-                        ? answer(job, product, call.delayTiming())
-                        : refused(job, thrown, () -> workload.codec().identify(call.body()));
-            } catch (Throwable failed) { // nothing else would answer
-                return refused(job, failed, () -> null);
-            }
-        });
+        try {
+            return call.strategy().execute(job).handle((product, thrown) -> answer(call, job, product, thrown));
+        } catch (Throwable failed) { // for want of memory, say, there is not even a future of it
+            return CompletableFuture.completedFuture(refused(job, failed, () -> null));
+        }
+    }
+
+    private Reply answer(Call call, Job<I, O> job, byte[] product, Throwable thrown) {
+        try {
+            return thrown == null
+                    ? answer(job, product, call.delayTiming())
+                    : refused(job, thrown, () -> workload.codec().identify(call.body()));
+        } catch (Throwable failed) { // nothing else would answer
+            return refused(job, failed, () -> null);
+        }
     }
 
     private Reply refused(Job<I, O> job, Throwable thrown, Supplier<RequestId> requestId) {
-        return refusal(job.hasTakenEffect() ? Errors.afterwards(thrown, requestId) : Errors.refusal(thrown, requestId));
+        return refusal(
+                job.mayHaveTakenEffect(thrown)
+                        ? Errors.afterwards(thrown, requestId)
+                        : Errors.refusal(thrown, requestId));
     }
 
     private Reply answer(Job<I, O> job, byte[] product, String delayTiming) {

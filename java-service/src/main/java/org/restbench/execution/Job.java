@@ -6,6 +6,7 @@ import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
 import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.Workload;
 
@@ -26,7 +27,8 @@ public final class Job<I, O> {
     private final BooleanSupplier isWanted;
     private final StageClock clock = new StageClock();
     private Codec.Notes notes = Codec.Notes.NONE;
-    private volatile boolean isComputed; // also asked by who stops the service
+    private volatile boolean isBegun; // these also asked by who stops the service
+    private volatile boolean isComputed;
 
     /**
      * Starts its clock.
@@ -67,9 +69,14 @@ public final class Job<I, O> {
         return clock;
     }
 
-    /** Whether others see its work already, in a database: no failure from now on leaves it undone. */
-    public boolean hasTakenEffect() {
-        return isComputed && workload.isBlocking();
+    /**
+     * Whether others may see its work, in a database, though it has failed: it must not be told as not done then.
+     * Behind compute they do. In compute, a transaction that is committed may be followed by want of memory, or by the
+     * stop; what the workload itself says of its work stands.
+     */
+    public boolean mayHaveTakenEffect(Throwable failure) {
+        boolean isSaidByWorkload = failure instanceof InvalidRequest || failure instanceof MemoryRefused;
+        return workload.isBlocking() && (isComputed || isBegun && !isSaidByWorkload);
     }
 
     /** @throws AbandonedException where the client does not wait any more */
@@ -84,8 +91,8 @@ public final class Job<I, O> {
      *
      * @param loops that it will compute with
      * @throws AbandonedException where the client does not wait any more
-     * @throws org.restbench.memory.MemoryRefused 010 where there never is the memory to compute in; 008, after 011,
-     *     where it is not there now
+     * @throws MemoryRefused 010 where there never is the memory to compute in; 008, after 011, where it is not there
+     *     now
      * @throws InvalidRequest with the contract's code, at last 011
      */
     I decode(Loops loops) {
@@ -104,6 +111,7 @@ public final class Job<I, O> {
     O compute(I input, Loops loops) {
         return clock.compute(() -> {
             try (Loops.RequestLoop loop = loops.open(this)) {
+                isBegun = true;
                 O output = workload.compute(input, loop);
                 isComputed = true;
                 return output;
