@@ -1,5 +1,5 @@
 """Queueing laws of a closed load: demands, utilisation, bounds, the knee, and the exact solution
-of a network of stations. Pure, of plain numbers.
+of a network of stations; and of an open load how many wait at one station. Pure, of plain numbers.
 
 Times are in any unit, rates in one over it. A demand is what an operation takes of a station, all
 its visits together. Source: Lazowska, Zahorjan, Graham, Sevcik, Quantitative System Performance,
@@ -51,6 +51,8 @@ class Solution:
     users: int
     throughput: float
     response: float
+    residence: tuple[float, ...]
+    """Of the response what passes at each station, in line and being served."""
 
 
 def bottleneck(stations: Sequence[Station]) -> Station:
@@ -80,9 +82,31 @@ def solve(stations: Sequence[Station], users: int) -> list[Solution]:
     demand."""
     if not stations or users < 1 or sum(each.demand for each in stations) <= 0:
         raise ValueError("need a station with a demand, and a user")
-    whole = reduce(_convolved, [_weights(each, users) for each in stations])
-    throughputs = np.exp(whole[:-1] - whole[1:]).tolist()
-    return [Solution(n, each, n / each) for n, each in enumerate(throughputs, start=1)]
+    weights = [_weights(each, users) for each in stations]
+    whole = reduce(_convolved, weights)
+    throughputs = np.exp(whole[:-1] - whole[1:])
+    counts = np.concatenate([[-np.inf], np.log(np.arange(1, users + 1))])
+    numbers = [
+        np.exp(reduce(_convolved, [*weights[:at], counts + own, *weights[at + 1 :]]) - whole)[1:]
+        for at, own in enumerate(weights)
+    ]
+    found = zip(throughputs.tolist(), (np.array(numbers) / throughputs).T.tolist(), strict=True)
+    return [Solution(n, x, n / x, tuple(its)) for n, (x, its) in enumerate(found, start=1)]
+
+
+def open_wait(station: Station, arrivals: float) -> tuple[float, float]:
+    """Of an open load that comes at random (M/M/m): the part that finds all servers busy, by
+    Erlang's C, and the mean time in line; 1 and infinity where they cannot serve it."""
+    if station.servers is None:
+        return 0.0, 0.0
+    busy = station.utilisation(arrivals)
+    if busy >= 1:
+        return 1.0, math.inf
+    lost, offered = 1.0, arrivals * station.demand  # Erlang's B, a server more each time
+    for servers in range(1, station.servers + 1):
+        lost = offered * lost / (servers + offered * lost)
+    part = lost / (1 - busy * (1 - lost))
+    return part, part * station.per_server / (1 - busy)
 
 
 def _weights(station: Station, users: int) -> _Logs:

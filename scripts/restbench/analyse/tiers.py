@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.bottleneck import Solution, Station, bottleneck, bound, knee, solve
+from restbench.analyse.bottleneck import (
+    Solution,
+    Station,
+    bottleneck,
+    bound,
+    knee,
+    open_wait,
+    solve,
+)
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 from restbench.machine.placement import place
@@ -89,6 +97,11 @@ class Level:
     def utilisation_by_law(self) -> float:
         """X D/m, from the CPU times of the tiers."""
         return self.per_s * self.demands.cpu / 1000 / self.cores
+
+    @property
+    def waits(self) -> float:
+        """The part of an open load of this throughput that would wait at the limiting station."""
+        return open_wait(bottleneck(self.stations), self.per_s / 1000)[0]
 
     @property
     def notes(self) -> tuple[str, ...]:

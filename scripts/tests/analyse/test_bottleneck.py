@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from restbench.analyse.bottleneck import Station, bottleneck, bound, knee, solve
+from restbench.analyse.bottleneck import Station, bottleneck, bound, knee, open_wait, solve
 
 THREE = [Station("a", 2.0), Station("b", 3.0), Station("c", 1.0)]
 
@@ -30,7 +30,7 @@ def close(value: float) -> object:
         (2, 0.175439, 7.4),
         (5, 0.289752, 13.256145),
         (10, 0.328193, 26.469854),
-        (20, 0.333247, 56.015632),  # 5.9734, 48.5426 and 1.4996 at the three stations
+        (20, 0.333247, 56.015632),
     ],
 )
 def test_single_servers_have_the_values_of_exact_mva(
@@ -39,6 +39,28 @@ def test_single_servers_have_the_values_of_exact_mva(
     found = solve([*THREE, thinking(4.0)], users)[-1]
     assert found.throughput == close(throughput)
     assert found.response == close(4.0 + response)
+    assert sum(found.residence) == close(4.0 + response)
+
+
+def test_a_response_passes_at_its_stations_as_by_exact_mva() -> None:
+    found = solve([*THREE, thinking(4.0)], 20)[-1]
+    assert found.residence == pytest.approx((5.9734, 48.5426, 1.4996, 4.0), abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "station", "waits", "time"),
+    [
+        (8, Station("cpu", 0.2, 2), 0.711111, 0.355556),
+        (3, Station("cpu", 1.0, 4), 0.509434, 0.509434),
+        (4, Station("cpu", 0.2), 0.8, 0.8),  # a response of 1
+        (5, Station("cpu", 0.2), 1.0, math.inf),
+        (5, Station("network", 0.2, None), 0.0, 0.0),
+    ],
+)
+def test_of_an_open_load_so_many_wait_so_long_by_erlangs_c(
+    arrivals: float, station: Station, waits: float, time: float
+) -> None:
+    assert open_wait(station, arrivals) == (close(waits), close(time))
 
 
 @pytest.mark.parametrize(
@@ -117,10 +139,11 @@ def test_one_station_is_a_birth_and_death_process(servers: int, users: int) -> N
 
 def by_recursion(
     demands: Sequence[float], servers: Sequence[int], users: int, think: float
-) -> float:
-    """Throughput by exact mean value analysis, as it is written down: sound for few users."""
+) -> tuple[float, list[float]]:
+    """Throughput, and the time at each station, by exact mean value analysis, as it is written
+    down: sound for few users."""
     marginal = [np.eye(1, users + 1)[0] for _ in demands]
-    throughput = 0.0
+    throughput, residence = 0.0, list[float]()
     for n in range(1, users + 1):
         residence = [
             sum(d * j / min(j, m) * p[j - 1] for j in range(1, n + 1))
@@ -133,7 +156,7 @@ def by_recursion(
                 new[j] = throughput * d / min(j, m) * marginal[at][j - 1]
             new[0] = 1 - new.sum()
             marginal[at] = new
-    return throughput
+    return throughput, residence
 
 
 @pytest.mark.parametrize("users", [1, 3, 6, 12])
@@ -141,7 +164,9 @@ def test_convolution_and_mean_value_analysis_agree(users: int) -> None:
     demands, servers = [0.5, 0.3, 0.7], [2, 1, 4]
     stations = [Station("", d, m) for d, m in zip(demands, servers, strict=True)]
     found = solve([*stations, thinking(0.4)], users)[-1]
-    assert found.throughput == pytest.approx(by_recursion(demands, servers, users, 0.4))
+    throughput, residence = by_recursion(demands, servers, users, 0.4)
+    assert found.throughput == pytest.approx(throughput)
+    assert found.residence == pytest.approx((*residence, 0.4))
 
 
 def test_hundreds_of_users_neither_overflow_nor_lose_their_digits() -> None:

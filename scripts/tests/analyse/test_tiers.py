@@ -162,6 +162,13 @@ def test_page_and_terminal_have_it_where_the_experiment_names_the_view(tmp_path:
 def test_a_line_of_the_table_has_measured_and_predicted() -> None:
     (found,) = families([level(10, 1900.0)], TWO, 0)
     (line,) = bottleneck.table_of([found]).rows
-    assert [words(each) for each in line][:10] == [
-        "java serial", "low", "10", "0.800", "0.200", "", "95", "95", "1900", "2000",
+    assert [words(each) for each in line][:11] == [
+        "java serial", "low", "10", "0.800", "0.200", "", "95", "95", "93", "1900", "2000",
     ]  # fmt: skip
+
+
+def test_a_line_tells_where_its_predicted_time_passes() -> None:
+    (found,) = families([level(1, 250.0), level(60, 1950.0)], TWO, 0)
+    one, many = (words(each[-2]) for each in bottleneck.table_of([found]).rows)
+    assert one == "the CPU 1.00, one user's wait 3.00"
+    assert many == "the CPU 27.0, one user's wait 3.00"

@@ -26,9 +26,12 @@ HOW_TO_READ = (
     "Service, client and database ms: CPU time for a correct answer; all that share cores are one "
     "station. CPU %: of all cores, as the machine counts it; by law: the same from the CPU times "
     f"(U = X D/m); a gap of more than {100 * tiers.UTILISATION_TOLERANCE:.0f} points is noted. "
+    "Would wait: of requests that came at random at that rate, the part that would find all cores "
+    "of the limiting station busy (Erlang's C). "
     "Predicted: the exact solution of a closed network (mean value analysis) with the demands of "
     "the fewest users; what one user waits beyond its CPU time is a delay, which nobody queues "
-    f"for. Where it is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} % something decides that "
+    "for. By station ms: where the predicted time passes, in line and being served. "
+    f"Where it is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} % something decides that "
     "is no queue for a core: locks, one permit, commits that share a flush of the log."
 )
 
@@ -112,7 +115,7 @@ def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
 
 def terminal(known: Sequence[Family]) -> doc.Table:
     """The table without the CPU times."""
-    return table_of(known).only((0, 1, 2, 6, 8, 9, 10, 11, 12))
+    return table_of(known).only((0, 1, 2, 6, 9, 10, 11, 12, 13))
 
 
 def table_of(known: Sequence[Family]) -> doc.Table:
@@ -135,6 +138,13 @@ def _notes(of: tuple[Family, Level]) -> doc.Field:
     return doc.Field("; ".join((*said, *level.notes)), doc.DOUBT if level.notes else "")
 
 
+def _by_station(of: tuple[Family, Level]) -> str:
+    """Where there are several."""
+    stations, found = of[0].stations, of[1].predicted.residence
+    parts = [f"{each.name} {readable(ms)}" for each, ms in zip(stations, found, strict=True)]
+    return ", ".join(parts) if len(parts) > 1 else ""
+
+
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.0f}"
 
@@ -148,11 +158,13 @@ _COLUMNS: Sequence[doc.Column[tuple[Family, Level]]] = (
     doc.number("Database ms", lambda of: of[1].demands.database),
     doc.number("CPU %", lambda of: _percent(of[1].utilisation)),
     doc.number("By law %", lambda of: _percent(of[1].utilisation_by_law)),
+    doc.number("Would wait %", lambda of: _percent(of[1].waits)),
     doc.number("Requests/s", lambda of: of[1].per_s),
     doc.number("Predicted", lambda of: of[1].predicted_per_s),
     doc.number("Off %", lambda of: f"{100 * of[1].off:+.0f}"),
     doc.number("Response ms", lambda of: of[1].response_ms),
     doc.number("Predicted ms", lambda of: of[1].predicted.response),
+    doc.Column("By station ms", _by_station),
     doc.Column("Notes", _notes),
 )
 
