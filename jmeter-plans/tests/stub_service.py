@@ -25,7 +25,8 @@ class Answer:
 class StubService:
     """Answers every POST with `answer(request_id)`, `delay_s` seconds after it has come in.
 
-    Use it as a context manager. It listens on a free port of 127.0.0.1 and remembers what was sent.
+    Use it as a context manager. It listens on a free port of 127.0.0.1 and remembers what was sent,
+    how many connections it had and how many are open.
     """
 
     answer: Callable[[str], Answer]
@@ -34,6 +35,7 @@ class StubService:
     bodies: list[bytes] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     connections: int = 0
+    open: int = 0
 
     @property
     def request_ids(self) -> list[str]:
@@ -65,6 +67,7 @@ class StubService:
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open += 1
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("ascii")
@@ -78,6 +81,7 @@ class StubService:
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
+            self.open -= 1
             writer.close()
 
 

@@ -24,6 +24,9 @@ from trials import (
     loading,
 )
 
+#: So long what is to be closed may stay open.
+CLOSING_S = 20
+
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Load]:
@@ -203,6 +206,23 @@ def test_connections_last_for_a_trial_or_a_request_where_the_address_says_so(
     assert service.connections == (sent if fragment == "#each" else 3 * 4)
     assert {each for trial in outcomes for each in trial} == {CORRECT}
     assert all(fragment not in path for path in service.paths)
+
+
+@pytest.mark.parametrize(("fragment", "left", "made"), [("", 4, 4), ("#renewed", 1, 4 + 1 + 4)])
+def test_who_has_no_part_in_a_trial_keeps_a_connection_only_where_they_last_over_trials(
+    shared: Load, fragment: str, left: int, made: int
+) -> None:
+    """Those of three users counted among a trial's of one: it was told to have 2.5 workers."""
+    with StubService(right, delay_s=0.02) as service:
+        shared.cell(service, fragment=fragment)
+        assert set(shared.trial(users=4).outcomes) == {CORRECT}
+        assert set(shared.trial(users=1).outcomes) == {CORRECT}
+        deadline = time.monotonic() + CLOSING_S
+        while service.open != left and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert service.open == left
+        shared.trial(users=4)
+    assert service.connections == made
 
 
 def test_both_ends_of_what_is_measured_are_ends_of_requests(shared: Load) -> None:
