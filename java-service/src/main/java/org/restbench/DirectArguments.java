@@ -26,8 +26,6 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
 
     /** What cannot be run; the message is one line. */
     static final class Wrong extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
         Wrong(String message) {
             super(message, null, false, false);
         }

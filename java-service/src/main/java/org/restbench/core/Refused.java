@@ -2,8 +2,6 @@ package org.restbench.core;
 
 /** A request is turned away for what is no fault of its JSON. Carries no stack trace: it is an answer. */
 public final class Refused extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
     private final transient Refusal refusal;
 
     public Refused(Refusal refusal) {

@@ -10,8 +10,6 @@ import org.postgresql.util.ServerErrorMessage;
  * server said but its SQLSTATE: a server's message may quote a row.
  */
 public final class DatabaseFailure extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
     private final String state;
     private final boolean unknown;
 

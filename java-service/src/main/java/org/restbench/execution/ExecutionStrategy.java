@@ -35,8 +35,6 @@ public interface ExecutionStrategy {
      * A strategy cannot run as its name says, and rather fails than runs otherwise. The message is fit for the client.
      */
     final class StrategyFault extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
         StrategyFault(String message, Throwable cause) {
             super(message, cause);
         }
@@ -44,8 +42,6 @@ public interface ExecutionStrategy {
 
     /** The service is being stopped: the request was not run, or not to its end. Another instance may answer it. */
     final class StoppingException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
         /** @param cause null where there is none */
         StoppingException(Throwable cause) {
             super("the service is stopping", cause, false, false);
@@ -54,8 +50,6 @@ public interface ExecutionStrategy {
 
     /** The client of a request was gone before its turn: it was not run. */
     final class AbandonedException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
         AbandonedException() {
             super("the client is gone: the request was not run", null, false, false);
         }

@@ -10,8 +10,6 @@ import org.springframework.context.annotation.Configuration;
 
 /** Gives every request to the core. */
 final class CoreServlet extends HttpServlet {
-    private static final long serialVersionUID = 1L;
-
     private final transient Core core;
 
     private CoreServlet(Core core) {

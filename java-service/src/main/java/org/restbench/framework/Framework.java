@@ -11,7 +11,7 @@ import org.springframework.boot.WebApplicationType;
  * @param name that it is chosen by
  * @param server name and version of what parses HTTP
  * @param kind how Spring starts it
- * @param configuration its beans, a {@link Listener} among them
+ * @param configuration its beans, a {@link Listener} among them, or that one alone
  * @param hasEventLoop whether all connections share a thread, so that requests need others or share it too
  */
 public record Framework(

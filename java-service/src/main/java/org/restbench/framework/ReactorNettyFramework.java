@@ -19,8 +19,6 @@ import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -35,68 +33,59 @@ import reactor.netty.resources.LoopResources;
  * Reactor Netty's server, which Spring WebFlux stands on: one event loop, and threads for the requests unless it runs
  * them too.
  */
-@Configuration(proxyBeanMethods = false)
-class ReactorNettyFramework {
-    @Bean
-    ServerLifecycle reactorNettyServer(Core core, Settings settings) {
-        return new Server(core, settings);
+final class ReactorNettyFramework extends ServerLifecycle {
+    private static final Logger LOG = LoggerFactory.getLogger(ReactorNettyFramework.class);
+
+    private static final Duration LOOP_END = Duration.ofSeconds(1);
+
+    private final ExecutorService threads = EventLoopExchange.threads("reactor");
+    private final Executor handoff;
+
+    private LoopResources loop;
+    private DisposableServer server;
+
+    ReactorNettyFramework(Core core, Settings settings) {
+        super(core, settings);
+        this.handoff = settings.runsInLoop() ? null : threads;
     }
 
-    /** Its HTTP server, with one handler for all paths. */
-    private static final class Server extends ServerLifecycle {
-        private static final Logger LOG = LoggerFactory.getLogger(Server.class);
-
-        private static final Duration LOOP_END = Duration.ofSeconds(1);
-
-        private final ExecutorService threads = EventLoopExchange.threads("reactor");
-        private final Executor handoff;
-
-        private LoopResources loop;
-        private DisposableServer server;
-
-        Server(Core core, Settings settings) {
-            super(core, settings);
-            this.handoff = settings.runsInLoop() ? null : threads;
+    @Override
+    void listen() {
+        loop = LoopResources.create("reactor-loop", 1, true);
+        HttpServer options = HttpServer.create()
+                .host(settings.host())
+                .port(settings.port())
+                .runOn(loop, false) // Java's own sockets, as the other servers
+                .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // whom to wait for at the end
+                .option(ChannelOption.SO_BACKLOG, Framework.BACKLOG)
+                .protocol(HttpProtocol.HTTP11)
+                .idleTimeout(Duration.ofSeconds(settings.keepAliveSeconds()))
+                .readTimeout(Duration.ofSeconds(settings.receiveSeconds()))
+                .httpRequestDecoder(decoder -> decoder.maxHeaderSize(Framework.MAX_HEADER_BYTES)
+                        .maxInitialLineLength(Framework.MAX_LINE_BYTES))
+                .handle((request, response) -> new HttpExchange(request, response, handoff).handle(core));
+        try {
+            server = options.bindNow();
+        } catch (RuntimeException failed) {
+            loop.dispose();
+            throw failed;
         }
+    }
 
-        @Override
-        void listen() {
-            loop = LoopResources.create("reactor-loop", 1, true);
-            HttpServer options = HttpServer.create()
-                    .host(settings.host())
-                    .port(settings.port())
-                    .runOn(loop, false) // Java's own sockets, as the other servers
-                    .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // whom to wait for at the end
-                    .option(ChannelOption.SO_BACKLOG, Framework.BACKLOG)
-                    .protocol(HttpProtocol.HTTP11)
-                    .idleTimeout(Duration.ofSeconds(settings.keepAliveSeconds()))
-                    .readTimeout(Duration.ofSeconds(settings.receiveSeconds()))
-                    .httpRequestDecoder(decoder -> decoder.maxHeaderSize(Framework.MAX_HEADER_BYTES)
-                            .maxInitialLineLength(Framework.MAX_LINE_BYTES))
-                    .handle((request, response) -> new HttpExchange(request, response, handoff).handle(core));
-            try {
-                server = options.bindNow();
-            } catch (RuntimeException failed) {
-                loop.dispose();
-                throw failed;
-            }
-        }
+    @Override
+    public int port() {
+        return server.port();
+    }
 
-        @Override
-        public int port() {
-            return server.port();
+    @Override
+    void drain(Duration patience) {
+        try {
+            server.disposeNow(patience);
+        } catch (IllegalStateException late) {
+            LOG.warn("requests in flight are cut off: {}", late.getMessage());
         }
-
-        @Override
-        void drain(Duration patience) {
-            try {
-                server.disposeNow(patience);
-            } catch (IllegalStateException late) {
-                LOG.warn("requests in flight are cut off: {}", late.getMessage());
-            }
-            loop.disposeLater(Duration.ZERO, LOOP_END).block();
-            threads.shutdown();
-        }
+        loop.disposeLater(Duration.ZERO, LOOP_END).block();
+        threads.shutdown();
     }
 
     /** One request of Reactor Netty. A client that closes its connection is noticed at once. */

@@ -23,72 +23,60 @@ import org.restbench.core.Head;
 import org.restbench.core.Opened;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 
 /**
  * The core of Vert.x, which Quarkus stands on: one event loop, and threads for the requests unless it runs them too.
  */
-@Configuration(proxyBeanMethods = false)
-class VertxFramework {
-    @Bean
-    ServerLifecycle vertxServer(Core core, Settings settings) {
-        return new Server(core, settings);
+final class VertxFramework extends ServerLifecycle {
+    private final ExecutorService threads = EventLoopExchange.threads("vertx");
+    private final Executor handoff;
+
+    private Vertx vertx;
+    private HttpServer server;
+
+    VertxFramework(Core core, Settings settings) {
+        super(core, settings);
+        this.handoff = settings.runsInLoop() ? null : threads;
     }
 
-    private static final class Server extends ServerLifecycle {
-        private final ExecutorService threads = EventLoopExchange.threads("vertx");
-        private final Executor handoff;
-
-        private Vertx vertx;
-        private HttpServer server;
-
-        Server(Core core, Settings settings) {
-            super(core, settings);
-            this.handoff = settings.runsInLoop() ? null : threads;
+    @Override
+    void listen() {
+        vertx = Vertx.vertx(
+                new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
+        HttpServerOptions options = new HttpServerOptions()
+                .setHost(settings.host())
+                .setPort(settings.port())
+                .setAcceptBacklog(Framework.BACKLOG)
+                .setIdleTimeout(settings.keepAliveSeconds())
+                .setMaxHeaderSize(Framework.MAX_HEADER_BYTES)
+                .setMaxInitialLineLength(Framework.MAX_LINE_BYTES)
+                .setHttp2ClearTextEnabled(false)
+                .setHandle100ContinueAutomatically(true);
+        server = vertx.createHttpServer(options)
+                .requestHandler(request -> new HttpExchange(request, handoff).handle(core))
+                .invalidRequestHandler(request -> new HttpExchange(request, handoff).refuse(core));
+        try {
+            await(server.listen());
+        } catch (CompletionException failed) {
+            vertx.close();
+            throw failed;
         }
+    }
 
-        @Override
-        void listen() {
-            vertx = Vertx.vertx(new VertxOptions()
-                    .setEventLoopPoolSize(1)
-                    .setWorkerPoolSize(1)
-                    .setInternalBlockingPoolSize(1));
-            HttpServerOptions options = new HttpServerOptions()
-                    .setHost(settings.host())
-                    .setPort(settings.port())
-                    .setAcceptBacklog(Framework.BACKLOG)
-                    .setIdleTimeout(settings.keepAliveSeconds())
-                    .setMaxHeaderSize(Framework.MAX_HEADER_BYTES)
-                    .setMaxInitialLineLength(Framework.MAX_LINE_BYTES)
-                    .setHttp2ClearTextEnabled(false)
-                    .setHandle100ContinueAutomatically(true);
-            server = vertx.createHttpServer(options)
-                    .requestHandler(request -> new HttpExchange(request, handoff).handle(core))
-                    .invalidRequestHandler(request -> new HttpExchange(request, handoff).refuse(core));
-            try {
-                await(server.listen());
-            } catch (CompletionException failed) {
-                vertx.close();
-                throw failed;
-            }
-        }
+    @Override
+    public int port() {
+        return server.actualPort();
+    }
 
-        @Override
-        public int port() {
-            return server.actualPort();
-        }
+    @Override
+    void drain(Duration patience) {
+        await(server.shutdown(patience.toMillis(), TimeUnit.MILLISECONDS));
+        await(vertx.close());
+        threads.shutdown();
+    }
 
-        @Override
-        void drain(Duration patience) {
-            await(server.shutdown(patience.toMillis(), TimeUnit.MILLISECONDS));
-            await(vertx.close());
-            threads.shutdown();
-        }
-
-        private static void await(Future<?> done) {
-            done.toCompletionStage().toCompletableFuture().join();
-        }
+    private static void await(Future<?> done) {
+        done.toCompletionStage().toCompletableFuture().join();
     }
 
     /** One request of Vert.x. A client that closes its connection is noticed at once. */

@@ -2,7 +2,6 @@ package org.restbench.memory;
 
 /** The memory a request asks for is not there. Carries no stack trace: it is an answer, in the contract's words. */
 public final class MemoryRefused extends RuntimeException {
-    private static final long serialVersionUID = 1L;
     private static final long MEBIBYTE = 1 << 20;
 
     private final boolean never;

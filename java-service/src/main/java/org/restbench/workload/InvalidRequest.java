@@ -5,8 +5,6 @@ package org.restbench.workload;
  * wrong where. Carries no stack trace: it is an answer.
  */
 public final class InvalidRequest extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
     private final String code;
     private final transient RequestId requestId;
 

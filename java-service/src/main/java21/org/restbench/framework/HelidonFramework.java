@@ -26,8 +26,6 @@ import org.restbench.core.Head;
 import org.restbench.core.Opened;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 
 /**
  * Helidon SE: a virtual thread a connection, which runs its requests. So of requests that work on their caller, at most
@@ -35,141 +33,132 @@ import org.springframework.context.annotation.Configuration;
  *
  * <p>Nothing reads the connection of a request that runs: whether its client has gone is asked of the kernel.
  */
-@Configuration(proxyBeanMethods = false)
-class HelidonFramework {
-    @Bean
-    ServerLifecycle helidonServer(Core core, Settings settings) {
-        return new Server(core, settings);
+final class HelidonFramework extends ServerLifecycle {
+    private WebServer server;
+    private volatile boolean stopping;
+
+    HelidonFramework(Core core, Settings settings) {
+        super(core, settings);
     }
 
-    /** Its HTTP server, with one handler for all paths. */
-    private static final class Server extends ServerLifecycle {
-        private WebServer server;
-        private volatile boolean stopping;
-
-        Server(Core core, Settings settings) {
-            super(core, settings);
+    @Override
+    void listen() {
+        requireFreePort();
+        Duration keepAlive = Duration.ofSeconds(settings.keepAliveSeconds());
+        server = WebServer.builder()
+                .host(settings.host())
+                .port(settings.port())
+                .backlog(Framework.BACKLOG)
+                .shutdownHook(false)
+                .shutdownGracePeriod(Duration.ofSeconds(settings.stopSeconds()))
+                .idleConnectionTimeout(keepAlive)
+                .idleConnectionPeriod(keepAlive.dividedBy(10))
+                .connectionOptions(socket -> socket.tcpNoDelay(true).readTimeout(keepAlive))
+                .contentEncoding(new AsSent())
+                .directHandlers(refusals())
+                .protocolsDiscoverServices(false)
+                .addProtocol(Http1Config.builder()
+                        .maxHeadersSize(Framework.MAX_HEADER_BYTES)
+                        .maxPrologueLength(Framework.MAX_LINE_BYTES)
+                        .validatePath(false) // any path is answered by the core, compared as sent
+                        .validatePrologue(false)
+                        .build())
+                .routing(routing -> routing.any(this::handle))
+                .build()
+                .start();
+        if (!server.isRunning()) {
+            throw new IllegalStateException("Helidon did not start; its log says why");
         }
+    }
 
-        @Override
-        void listen() {
-            requireFreePort();
-            Duration keepAlive = Duration.ofSeconds(settings.keepAliveSeconds());
-            server = WebServer.builder()
-                    .host(settings.host())
-                    .port(settings.port())
-                    .backlog(Framework.BACKLOG)
-                    .shutdownHook(false)
-                    .shutdownGracePeriod(Duration.ofSeconds(settings.stopSeconds()))
-                    .idleConnectionTimeout(keepAlive)
-                    .idleConnectionPeriod(keepAlive.dividedBy(10))
-                    .connectionOptions(socket -> socket.tcpNoDelay(true).readTimeout(keepAlive))
-                    .contentEncoding(new AsSent())
-                    .directHandlers(refusals())
-                    .protocolsDiscoverServices(false)
-                    .addProtocol(Http1Config.builder()
-                            .maxHeadersSize(Framework.MAX_HEADER_BYTES)
-                            .maxPrologueLength(Framework.MAX_LINE_BYTES)
-                            .validatePath(false) // any path is answered by the core, compared as sent
-                            .validatePrologue(false)
-                            .build())
-                    .routing(routing -> routing.any(this::handle))
-                    .build()
-                    .start();
-            if (!server.isRunning()) {
-                throw new IllegalStateException("Helidon did not start; its log says why");
+    /** Tried first, as Helidon would only log that it cannot listen there. */
+    private void requireFreePort() {
+        try (ServerSocket place = new ServerSocket()) {
+            place.bind(new InetSocketAddress(settings.host(), settings.port()));
+        } catch (IOException taken) {
+            throw new UncheckedIOException(taken);
+        }
+    }
+
+    /** The core's answer to what Helidon refuses before it reaches the handler. */
+    private DirectHandlers refusals() {
+        DirectHandlers.Builder all = DirectHandlers.builder();
+        for (DirectHandler.EventType type : DirectHandler.EventType.values()) {
+            all.addHandler(type, (request, event, status, headers, message) -> {
+                Reply reply = core.refusedByServer(status.code());
+                DirectHandler.TransportResponse.Builder response =
+                        DirectHandler.TransportResponse.builder().status(status);
+                reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
+                return response.entity(reply.body()).build();
+            });
+        }
+        return all.build();
+    }
+
+    @Override
+    public int port() {
+        return server.port();
+    }
+
+    @Override
+    void drain(Duration patience) {
+        stopping = true;
+        server.stop();
+    }
+
+    private void handle(ServerRequest request, ServerResponse response) {
+        long declaredBytes = request.headers().contains(HeaderNames.TRANSFER_ENCODING)
+                ? -1
+                : request.headers().contentLength().orElse(0);
+        Opened opened = core.open(new Head(
+                request.prologue().method().text(),
+                Framework.withoutAuthority(request.prologue().uriPath().rawPath()),
+                request.prologue().hasQuery() ? request.prologue().query().rawValue() : null,
+                request.headers().first(HeaderNames.CONTENT_TYPE).orElse(null),
+                declaredBytes,
+                GoneClients.SEEN_BY_KERNEL.waits(
+                        request.remotePeer().host(),
+                        request.remotePeer().port(),
+                        request.localPeer().port())));
+        send(opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened, response);
+    }
+
+    private static Reply answer(Exchange exchange, ServerRequest request) {
+        try {
+            Reply refused = exchange.takeAll(request.content().inputStream());
+            if (refused != null) {
+                return refused;
             }
+        } catch (IOException | RuntimeException cutOff) { // Helidon's own are unchecked
+            return exchange.cutOff();
         }
+        exchange.delayed().join(); // parks the virtual thread
+        return exchange.run().toCompletableFuture().join();
+    }
 
-        /** Tried first, as Helidon would only log that it cannot listen there. */
-        private void requireFreePort() {
-            try (ServerSocket place = new ServerSocket()) {
-                place.bind(new InetSocketAddress(settings.host(), settings.port()));
-            } catch (IOException taken) {
-                throw new UncheckedIOException(taken);
-            }
+    private void send(Reply reply, ServerResponse response) {
+        byte[] body = reply.body();
+        response.status(Status.create(reply.status()));
+        reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
+        response.headers().contentLength(body.length);
+        if (stopping) {
+            response.header(HeaderValues.CONNECTION_CLOSE);
         }
-
-        /** The core's answer to what Helidon refuses before it reaches the handler. */
-        private DirectHandlers refusals() {
-            DirectHandlers.Builder all = DirectHandlers.builder();
-            for (DirectHandler.EventType type : DirectHandler.EventType.values()) {
-                all.addHandler(type, (request, event, status, headers, message) -> {
-                    Reply reply = core.refusedByServer(status.code());
-                    DirectHandler.TransportResponse.Builder response =
-                            DirectHandler.TransportResponse.builder().status(status);
-                    reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
-                    return response.entity(reply.body()).build();
-                });
-            }
-            return all.build();
+        if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
+            reply.sent();
+            response.send(body); // with its head: a stream writes twice
+        } else {
+            sendInTwo(reply, response);
         }
+    }
 
-        @Override
-        public int port() {
-            return server.port();
-        }
-
-        @Override
-        void drain(Duration patience) {
-            stopping = true;
-            server.stop();
-        }
-
-        private void handle(ServerRequest request, ServerResponse response) {
-            long declaredBytes = request.headers().contains(HeaderNames.TRANSFER_ENCODING)
-                    ? -1
-                    : request.headers().contentLength().orElse(0);
-            Opened opened = core.open(new Head(
-                    request.prologue().method().text(),
-                    Framework.withoutAuthority(request.prologue().uriPath().rawPath()),
-                    request.prologue().hasQuery() ? request.prologue().query().rawValue() : null,
-                    request.headers().first(HeaderNames.CONTENT_TYPE).orElse(null),
-                    declaredBytes,
-                    GoneClients.SEEN_BY_KERNEL.waits(
-                            request.remotePeer().host(),
-                            request.remotePeer().port(),
-                            request.localPeer().port())));
-            send(opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened, response);
-        }
-
-        private static Reply answer(Exchange exchange, ServerRequest request) {
-            try {
-                Reply refused = exchange.takeAll(request.content().inputStream());
-                if (refused != null) {
-                    return refused;
-                }
-            } catch (IOException | RuntimeException cutOff) { // Helidon's own are unchecked
-                return exchange.cutOff();
-            }
-            exchange.delayed().join(); // parks the virtual thread
-            return exchange.run().toCompletableFuture().join();
-        }
-
-        private void send(Reply reply, ServerResponse response) {
-            byte[] body = reply.body();
-            response.status(Status.create(reply.status()));
-            reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
-            response.headers().contentLength(body.length);
-            if (stopping) {
-                response.header(HeaderValues.CONNECTION_CLOSE);
-            }
-            if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
-                reply.sent();
-                response.send(body); // with its head: a stream writes twice
-            } else {
-                sendInTwo(reply, response);
-            }
-        }
-
-        private static void sendInTwo(Reply reply, ServerResponse response) {
-            try (OutputStream out = response.outputStream()) {
-                reply.writeTo(out);
-            } catch (IOException gone) {
-                throw new UncheckedIOException(gone); // Helidon closes the connection
-            } finally {
-                reply.sent();
-            }
+    private static void sendInTwo(Reply reply, ServerResponse response) {
+        try (OutputStream out = response.outputStream()) {
+            reply.writeTo(out);
+        } catch (IOException gone) {
+            throw new UncheckedIOException(gone); // Helidon closes the connection
+        } finally {
+            reply.sent();
         }
     }
 

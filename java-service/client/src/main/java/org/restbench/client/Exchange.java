@@ -20,8 +20,6 @@ public interface Exchange extends AutoCloseable {
 
     /** An answer of more bytes than the limits allow. */
     final class TooLarge extends IOException {
-        private static final long serialVersionUID = 1;
-
         public TooLarge(int mostBytes) {
             super("an answer of more than " + mostBytes + " bytes");
         }

@@ -2,8 +2,6 @@ package org.restbench.client;
 
 /** The service answered with an error of its contract: JSON or a SOAP fault. */
 public final class ServiceRefused extends Exception {
-    private static final long serialVersionUID = 1;
-
     /** The service is at its limit: the same call may be sent again. */
     public static final String BUSY = "008";
 

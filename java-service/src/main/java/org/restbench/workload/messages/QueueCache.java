@@ -8,8 +8,6 @@ final class QueueCache {
     private static final int MOST = 10_000;
 
     private final Map<String, Queue> known = new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1L;
-
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Queue> eldest) {
             return size() > MOST;
