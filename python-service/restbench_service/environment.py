@@ -21,7 +21,6 @@ class Environment:
     """Typed access to the variables. Each method raises InvalidSettingError."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        """Usually os.environ."""
         self._variables = variables
 
     def integer(self, name: str, default: int, low: int, high: int) -> int:

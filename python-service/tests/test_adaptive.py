@@ -17,6 +17,7 @@ from restbench_service.execution.adaptive import (
     Adaptive,
 )
 from restbench_service.execution.job import Job
+from restbench_service.execution.per_request import PerRequest
 from restbench_service.execution.strategy import Strategy
 
 OURS = {os.getpid()}
@@ -31,7 +32,9 @@ def adaptive(strategies: dict[str, Strategy]) -> Adaptive:
     """One that has learnt nothing yet, with the pools of the session."""
     others = strategies["adaptive"]
     assert isinstance(others, Adaptive)
-    strategy = Adaptive(others._pool, others._elsewhere["low-priority"]._pool, None)
+    low_priority = others._places["low-priority"]
+    assert isinstance(low_priority, PerRequest)
+    strategy = Adaptive(others._pool, low_priority._pool, None)
     strategy._dispatch_ns = 200_000.0
     strategy._ns_per[OPERATION] = NS_PER_OPERATION
     return strategy

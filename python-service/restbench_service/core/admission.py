@@ -14,7 +14,6 @@ class Admission:
     """Counts the requests in flight."""
 
     def __init__(self, limit: int) -> None:
-        """`limit` requests at once."""
         self._limit = limit
         self._guard = Lock()
         self.in_flight = 0
@@ -40,7 +39,6 @@ class MemoryBudget:
     """Bytes that requests hold, never more in all than the limit."""
 
     def __init__(self, limit_bytes: int) -> None:
-        """For all holds together."""
         self.limit_bytes = limit_bytes
         self._guard = Lock()
         self.held_bytes = 0
@@ -68,7 +66,6 @@ class Hold:
     __slots__ = ("_budget", "size_bytes")
 
     def __init__(self, budget: MemoryBudget) -> None:
-        """Nothing yet."""
         self._budget, self.size_bytes = budget, 0
 
     def resize(self, size_bytes: int) -> None:

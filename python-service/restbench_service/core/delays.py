@@ -20,7 +20,6 @@ class Delays:
     """Of one process: half of the requests in flight may wait, the others are served meanwhile."""
 
     def __init__(self, max_in_flight: int) -> None:
-        """None waits."""
         self._most = max(1, max_in_flight // 2)
         self._guard = Lock()
         self._waits: set[Delay] = set()
@@ -68,7 +67,6 @@ class Delay:
     __slots__ = ("_begun_ns", "_ends_ns", "_leave", "over")
 
     def __init__(self, asked_ms: int, leave: "Callable[[Delay], None]") -> None:
-        """Made by Delays.begin."""
         self._begun_ns = perf_counter_ns()
         self._ends_ns = self._begun_ns + asked_ms * 1_000_000
         self._leave = leave

@@ -70,7 +70,6 @@ class OwnMetrics(Metrics):
     """Of a service whose only worker is this process."""
 
     def __init__(self) -> None:
-        """With the process's own figures."""
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)

@@ -198,7 +198,6 @@ class Exchange:
     """One request whose body comes, from one thread at a time. Each is counted when answered."""
 
     def __init__(self, core: Core, route: Route, head: Head) -> None:
-        """Made by opened()."""
         self._core, self._route, self._head = core, route, head
         self._hold = Hold(core.budget)
         self._is_admitted = False

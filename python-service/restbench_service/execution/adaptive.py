@@ -8,9 +8,9 @@ from threading import Lock
 from time import perf_counter_ns
 from typing import Any, Literal
 
-from .gate import Gate
 from .job import InOrderLoop, Job
 from .per_request import PerRequest
+from .serial import Serial
 from .strategy import Strategy, completed
 from .worker_pool import WorkerPool
 
@@ -48,13 +48,15 @@ class Adaptive(Strategy):
     def __init__(self, shared: WorkerPool, low_priority: WorkerPool, running: int | None) -> None:
         """The pools are closed with the strategy. `running` limits those in each place."""
         self._pool = shared
-        self._turns = Gate(running or 1)
-        self._elsewhere: dict[Decision, PerRequest] = {
+        caller = Serial(running)
+        self._turns = caller.gate
+        self._places: dict[Decision, Strategy] = {
+            "caller": caller,
             "process": PerRequest(shared, running),
             "low-priority": PerRequest(low_priority, running),
         }
         self._guard = Lock()
-        self._decisions: dict[str, int] = dict.fromkeys(("caller", *self._elsewhere), 0)
+        self._decisions: dict[str, int] = dict.fromkeys(self._places, 0)
         self._present = 0
         """Requests that are not answered yet, those of low priority left out."""
         self._ns_per: dict[tuple[str, ...], float] = {}
@@ -67,9 +69,7 @@ class Adaptive(Strategy):
             self._present += 1
         if len(job.body) > MOST_DECODED_HERE_BYTES:
             place, ended = self._decided(job, *self._size(job))
-            answer = (
-                self._in_turn(job) if place == "caller" else self._elsewhere[place].execute(job)
-            )
+            answer = self._places[place].execute(job)
             answer.add_done_callback(ended)
             return answer
         return self._decided_in_turn(job)
@@ -87,16 +87,9 @@ class Adaptive(Strategy):
             wrong.set_exception(error)
             return wrong
         if place != "caller":
-            answer = self._elsewhere[place].execute(job)
+            answer = self._places[place].execute(job)
         answer.add_done_callback(ended)
         return answer
-
-    def _in_turn(self, job: Job) -> "Future[bytes]":
-        def run() -> bytes:
-            with self._turns.entered(job):
-                return job.run(InOrderLoop())
-
-        return completed(run)
 
     def _decided(
         self, job: Job, measure: tuple[str, ...], amount: float, unknown_ns: float
@@ -124,13 +117,13 @@ class Adaptive(Strategy):
 
     def await_ready(self) -> None:
         """See Strategy. What a dispatch takes is measured then."""
-        for place in self._elsewhere.values():
+        for place in self._places.values():
             place.await_ready()
         self._dispatch_ns = median(self._dispatched_ns() for _ in range(DISPATCHES))
 
     def close(self) -> None:
         """See Strategy."""
-        for place in self._elsewhere.values():
+        for place in self._places.values():
             place.close()
 
     def _size(self, job: Job) -> tuple[tuple[str, ...], float, float]:

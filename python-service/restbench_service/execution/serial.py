@@ -12,13 +12,13 @@ class Serial(Strategy):
 
     def __init__(self, running: int | None) -> None:
         """`running` requests at once; by default one, since the GIL lets one compute at a time."""
-        self._gate = Gate(running or 1)
-        self.permits = self._gate.permits
+        self.gate = Gate(running or 1)
+        self.permits = self.gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy."""
         return completed(lambda: self._in_turn(job))
 
     def _in_turn(self, job: Job) -> bytes:
-        with self._gate.entered(job):
+        with self.gate.entered(job):
             return job.run(InOrderLoop())

@@ -67,7 +67,6 @@ class MultiprocessingPool:
     """multiprocessing.Pool."""
 
     def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
-        """See PoolKind."""
         pool: Any = CONTEXT.Pool(size, initializer, arguments)
         self._pool, self._first = pool, [*pool._pool]
 
@@ -112,7 +111,6 @@ class ExecutorPool:
     """concurrent.futures.ProcessPoolExecutor."""
 
     def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
-        """See PoolKind."""
         self._size = size
         self._executor: Any = ProcessPoolExecutor(size, CONTEXT, initializer, arguments)
         self._is_dead = Event()

@@ -26,7 +26,6 @@ class _Response(Response):
     """Says when it has been sent, or has failed to be."""
 
     def __init__(self, reply: Reply, headers: Mapping[str, str]) -> None:
-        """As the core has made it."""
         super().__init__(reply.body, reply.status, {**reply.headers, **headers})
         self._sent = reply.sent
 

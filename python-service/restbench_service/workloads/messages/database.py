@@ -78,7 +78,6 @@ class Database:
     """The connections of this process; to be opened after any fork."""
 
     def __init__(self, settings: DatabaseSettings) -> None:
-        """Nothing is connected yet."""
         self._settings = settings
         self._pool: ConnectionPool[Connection] | None = None
         self._answered_at = -math.inf
@@ -231,7 +230,6 @@ class Session:
     """
 
     def __init__(self, database: Database) -> None:
-        """Nothing is taken yet."""
         self._database = database
         self._connection: Connection | None = None
         self._has_begun = False

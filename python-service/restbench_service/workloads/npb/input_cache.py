@@ -18,15 +18,13 @@ class InputCache:
     """The inputs used last, as many as fit. They are shared between requests and never written."""
 
     def __init__(self) -> None:
-        """Empty."""
         self._guard = Lock()
         self._inputs: OrderedDict[tuple[str, str], tuple[int, Any]] = OrderedDict()
 
     @property
     def held_bytes(self) -> int:
         """Of all inputs."""
-        with self._guard:
-            return self._held()
+        return sum(size_bytes for size_bytes, _ in self._inputs.values())
 
     def get(
         self, key: tuple[str, str], size_bytes: int, limit_bytes: int, build: Callable[[], Input]
@@ -44,18 +42,12 @@ class InputCache:
         built = build()
         _forbid_writing(built)
         if size_bytes <= limit_bytes:
-            self._keep(key, size_bytes, limit_bytes, built)
+            with self._guard:
+                self._inputs.pop(key, None)
+                while self.held_bytes + size_bytes > limit_bytes:
+                    self._inputs.popitem(last=False)
+                self._inputs[key] = (size_bytes, built)
         return built
-
-    def _keep(self, key: tuple[str, str], size_bytes: int, limit_bytes: int, built: Any) -> None:
-        with self._guard:
-            self._inputs.pop(key, None)
-            while self._inputs and self._held() + size_bytes > limit_bytes:
-                self._inputs.popitem(last=False)
-            self._inputs[key] = (size_bytes, built)
-
-    def _held(self) -> int:
-        return sum(size_bytes for size_bytes, _ in self._inputs.values())
 
 
 OF_THIS_PROCESS = InputCache()
