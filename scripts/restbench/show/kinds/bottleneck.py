@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from restbench.analyse import tiers
 from restbench.analyse.measures import Row
@@ -31,8 +32,8 @@ HOW_TO_READ = (
     "Predicted: the exact solution of a closed network (mean value analysis) with the demands of "
     "the fewest users; what one user waits beyond its CPU time is a delay, which nobody queues "
     "for. By station ms: where the predicted time passes, in line and being served. "
-    f"Where it is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} % something decides that "
-    "is no queue for a core: locks, one permit, commits that share a flush of the log."
+    f"Where the prediction is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} % something "
+    "decides that is no queue for a core: locks, one permit, commits that share a flush of the log."
 )
 
 
@@ -218,15 +219,11 @@ def _panel(name: str, y_label: str, of: Sequence[Family], metric: str) -> Panel:
 
 
 def _point(level: Level, metric: str) -> Point:
-    low, high = level.row.ends(metric)
-    is_rate = metric == "throughput_per_s"
-    return Point(
-        level.row.cell.users,
-        level.per_s if is_rate else level.response_ms,
-        None if low is None or high is None else (low, high),
+    notes = "; ".join(level.notes)
+    return replace(
+        lines.measured(level.row, metric, level.row.cell.users, note=notes),
+        y=level.per_s if metric == "throughput_per_s" else level.response_ms,
         doubtful=abs(level.off) > tiers.MODEL_TOLERANCE,
-        cell=level.row.cell.id,
-        note="; ".join(level.notes),
     )
 
 
