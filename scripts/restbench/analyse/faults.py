@@ -28,6 +28,10 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "duplicated": ("Twice", "R2: messages that came twice, or came and are left"),
     "others": ("R3 to R8", "invented, altered, misrouted, inverted, false empties, counts"),
     "limbo": ("Limbo", "gone, and a pop without a key, whose answer was lost, may have taken them"),
+    "recovered": (
+        "Recovered",
+        "sends whose outcome was unknown, and whose message came or is left",
+    ),
     "unknown": ("Unknown", "operations whose outcome nobody knows in the end"),
     "retried": ("Retried", "requests with a key that were not the first of it"),
     "replayed": ("Replayed", "answers that the service gave once more to a key"),
@@ -66,6 +70,7 @@ def extras(course: Course, requests: Sequence[Request], report: Report) -> dict[
         "duplicated": report.counts["R2"],
         "others": sum(report.counts[rule] for rule in RULES if rule not in ("R1", "R2")),
         "limbo": report.limbo,
+        "recovered": report.recovered,
         "unknown": report.unknown,
         "retried": sum(each.key is not None for each in requests) - len(keyed),
         "replayed": report.replayed,
@@ -127,6 +132,10 @@ class Outcome:
 
     row: Row
     measured: Sequence[Measurement]
+
+    def counts(self, column: str) -> bool:
+        """Whether its blocks know of this column: those of an older build may not."""
+        return all(column in each.extras for each in self.measured)
 
     def total(self, column: str) -> float:
         """Over the blocks."""

@@ -52,6 +52,8 @@ class Report:
     findings: tuple[Finding, ...]
     limbo: int
     """Messages that are gone, each of which a pop with neither key nor answer may have taken."""
+    recovered: int
+    """Messages whose send has no certain outcome, and which came or are left: it was done."""
     replayed: int
     """Answers that a service gave once more to a key."""
     sends: int
@@ -88,6 +90,10 @@ def check(requests: Iterable[Request], left: Iterable[Left] = ()) -> Report:
         counts={rule: found.counts[rule] for rule in RULES},
         findings=tuple(sorted(found.worded)),
         limbo=limbo,
+        recovered=sum(
+            each.outcome == "unknown" and not known.gone(token)
+            for token, each in known.sends.items()
+        ),
         replayed=known.replayed,
         sends=sum(each.outcome == "ok" for each in sends),
         pops=sum(map(len, known.taken.values())),

@@ -100,7 +100,10 @@ def test_each_unanswered_pop_excuses_one_message_of_its_own_address() -> None:
 
 def test_a_message_whose_send_was_not_answered_may_come() -> None:
     found = check([send("x", returned=None, was="unknown"), pop("x")])
-    assert (found.violations, found.unknown) == (0, 1)
+    assert (found.violations, found.unknown, found.recovered) == (0, 1, 1)
+    assert check([send("x", was="unknown")], [left("x")]).recovered == 1, "or is left"
+    assert check([send("x", was="unknown")]).recovered == 0
+    assert check([S_X, pop("x", 2, 3)]).recovered == 0
 
 
 def test_counts_that_disagree_are_a_violation_of_their_own() -> None:
