@@ -136,17 +136,17 @@ class JsonProtocolTest {
     }
 
     private static void assertAnswers(
-            String name, ExecutionStrategy strategy, Failing failing, int status, String errorCode) {
+            String label, ExecutionStrategy strategy, Failing failing, int status, String errorCode) {
         JsonProtocol<String, String> protocol = new JsonProtocol<>(new CodedWorkload<>(failing, failing));
-        Head head = new Head("POST", "/", null, Reply.JSON, BODY.length, Head.ALWAYS_WANTED);
+        Head head = new Head("POST", "/", null, Reply.JSON, BODY.length, Head.ALWAYS_WANTED, header -> null);
         try (MemoryBudget.Hold memory = new MemoryBudget(1000).hold(0)) {
             Call call = new Call(head, BODY, Query.NONE, memory, new WorkLimits(10, 10, 10), strategy, "");
             Reply[] reply = {null};
             Throwable thrown = // which JUnit would let end the process
                     catchThrowable(() ->
                             reply[0] = protocol.run(call).toCompletableFuture().join());
-            assertThat(thrown).as(name).isNull();
-            assertThat(reply[0].status()).as(name).isEqualTo(status);
+            assertThat(thrown).as(label).isNull();
+            assertThat(reply[0].status()).as(label).isEqualTo(status);
             assertThat(new String(reply[0].body(), StandardCharsets.UTF_8)).contains("\"" + errorCode + "\"");
         }
     }
