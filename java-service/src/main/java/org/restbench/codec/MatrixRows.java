@@ -3,6 +3,7 @@ package org.restbench.codec;
 import java.util.ArrayList;
 import java.util.List;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
@@ -20,13 +21,18 @@ public record MatrixRows(long columnCount, List<String> rows) {
     /** Of a row of the answer: its string, and its place in a list. */
     private static final int BYTES_OF_A_ROW = 64;
 
-    private MatrixBuilder read(String name, MemoryBudget.Hold memory) {
+    /** @param keeps the elements; else there is only what is wrong with them, which takes no memory */
+    private MatrixBuilder read(String name, MemoryBudget.Hold memory, boolean keeps) {
         MatrixBuilder matrix = new MatrixBuilder(name);
         matrix.open();
         if (columnCount >= 1) {
             matrix.columnCount(columnCount, () -> Long.toString(columnCount));
         }
         Elements elements = matrix.begin(memory);
+        if (!keeps) {
+            elements.keepNone();
+        }
+        elements.reserve(Math.min((long) rows.size() * columnsOfFirst(), mostElements()));
         for (String row : rows) {
             int before = elements.size();
             if (row.isEmpty()) {
@@ -35,14 +41,25 @@ public record MatrixRows(long columnCount, List<String> rows) {
                 matrix.noteElement(elements.size() - before);
             }
             matrix.endRow(elements.size() - before);
-            if (matrix.rows() == 1) {
-                elements.reserve(Math.min((long) rows.size() * matrix.columns(), mostElements()));
-            }
         }
         matrix.end();
         return matrix;
     }
 
+    /** By its commas, before it is read: an array that grows is held beside the one before it. */
+    private int columnsOfFirst() {
+        if (rows.isEmpty()) {
+            return 0;
+        }
+        String row = rows.get(0);
+        int columns = 1;
+        for (int at = row.indexOf(','); at >= 0; at = row.indexOf(',', at + 1)) {
+            columns++;
+        }
+        return columns;
+    }
+
+    /** As each has a digit, and a comma behind it. */
     private long mostElements() {
         return rows.stream().mapToLong(row -> row.length() / 2 + 1).sum();
     }
@@ -57,11 +74,22 @@ public record MatrixRows(long columnCount, List<String> rows) {
      */
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {
-        MatrixBuilder left = one.read("matrixOne", memory);
-        MatrixBuilder right = two.read("matrixTwo", memory);
-        MatrixRequest request = MatrixBuilder.request(id, left, right, query, mostElements);
-        memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
-        return request;
+        long before = memory.bytes();
+        try {
+            MatrixBuilder left = one.read("matrixOne", memory, true);
+            MatrixBuilder right = two.read("matrixTwo", memory, true);
+            MatrixRequest request = MatrixBuilder.request(id, left, right, query, mostElements);
+            memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
+            return request;
+        } catch (MemoryRefused refused) {
+            if (refused.never()) { // 010, which comes behind all else that is wrong
+                memory.shrink(memory.bytes() - before);
+                MatrixBuilder left = one.read("matrixOne", memory, false);
+                MatrixBuilder right = two.read("matrixTwo", memory, false);
+                MatrixBuilder.requireSound(id, left, right, query, mostElements);
+            }
+            throw refused;
+        }
     }
 
     /** The rows of a product. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -14,6 +15,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
@@ -162,6 +164,29 @@ class MatrixTextTest {
         assertThat(decode(body).one().values()[0]).isEqualTo(12);
         assertThatThrownBy(() -> decode(bodiesOf("\\u0031,2,3\\\"4").get(0)))
                 .hasMessage("matrixOne.rows[0].value[2]: must be an integer that fits 64 bits");
+    }
+
+    /** An array that grows is held beside the one before it, and its last doubling is room for nothing. */
+    @ParameterizedTest
+    @CsvSource({"1,100000", "2,50000", "300,300"})
+    void rows_of_text_take_the_memory_of_their_elements_and_no_more(int rows, int columns) {
+        long elements = (long) rows * columns + rows;
+        long others = 1000 + 64 * rows;
+        MemoryBudget budget = new MemoryBudget(Long.BYTES * elements + others);
+        String row = "7" + ",7".repeat(columns - 1);
+        MatrixRows one = new MatrixRows(rows, List.of("1" + ",1".repeat(rows - 1)));
+        MatrixRows two = new MatrixRows(columns, Collections.nCopies(rows, row));
+        MatrixRequest request = MatrixRows.request(ID, one, two, Query.NONE, budget.hold(0), columns);
+        assertThat(request.two().values()).hasSize(rows * columns).containsOnly(7);
+    }
+
+    @Test
+    void a_wrong_element_of_rows_of_text_goes_before_the_memory_that_there_never_is() {
+        MatrixRows one = new MatrixRows(1, List.of("1"));
+        MatrixRows two = new MatrixRows(1000, List.of("1,".repeat(999) + "x"));
+        MemoryBudget.Hold memory = new MemoryBudget(1000).hold(0);
+        assertThatThrownBy(() -> MatrixRows.request(ID, one, two, Query.NONE, memory, 1000))
+                .hasMessage("matrixTwo.rows[0].value[999]: must be an integer that fits 64 bits");
     }
 
     @Test
