@@ -147,7 +147,7 @@ def _outcome(leader: Leader) -> str:
         return f"{leader.best.strategy} is fastest"
     if leader.is_tie:
         tied = sorted({cell.strategy for cell in (leader.best, *leader.tied)})
-        return f"{_and(tied)} are equally fast (within {100 * MARGIN:.0f} %)"
+        return f"{joined(tied)} are equally fast (within {100 * MARGIN:.0f} %)"
     return "no technique is shown to be fastest"
 
 
@@ -157,7 +157,7 @@ def _places(group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Si
     levels = grouped(users, lambda name: tuple(sorted(each.users for each in users[name])))
     all_users = sorted({number for _, number in every})
     all_rows = sorted({sizes.rows[name] for name, _ in every if name in sizes.rows})
-    return _and(
+    return joined(
         f"{_sizes(names, all_rows, sizes)} and {_span(numbers, all_users)} "
         f"user{'s' * (numbers != (1,))}"
         for numbers, names in levels.items()
@@ -171,7 +171,7 @@ def _sizes(names: Sequence[str], every: Sequence[int], sizes: Sizes) -> str:
         for name in names
         if name not in sizes.rows
     ]
-    return _and([*([f"{_span(rows, every)} rows"] if rows else []), *others])
+    return joined([*([f"{_span(rows, every)} rows"] if rows else []), *others])
 
 
 def _span(numbers: Sequence[int], every: Sequence[int]) -> str:
@@ -179,12 +179,13 @@ def _span(numbers: Sequence[int], every: Sequence[int]) -> str:
     between = [each for each in every if numbers[0] <= each <= numbers[-1]]
     if len(numbers) > 2 and list(numbers) == between:
         return f"{numbers[0]} to {numbers[-1]}"
-    return _and(map(str, numbers))
+    return joined(numbers)
 
 
-def _and(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+def joined(items: Iterable[object], last: str = "and") -> str:
+    """Such as `2, 3 and 5`."""
+    *others, end = map(str, items)
+    return f"{', '.join(others)} {last} {end}" if others else end
 
 
 def _lead(group: Sequence[Leader]) -> str:

@@ -265,7 +265,7 @@ def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
         hardest = max(deciding, key=_more_blocks)
         return said(verdict, hardest.comparison, hardest.more_minutes)
     if verdict == "not-measured" and 0 < len(deciding) < len(parts):
-        return f"{said(verdict)} (part: {_listed(part.label for part in deciding)})"
+        return f"{said(verdict)} (part: {listed(part.label for part in deciding)})"
     if verdict == "reproduced" or len(parts) < 2:
         return said(verdict)
     return f"{said(verdict)} ({len(deciding)} of {len(parts)} parts)"
@@ -281,7 +281,7 @@ def _more_blocks(part: PartDecision) -> float:
 
 def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     named = [part.comparison.lack or part.why for part in parts if part.verdict == verdict]
-    deciding = _listed(dict.fromkeys(named), "; ") or "no cell that decides is among these"
+    deciding = listed(dict.fromkeys(named), "; ") or "no cell that decides is among these"
     held = sum(part.verdict == "reproduced" for part in parts)
     if verdict == "not-measured" and held == 0:
         return f"Not measured: {deciding}."
@@ -290,10 +290,11 @@ def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     return f"{held} of {len(parts)} parts hold. {said(verdict).capitalize()}: {deciding}."
 
 
-def _listed(texts: Iterable[str], separator: str = ", ") -> str:
+def listed(texts: Iterable[str], separator: str = ", ", most: int = NAMED) -> str:
+    """The first of them, and how many more there are."""
     every = list(texts)
-    more = [f"and {len(every) - NAMED} more"] if len(every) > NAMED else []
-    return separator.join([*every[:NAMED], *more])
+    more = [f"and {len(every) - most} more"] if len(every) > most else []
+    return separator.join([*every[:most], *more])
 
 
 def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:

@@ -13,20 +13,14 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration
 from restbench.judge import verdicts
+from restbench.judge.study import STUDY_COLUMNS
 from restbench.judge.verdicts import Verdict
 from restbench.machine import machine
 from restbench.store.store import Run
 
 #: What can be compared. A share of the CPU is neither better nor worse.
 METRICS = (
-    "throughput_per_s",
-    "mean_ms",
-    "p50_ms",
-    "p90_ms",
-    "p95_ms",
-    "p99_ms",
-    "cpu_ms_per_request",
-    "memory_mib",
+    *(metric for metric in STUDY_COLUMNS if not metric.endswith("_cpu_pct")),
     "queue_ms",
     "parse_ms",
     "compute_ms",

@@ -93,7 +93,7 @@ def _steps(run: Run, finished: Container[int], objective: Objective) -> list[exp
 def _traces(run: Run, finished: Container[int]) -> list[TraceEntry]:
     """Of finished blocks."""
     known = [
-        store.read_record(path, Traced, "measure again")
+        store.read_model(path, Traced, "measure again")
         for path in sorted(run.traces.glob("*/trace.json"))
     ]
     return [trace.entry(each) for each in known if each.block in finished]
@@ -150,17 +150,9 @@ def claim(decision: Decision) -> quoted.ClaimEntry:
     """A claim with every ratio behind it; those that only stand next to it come last."""
     parts = [_part(each, decides=True) for each in decision.parts]
     parts += [_part(each, decides=False) for each in decision.context]
-    return quoted.ClaimEntry(
-        id=decision.id,
-        text=decision.text,
-        verdict=decision.verdict,
-        headline=decision.headline,
-        why=decision.why,
-        cells=decision.cells,
-        reading=decision.reading,
-        parts=tuple(parts),
-        warned=decision.warned,
-    )
+    named = {*quoted.ClaimEntry.model_fields} - {"parts"}
+    same = {name: getattr(decision, name) for name in named}
+    return quoted.ClaimEntry(**same, parts=tuple(parts))
 
 
 def _part(part: PartDecision, *, decides: bool) -> quoted.PartEntry:

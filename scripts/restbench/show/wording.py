@@ -18,9 +18,9 @@ def with_ends(value: float | None, low: float | None, high: float | None) -> str
     return "" if value is None else f"{readable(value)}{ends}"
 
 
-def rounded(value: float | None) -> float | None:
-    """For programs: to four significant digits."""
-    return None if value is None else float(f"{value:.4g}")
+def rounded(value: float | None, digits: int = 4) -> float | None:
+    """For programs: to so many significant digits."""
+    return None if value is None else float(f"{value:.{digits}g}")
 
 
 def fields(name: str, found: Comparison) -> dict[str, float | None]:

@@ -342,7 +342,7 @@ def read(path: Path) -> Exported:
     document = store.read_object(path, _MEND)
     if (form := document.get("form")) != FORM:
         raise Unreadable(f"{path}: of form {form}, this version reads {FORM}: {_MEND}")
-    return store.read_record(path, Exported, _MEND)
+    return store.read_model(path, Exported, _MEND)
 
 
 _MEND = "make it again with 'restbench report', or restore it from a copy"

@@ -52,14 +52,11 @@ _MENDS: dict[type[BaseModel], str] = {
 _MEND = "restore it from a copy, or measure again"
 
 
-def read_model(path: Path, kind: type[M]) -> M:
-    """Read one record; Unreadable where the file is missing, cut off or of another form."""
-    return read_record(path, kind, _MENDS.get(kind, _MEND))
-
-
-def read_record(path: Path, kind: type[M], mend: str) -> M:
-    """One record; Unreadable, in one line with the mend, where the file is missing, cut off, of
-    another form or has members that it should not have."""
+def read_model(path: Path, kind: type[M], mend: str = "") -> M:
+    """One record; Unreadable, in one line with the mend (the usual one of its kind where none is
+    given), where the file is missing, cut off, of another form or has members that it should not
+    have."""
+    mend = mend or _MENDS.get(kind, _MEND)
     document = read_object(path, mend)
     if "schema_version" in kind.model_fields:
         _require_known(path, document)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -20,6 +21,7 @@ from restbench.experiment.records import BuiltCommit
 from restbench.judge.compare import VERSIONS, more_is_better
 from restbench.machine import machine
 from restbench.machine.machine import Identity
+from restbench.show import wording
 from restbench.show.browser import trends
 from restbench.show.charts import theme
 from restbench.store.exported import CellEntry, Estimate, Exported, ManifestEntry
@@ -184,7 +186,8 @@ def _metric(row: Row, entry: CellEntry, metric: str) -> list[Any] | None:
         if metric in METRICS
         else [each.extras[metric] for each in row.right if metric in each.extras]
     )
-    return [*map(_rounded, (found.value, found.low, found.high)), [*map(_rounded, by_block)]]
+    short = partial(wording.rounded, digits=_SIGNIFICANT)
+    return [*map(short, (found.value, found.low, found.high)), [*map(short, by_block)]]
 
 
 def _framework(run: Exported, cell: Cell) -> str:
@@ -212,7 +215,3 @@ def _text(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {each}" for name, each in value.items())
     return str(value)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{_SIGNIFICANT}g}")

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from restbench.analyse.exported import rows_of
 from restbench.failures import BadConfiguration, Unreadable
+from restbench.grouping import grouped
 from restbench.show.browser.document import ListedRun, document
 from restbench.show.charts import theme
 from restbench.store import exported
@@ -50,9 +51,8 @@ def find(results: Path) -> Found:
 
 def _once(listed: Sequence[ListedRun]) -> list[ListedRun]:
     """A kept copy is no second run: the original stands for it where both lie here."""
-    runs: dict[str, list[ListedRun]] = {}
-    for each in sorted(listed, key=lambda each: each.folder != each.run.run):
-        runs.setdefault(each.run.run, []).append(each)
+    ranked = sorted(listed, key=lambda each: each.folder != each.run.run)
+    runs = grouped(ranked, lambda each: each.run.run)
     return [replace(first, copies=tuple(copies)) for first, *copies in runs.values()]
 
 

@@ -13,6 +13,7 @@ from restbench.experiment.columns import HEADINGS, readable
 from restbench.grouping import grouped
 from restbench.judge import study
 from restbench.show.charts import theme
+from restbench.show.wording import rounded
 from restbench.store.exported import SeriesEntry
 
 #: The stages of a request in their order, each with the number of its colour.
@@ -88,7 +89,7 @@ def bars(
     """A panel of bars, each cut by its stages; `of` has of each bar its `bar`, the `cell` that it
     leads to, and milliseconds by stage; `stages` number the colours."""
     records = [
-        {key: _short(value) if isinstance(value, float) else value for key, value in each.items()}
+        {key: rounded(value) if isinstance(value, float) else value for key, value in each.items()}
         for each in of
     ]
     colours = [theme.style(number)[0] for number in stages.values()]
@@ -116,22 +117,13 @@ def bars(
     return theme.layered(name, _ROW_PX * len(records), drawn)
 
 
-def _short(value: float) -> float:
-    return float(f"{value:.4g}")
-
-
 def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart | None:
     """Throughput and latency over time in the long windows: a panel a column, size and number of
     users, a line a technique; None where the run has no long window."""
     known = {cell.id: cell for cell in cells}
-    panels: dict[str, list[tuple[str, SeriesEntry]]] = {}
-    styles: dict[str, int] = {}
-    for each in series:
-        if cell := known.get(each.cell):
-            place = f"{_panel_name(cell)}, {users_text(cell.users)}"
-            name = f"{place}: {HEADINGS[each.column]}"
-            panels.setdefault(name, []).append((study.technique(cell), each))
-            styles[study.technique(cell)] = theme.STYLES[cell.strategy]
+    courses = [(known[each.cell], each) for each in series if each.cell in known]
+    panels = grouped(courses, lambda of: _window_name(*of))
+    styles = {study.technique(cell): theme.STYLES[cell.strategy] for cell, _ in courses}
     if not panels:
         return None
     caption = (
@@ -150,12 +142,16 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
     )
 
 
+def _window_name(cell: Cell, each: SeriesEntry) -> str:
+    return f"{_panel_name(cell)}, {users_text(cell.users)}: {HEADINGS[each.column]}"
+
+
 def _window(
-    name: str, found: Sequence[tuple[str, SeriesEntry]], styles: Mapping[str, int]
+    name: str, found: Sequence[tuple[Cell, SeriesEntry]], styles: Mapping[str, int]
 ) -> theme.View:
     records = [
-        {"s": at, "value": value, "series": label}
-        for label, each in found
+        {"s": at, "value": value, "series": study.technique(cell)}
+        for cell, each in found
         for at, value in _joined(each)
     ]
     stroke, _ = theme.series_scales(styles)
@@ -173,5 +169,5 @@ def _joined(each: SeriesEntry) -> list[tuple[float, float | None]]:
     found = []
     for begin in range(0, len(each.values), step):
         known = [value for value in each.values[begin : begin + step] if value is not None]
-        found.append((round(begin * each.step_s, 2), _short(fmean(known)) if known else None))
+        found.append((round(begin * each.step_s, 2), rounded(fmean(known)) if known else None))
     return found

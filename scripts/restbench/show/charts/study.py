@@ -13,6 +13,7 @@ from restbench.experiment.statistics import FEWEST_BLOCKS, geometric_mean
 from restbench.experiment.study import Figure
 from restbench.grouping import grouped
 from restbench.judge import study
+from restbench.judge.claims import listed
 from restbench.show import wording
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
@@ -186,11 +187,10 @@ def _warnings(plot: Plot) -> list[str]:
 
 def _missing(plot: Plot) -> list[str]:
     """Every cell without a point is named, or counted where there are many."""
-    gone = [row for row in plot.rows.values() if row.value("throughput_per_s") is None]
     named = [
         f"{study.technique(row.cell)} {row.cell.complexity} {users_text(row.cell.users)} "
         f"({', '.join(row.flags)})"
-        for row in gone[:_NAMED_AT_MOST]
+        for row in plot.rows.values()
+        if row.value("throughput_per_s") is None
     ]
-    more = [f"and {len(gone) - _NAMED_AT_MOST} more"] if len(gone) > _NAMED_AT_MOST else []
-    return [f"Missing: {'; '.join([*named, *more])}."] if gone else []
+    return [f"Missing: {listed(named, '; ', _NAMED_AT_MOST)}."] if named else []

@@ -18,6 +18,7 @@ from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.study import PublishedWorkers
 from restbench.judge import study
+from restbench.judge.answer import joined
 from restbench.observe.connections import expected_busy
 from restbench.show import document as doc
 from restbench.show import wording
@@ -64,22 +65,16 @@ def sentence(grids: Sequence[Grid]) -> str:
     span = span if len(users) > 1 else f"With {users_text(users[0])}"
     sizes = {grid.cell.complexity for grid in grids}
     places = [(_place(each, has_size=len(sizes) > 1), each.enough) for each in grids]
-    enough = [f"{_listed(of, 'or')} in {place}" for place, of in places if of]
+    enough = [f"{joined(of, 'or')} in {place}" for place, of in places if of]
     varying = [place for place, of in places if not of]
     parts = []
     if enough:
-        best = _listed(enough, "and")
+        best = joined(enough)
         parts.append(f"{span} no number of workers is shown to be faster than {best}.")
     if varying:
-        where = _listed(varying, "and")
+        where = joined(varying)
         parts.append(f"In {where} the best number depends on the number of users.")
     return " ".join(parts)
-
-
-def _listed(items: Sequence[object], word: str) -> str:
-    """Such as `2, 3 or 5`."""
-    *others, last = map(str, items)
-    return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def _place(grid: Grid, *, has_size: bool) -> str:
