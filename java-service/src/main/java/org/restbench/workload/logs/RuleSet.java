@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.logs.Rule.Field;
 
 /**
@@ -62,7 +63,7 @@ public enum RuleSet {
 
         private static final List<Rule> RULES = new Drawn().draw();
 
-        private final Draws draws = new Draws(SEED);
+        private final LinearCongruential draws = new LinearCongruential(2 * SEED + 1);
 
         /** Many rules have the same pattern; each searches for itself. */
         private final Map<String, Pattern> compiled = new HashMap<>();

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.restbench.workload.LinearCongruential;
 
 /** Lines of a log that a seed draws, as the contract's checksums are of. */
 public final class LogLines {
@@ -32,11 +33,11 @@ public final class LogLines {
     /** Of a hundred, where each level after the first begins. */
     private static final int[] LEVELS_FROM = {30, 75, 90, 98};
 
-    private final Draws draws;
+    private final LinearCongruential draws;
     private int millis;
 
     private LogLines(long seed) {
-        draws = new Draws(seed);
+        draws = new LinearCongruential(2 * seed + 1);
     }
 
     public static List<String> drawn(long seed, int count) {

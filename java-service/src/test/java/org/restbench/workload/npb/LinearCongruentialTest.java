@@ -3,6 +3,7 @@ package org.restbench.workload.npb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
+import org.restbench.workload.LinearCongruential;
 
 class LinearCongruentialTest {
     private final LinearCongruential random = new LinearCongruential(LinearCongruential.SEED);

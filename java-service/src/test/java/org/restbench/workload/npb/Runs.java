@@ -1,5 +1,6 @@
 package org.restbench.workload.npb;
 
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 
 /** Runs of kernels, right and wrong. */

@@ -1,7 +1,7 @@
 package org.restbench.workload.npb.cg;
 
 import java.util.function.IntConsumer;
-import org.restbench.workload.npb.LinearCongruential;
+import org.restbench.workload.LinearCongruential;
 
 /**
  * As many sparse vectors as the matrix has rows; vector i has 0.5 at place i and a few random entries. They are kept

@@ -1,8 +1,8 @@
 package org.restbench.workload.npb.ft;
 
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
-import org.restbench.workload.npb.LinearCongruential;
 
 /** Where a run's field comes from: NPB draws it within the timed region, so building it is a part of the run. */
 @FunctionalInterface

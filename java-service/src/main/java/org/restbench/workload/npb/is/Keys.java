@@ -1,8 +1,8 @@
 package org.restbench.workload.npb.is;
 
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
-import org.restbench.workload.npb.LinearCongruential;
 
 /**
  * The keys to sort, bell-shaped: each is a quarter of the sum of four random numbers, scaled to the range.

@@ -1,9 +1,9 @@
 package org.restbench.workload.npb.mg;
 
 import java.util.Arrays;
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
-import org.restbench.workload.npb.LinearCongruential;
 
 /**
  * The right-hand side: +1 where the ten largest of a grid's random numbers stand, -1 where the ten smallest do.

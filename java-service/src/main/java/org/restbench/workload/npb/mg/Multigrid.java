@@ -1,8 +1,8 @@
 package org.restbench.workload.npb.mg;
 
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Kernel;
-import org.restbench.workload.npb.LinearCongruential;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
 import org.restbench.workload.npb.Value;

@@ -12,7 +12,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.restbench.workload.npb.LinearCongruential;
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Value;
 

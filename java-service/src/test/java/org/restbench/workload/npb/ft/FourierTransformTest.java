@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.workload.npb.LinearCongruential;
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Value;
 

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.npb.LinearCongruential;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Value;
 

@@ -1,8 +1,9 @@
-package org.restbench.workload.npb;
+package org.restbench.workload;
 
 /**
- * NPB's random numbers: {@code x' = 5^13 x mod 2^46}, of which the value is {@code x 2^-46}, in (0, 1). The product's
- * low 46 bits are those of 64-bit machine words, so no halves of 23 bits are needed as in the reference.
+ * The random numbers of the NAS Parallel Benchmarks, and of the lines and rules of logs, the same for the same seed in
+ * every service: {@code x' = 5^13 x mod 2^46}, of which the value is {@code x 2^-46}, in (0, 1). The product's low 46
+ * bits are those of 64-bit machine words, so no halves of 23 bits are needed as in the reference.
  */
 public final class LinearCongruential {
     /** NPB's seed; it is never itself a value. */
@@ -41,5 +42,14 @@ public final class LinearCongruential {
     /** The next number, in (0, 1), exact. */
     public double next() {
         return nextBits() * 0x1p-46;
+    }
+
+    /**
+     * The next number as one from 0 (inclusive) to {@code choices} (exclusive).
+     *
+     * @param choices at most 65536: of more than 2^17 the product would not fit 64 bits
+     */
+    public int pick(int choices) {
+        return (int) (nextBits() * choices >> BITS);
     }
 }
