@@ -1,6 +1,8 @@
 package org.restbench;
 
 import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -66,7 +68,6 @@ public class Wiring {
         return new MemoryBudget(settings.memoryBudgetBytes());
     }
 
-    /** The table of workloads. */
     @Bean
     public Workloads workloads(Settings settings, MemoryBudget memory) {
         InputCache inputs = new InputCache(memory);
@@ -142,12 +143,20 @@ public class Wiring {
         Map<String, Object> shown = settings.shown(cores);
         Optional<MessagesWorkload> messages = messagesOf(workloads);
         messages.ifPresent(it -> metrics.countRetries(it.retries()));
-        Supplier<Health> health = () -> Health.of(
+        List<String> collectors = ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .map(GarbageCollectorMXBean::getName)
+                .toList();
+        Supplier<Health> health = () -> new Health(
+                "ok",
+                "java",
                 framework.name(),
                 framework.server(),
+                1,
                 handoff,
                 build.version(),
-                affinity.coresOfProcess(),
+                System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"),
+                collectors,
+                affinity.coresOfProcess().stream().boxed().toList(),
                 shown,
                 strategies.adaptive().facts(),
                 messages.map(it -> Map.of("up", it.isUp())).orElse(null));

@@ -69,7 +69,6 @@ final class MatrixBuilder {
         rows++;
     }
 
-    /** No more rows come. */
     void end() {
         elements.trim();
     }

@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
  * @param contentType null where there is none
  * @param declaredBytes length of the body, 0 where it has none, -1 where it is not known
  * @param isWanted whether its client still waits, as far as the framework can tell
- * @param headers the value of any other header by its name, null where there is none or the framework does not tell
+ * @param headers the value of any header by its name, null where there is none
  */
 public record Head(
         String method,
@@ -23,15 +23,4 @@ public record Head(
         UnaryOperator<String> headers) {
     /** Of a request that is answered at once. */
     public static final BooleanSupplier ALWAYS_WANTED = () -> true;
-
-    /** Of a framework that tells of no other headers. */
-    public Head(
-            String method,
-            String rawPath,
-            String rawQuery,
-            String contentType,
-            long declaredBytes,
-            BooleanSupplier isWanted) {
-        this(method, rawPath, rawQuery, contentType, declaredBytes, isWanted, name -> null);
-    }
 }

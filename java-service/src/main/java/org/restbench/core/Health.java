@@ -1,9 +1,6 @@
 package org.restbench.core;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import java.lang.management.GarbageCollectorMXBean;
-import java.lang.management.ManagementFactory;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 
@@ -34,31 +31,4 @@ public record Health(
         List<Integer> cores,
         Map<String, Object> settings,
         Map<String, Object> adaptive,
-        @JsonInclude(JsonInclude.Include.NON_NULL) Map<String, Boolean> database) {
-    public static Health of(
-            String framework,
-            String server,
-            String handoff,
-            String version,
-            BitSet cores,
-            Map<String, Object> settings,
-            Map<String, Object> adaptive,
-            Map<String, Boolean> database) {
-        return new Health(
-                "ok",
-                "java",
-                framework,
-                server,
-                1,
-                handoff,
-                version,
-                System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"),
-                ManagementFactory.getGarbageCollectorMXBeans().stream()
-                        .map(GarbageCollectorMXBean::getName)
-                        .toList(),
-                cores.stream().boxed().toList(),
-                settings,
-                adaptive,
-                database);
-    }
-}
+        @JsonInclude(JsonInclude.Include.NON_NULL) Map<String, Boolean> database) {}

@@ -57,7 +57,6 @@ public final class Metrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Requests of a route that were answered with a status. */
     Counter answered(String workload, String strategy, int status) {
         return Counter.builder("restbench.requests")
                 .description("Requests answered")

@@ -86,7 +86,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     /** What handing a loop of one task to the pool and waiting for it takes: the median, once it is compiled. */
     static long dispatchNanos(Loops pool) {
-        ParallelLoop loop = pool.open(null);
+        ParallelLoop loop = pool.open();
         long[] nanos = new long[4000];
         for (int i = 0; i < nanos.length; i++) {
             long start = System.nanoTime();

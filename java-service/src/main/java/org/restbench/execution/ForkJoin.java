@@ -26,7 +26,7 @@ final class ForkJoin implements Loops {
     }
 
     @Override
-    public RequestLoop open(Job<?, ?> job) {
+    public RequestLoop open() {
         return (units, unitsPerTask, body) -> {
             Tasks.Failure failure = new Tasks.Failure(); // the pool would throw a copy of it
             Runnable loop = () -> IntStream.range(0, new ParallelLoop.Size(units, unitsPerTask).tasks())

@@ -110,7 +110,7 @@ public final class Job<I, O> {
     /** The second stage, in a loop that is opened for it and closed with it. */
     O compute(I input, Loops loops) {
         return clock.compute(() -> {
-            try (Loops.RequestLoop loop = loops.open(this)) {
+            try (Loops.RequestLoop loop = loops.open()) {
                 isBegun = true;
                 O output = workload.compute(input, loop);
                 isComputed = true;

@@ -11,7 +11,7 @@ import org.restbench.workload.ParallelLoop;
  */
 interface Loops extends ExecutionStrategy {
     /** All units in order, on the thread that asks. */
-    Loops IN_ORDER = job -> (units, unitsPerTask, body) -> body.run(0, units);
+    Loops IN_ORDER = () -> (units, unitsPerTask, body) -> body.run(0, units);
 
     /** The loop of one request, with the threads that are made for it. */
     interface RequestLoop extends ParallelLoop, AutoCloseable {
@@ -25,7 +25,7 @@ interface Loops extends ExecutionStrategy {
         return 0;
     }
 
-    RequestLoop open(Job<?, ?> job);
+    RequestLoop open();
 
     @Override
     default <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {

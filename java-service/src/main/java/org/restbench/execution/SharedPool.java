@@ -13,7 +13,7 @@ record SharedPool(int threads, ExecutorService pool) implements Loops {
     }
 
     @Override
-    public RequestLoop open(Job<?, ?> job) {
+    public RequestLoop open() {
         return (units, unitsPerTask, body) -> {
             long tasks = new ParallelLoop.Size(units, unitsPerTask).tasks();
             int blocks = (int) Math.min(threads, tasks);

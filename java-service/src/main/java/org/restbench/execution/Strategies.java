@@ -105,7 +105,6 @@ public final class Strategies implements AutoCloseable {
         table.add(new Technique(name, key, description, cuts, strategy));
     }
 
-    /** All techniques, in the order of the table. */
     public List<Technique> all() {
         return List.copyOf(table);
     }

@@ -14,7 +14,7 @@ record ThreadPerElement() implements Loops {
     }
 
     @Override
-    public RequestLoop open(Job<?, ?> job) {
+    public RequestLoop open() {
         return (units, unitsPerTask, body) -> {
             for (int unit = 0; unit < units; unit++) {
                 int from = unit;

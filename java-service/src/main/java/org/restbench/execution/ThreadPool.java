@@ -22,36 +22,29 @@ record ThreadPool(ThreadBudget budget) implements Loops {
         return Math.min(first.tasks(), MOST_THREADS);
     }
 
-    @Override
-    public RequestLoop open(Job<?, ?> job) {
-        return new PoolOfRequest(budget);
-    }
-
     /** As many threads as the first loop has tasks; later loops use the same. */
-    private static final class PoolOfRequest implements RequestLoop {
-        private final ThreadBudget budget;
-        private int threads;
-        private ExecutorService pool;
+    @Override
+    public RequestLoop open() {
+        return new RequestLoop() {
+            private int threads;
+            private ExecutorService pool;
 
-        PoolOfRequest(ThreadBudget budget) {
-            this.budget = budget;
-        }
-
-        @Override
-        public void forEach(int units, int unitsPerTask, Body body) {
-            if (pool == null) {
-                threads = budget.take(threads(new ParallelLoop.Size(units, unitsPerTask)));
-                pool = Executors.newFixedThreadPool(threads, Tasks.threads("thread-pool-"));
+            @Override
+            public void forEach(int units, int unitsPerTask, Body body) {
+                if (pool == null) {
+                    threads = budget.take(threads(new ParallelLoop.Size(units, unitsPerTask)));
+                    pool = Executors.newFixedThreadPool(threads, Tasks.threads("thread-pool-"));
+                }
+                Tasks.runAll(pool, Tasks.MOST_AT_ONCE, units, unitsPerTask, body);
             }
-            Tasks.runAll(pool, Tasks.MOST_AT_ONCE, units, unitsPerTask, body);
-        }
 
-        @Override
-        public void close() {
-            if (pool != null) {
-                Tasks.end(pool, Deadline.afterSeconds(END_SECONDS));
+            @Override
+            public void close() {
+                if (pool != null) {
+                    Tasks.end(pool, Deadline.afterSeconds(END_SECONDS));
+                }
+                budget.giveBack(threads);
             }
-            budget.giveBack(threads);
-        }
+        };
     }
 }

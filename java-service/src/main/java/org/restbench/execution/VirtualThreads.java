@@ -30,7 +30,7 @@ record VirtualThreads(ExecutorService threads, ThreadBudget budget) implements L
     }
 
     @Override
-    public RequestLoop open(Job<?, ?> job) {
+    public RequestLoop open() {
         return (units, unitsPerTask, body) -> {
             int tasks = new ParallelLoop.Size(units, unitsPerTask).tasks();
             int atOnce = budget.take(Math.min(tasks, Tasks.MOST_AT_ONCE));

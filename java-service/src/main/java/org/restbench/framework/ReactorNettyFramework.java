@@ -115,7 +115,8 @@ final class ReactorNettyFramework extends ServerLifecycle {
                     EventLoopExchange.declaredBytes(
                             headers.contains(HttpHeaderNames.TRANSFER_ENCODING),
                             headers.get(HttpHeaderNames.CONTENT_LENGTH)),
-                    channel::isActive));
+                    channel::isActive,
+                    headers::get));
             if (opened instanceof Reply reply) {
                 return send(reply);
             }

@@ -161,7 +161,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         } else if (status instanceof Integer known && known == HttpServletResponse.SC_METHOD_NOT_ALLOWED) {
             String method = (String) request.getAttribute(RequestDispatcher.ERROR_METHOD); // TRACE
             String path = (String) request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
-            send((Reply) core.open(new Head(method, path, null, null, 0, Head.ALWAYS_WANTED)));
+            send((Reply) core.open(new Head(method, path, null, null, 0, Head.ALWAYS_WANTED, request::getHeader)));
         } else {
             send(core.refusedByServer(status instanceof Integer known ? known : 500));
         }

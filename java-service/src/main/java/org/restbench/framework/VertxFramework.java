@@ -103,7 +103,8 @@ final class VertxFramework extends ServerLifecycle {
                     EventLoopExchange.declaredBytes(
                             request.headers().contains(HttpHeaders.TRANSFER_ENCODING),
                             request.getHeader(HttpHeaders.CONTENT_LENGTH)),
-                    () -> !closed));
+                    () -> !closed,
+                    request::getHeader));
             if (opened instanceof Reply reply) {
                 send(reply);
             } else {

@@ -118,7 +118,6 @@ public record Settings(
                         read.number("RESTBENCH_DATABASE_MIN_FREE_BYTES", 1L << 30, 0, 999_999_999_999L)));
     }
 
-    /** The variables, each read with its default and what is allowed. */
     private record Reading(Map<String, String> variables) {
         String host(String variable, String unset) {
             String host = variables.getOrDefault(variable, unset);

@@ -119,7 +119,8 @@ final class HelidonFramework extends ServerLifecycle {
                 GoneClients.SEEN_BY_KERNEL.waits(
                         request.remotePeer().host(),
                         request.remotePeer().port(),
-                        request.localPeer().port())));
+                        request.localPeer().port()),
+                name -> request.headers().first(HeaderNames.create(name)).orElse(null)));
         send(opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened, response);
     }
 

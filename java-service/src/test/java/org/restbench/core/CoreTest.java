@@ -98,7 +98,7 @@ class CoreTest {
     }
 
     private static Head post(String path, long declaredBytes) {
-        return new Head("POST", path, null, JSON, declaredBytes, Head.ALWAYS_WANTED);
+        return new Head("POST", path, null, JSON, declaredBytes, Head.ALWAYS_WANTED, header -> null);
     }
 
     private static String sent(Reply reply) {
@@ -145,7 +145,7 @@ class CoreTest {
             String method, String path, String type, long declared, String answer) {
         running();
         running();
-        assertThat(answer(new Head(method, path, null, type, declared, Head.ALWAYS_WANTED), ""))
+        assertThat(answer(new Head(method, path, null, type, declared, Head.ALWAYS_WANTED, header -> null), ""))
                 .isEqualTo(answer);
         held.answer.complete(new byte[] {'1'});
     }
@@ -322,7 +322,7 @@ class CoreTest {
     void every_answer_is_counted_by_workload_strategy_and_status() {
         answer(post("/matrix/serial", BODY.length()), BODY);
         answer(post("/matrix/serial", 1), "x");
-        answer(new Head("GET", "/matrix/serial", null, null, 0, Head.ALWAYS_WANTED), "");
+        answer(new Head("GET", "/matrix/serial", null, null, 0, Head.ALWAYS_WANTED, header -> null), "");
         assertThat(metrics.scrape())
                 .contains("restbench_requests_total{status=\"200\",strategy=\"serial\",workload=\"matrix\"} 1.0")
                 .contains("restbench_requests_total{status=\"400\",strategy=\"serial\",workload=\"matrix\"} 1.0")

@@ -42,7 +42,7 @@ class ThreadBudgetTest {
     }
 
     private void run(Loops loops, int units) {
-        try (Loops.RequestLoop loop = loops.open(Jobs.of(new LoopOnly(this::body), new LoopOnly(this::body)))) {
+        try (Loops.RequestLoop loop = loops.open()) {
             loop.forEach(units, 1, this::body);
         }
     }

@@ -36,7 +36,8 @@ public class SoapBenchmark {
     private static final Pattern PRODUCT = Pattern.compile("<(?:\\w+:)?row>([^<]*)");
     private static final String ENVELOPE = "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\"><s:Body>"
             + "<multiply xmlns=\"urn:restbench:matrix\"><requestId>7</requestId>%s</multiply></s:Body></s:Envelope>";
-    private static final Head HEAD = new Head("POST", "/soap/matrix/serial", null, "text/xml", -1, () -> true);
+    private static final Head HEAD =
+            new Head("POST", "/soap/matrix/serial", null, "text/xml", -1, Head.ALWAYS_WANTED, header -> null);
 
     private SoapProtocol protocol;
     private ExecutionStrategy inOrder;

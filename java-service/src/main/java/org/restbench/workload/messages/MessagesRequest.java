@@ -10,7 +10,6 @@ public sealed interface MessagesRequest {
         return null;
     }
 
-    /** Asks for this operation. */
     MessagesAnswer of(Operations operations);
 
     /** One that may be repeated with the same key until it is answered, and then has one effect and one answer. */

@@ -130,14 +130,8 @@ final class Operations {
     private List<Long> broadcastOnce(MessagesRequest.Broadcast request) {
         try {
             return broadcastAsKnown(request);
-        } catch (DatabaseFailure failed) {
-            if (!failed.isOneOf(GONE)) {
-                throw failed;
-            }
-        } catch (InvalidRequest unfit) {
-            if (!unfit.code().equals(UNFIT)) {
-                throw unfit;
-            }
+        } catch (DatabaseFailure | InvalidRequest refused) {
+            requireOutdated(refused);
         }
         request.queues().forEach(queues::forget);
         return broadcastAsKnown(request);
@@ -234,16 +228,9 @@ final class Operations {
                 if (!nothing.test(members) || queue.technique() == QueueTechnique.MEMORY) {
                     return new MessagesAnswer(members);
                 }
-            } catch (DatabaseFailure failed) {
-                if (!failed.isOneOf(GONE)) {
-                    throw failed;
-                }
-                refused = failed;
-            } catch (InvalidRequest unfit) {
-                if (!unfit.code().equals(UNFIT)) {
-                    throw unfit;
-                }
-                refused = unfit;
+            } catch (DatabaseFailure | InvalidRequest thrown) {
+                requireOutdated(thrown);
+                refused = thrown;
             }
             queues.forget(name);
             Queue now = known(name, "queue", id);
@@ -254,6 +241,16 @@ final class Operations {
                 return new MessagesAnswer(members);
             }
             queue = now;
+        }
+    }
+
+    /** Throws on what was thrown, unless that may be so because what is known of a queue is out of date. */
+    private static void requireOutdated(RuntimeException thrown) {
+        boolean isOutdated = thrown instanceof DatabaseFailure failed
+                ? failed.isOneOf(GONE)
+                : thrown instanceof InvalidRequest refused && refused.code().equals(UNFIT);
+        if (!isOutdated) {
+            throw thrown;
         }
     }
 

@@ -37,7 +37,6 @@ public enum QueueTechnique {
         return Arrays.stream(values()).filter(each -> each.label().equals(name)).findFirst();
     }
 
-    /** All names, for a message. */
     public static String names() {
         return Arrays.stream(values()).map(QueueTechnique::label).collect(Collectors.joining(", "));
     }

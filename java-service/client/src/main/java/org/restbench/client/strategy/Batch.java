@@ -210,7 +210,6 @@ final class Batch<I, O, R> implements Calls<R> {
         }
     }
 
-    /** Leaves the stage that the call is in. */
     void leave(Call<I, O, R> call) {
         within[call.stage.ordinal()]--;
         buffers.signal(call.stage);
