@@ -165,7 +165,12 @@ def _dropping(refused: Reply, environ: dict[str, Any], declared: int) -> Reply:
     body is read: one that sends all the same reads its answer, not a reset, and the connection
     serves on.
     """
-    return refused._replace(sent=lambda: _drop_body(environ, declared))
+
+    def sent() -> None:
+        refused.sent()
+        _drop_body(environ, declared)
+
+    return refused._replace(sent=sent)
 
 
 def _drop_body(environ: dict[str, Any], declared: int) -> None:
