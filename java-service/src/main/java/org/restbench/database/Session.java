@@ -50,6 +50,11 @@ public final class Session implements AutoCloseable {
     }
 
     @FunctionalInterface
+    private interface Ending {
+        void run() throws SQLException;
+    }
+
+    @FunctionalInterface
     private interface Execution<T> {
         T run(PreparedStatement statement) throws SQLException;
     }
@@ -150,7 +155,7 @@ public final class Session implements AutoCloseable {
                 inTransaction = false;
                 return null;
             });
-            leaveTransactions();
+            orEvict(() -> connection.setAutoCommit(true)); // sends nothing, as the transaction has ended
             return result;
         } catch (Throwable thrown) {
             abandon();
@@ -174,22 +179,19 @@ public final class Session implements AutoCloseable {
 
     /** What cannot be undone here is undone by the server when the connection ends. */
     private void abandon() {
-        if (!inTransaction) {
-            return;
-        }
-        inTransaction = false;
-        try {
-            connection.rollback();
-            leaveTransactions();
-        } catch (SQLException broken) {
-            database.evict(connection);
+        if (inTransaction) {
+            inTransaction = false;
+            orEvict(() -> {
+                connection.rollback();
+                connection.setAutoCommit(true);
+            });
         }
     }
 
-    /** Sends nothing, as the last transaction has ended. */
-    private void leaveTransactions() {
+    /** Lets no other request have a connection that cannot end what it has begun. */
+    private void orEvict(Ending ending) {
         try {
-            connection.setAutoCommit(true);
+            ending.run();
         } catch (SQLException broken) {
             database.evict(connection);
         }
@@ -198,12 +200,8 @@ public final class Session implements AutoCloseable {
     /** Gives the connection back. What was done stays done, whatever becomes of that. */
     @Override
     public void close() {
-        try {
-            if (connection != null) {
-                connection.close();
-            }
-        } catch (SQLException broken) {
-            database.evict(connection);
+        if (connection != null) {
+            orEvict(connection::close);
         }
     }
 }
