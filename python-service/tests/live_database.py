@@ -96,11 +96,14 @@ def started_database(folder: Path) -> Iterator[LiveDatabase]:
         subprocess.run([*command, "stop", *place], capture_output=True, check=True)
 
 
+_NOBODYS = socket.socket()
+"""It has a port and does not listen: nobody else can, as long as the tests last."""
+_NOBODYS.bind(("127.0.0.1", 0))
+
+
 def unused_address() -> LiveDatabase:
     """Where nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = _NOBODYS.getsockname()[1]
     return LiveDatabase(f"postgresql://nobody@127.0.0.1:{port}/none", Path("/dev/null"))
 
 

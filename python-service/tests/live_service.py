@@ -164,8 +164,9 @@ def answers(port: int) -> bool:
         return False
 
 
-_GIVEN = set[int]()
-"""Ports of services that may not listen yet."""
+_GIVEN = list[socket.socket]()
+"""Each has a name that says of a port that a service will listen on it. The harness has the same
+names for its own (`lasting` in scripts/restbench/machine/ports.py): its tests run beside these."""
 
 
 def free_port() -> int:
@@ -176,9 +177,10 @@ def free_port() -> int:
         port = random.randrange(10_000, max(lowest, 30_000))
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
-            if port not in _GIVEN:
-                _GIVEN.add(port)
-                return port
+            claim = socket.socket(socket.AF_UNIX)
+            _GIVEN.append(claim)
+            claim.bind(f"\0restbench-port-{port}")
+            return port
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

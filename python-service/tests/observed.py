@@ -84,7 +84,7 @@ class Observed(Workload[Any, Any]):
 
 @dataclass(frozen=True)
 class Held(Observed):
-    """Is computed until a file is there."""
+    """Is computed until a file is there; `held` tells how many tasks wait for it."""
 
     until: str = ""
 
@@ -118,7 +118,14 @@ class Copied(Observed):
         return value
 
 
+def held(signal: Path) -> int:
+    """How many tasks have begun to wait for this file."""
+    return len(list(signal.parent.glob(f"{signal.name}.*")))
+
+
 def wait_for(_start: int, _stop: int, path: str) -> None:
+    descriptor, _ = tempfile.mkstemp(prefix=f"{Path(path).name}.", dir=Path(path).parent)
+    os.close(descriptor)
     deadline = time.monotonic() + 60
     while not Path(path).exists():
         if time.monotonic() > deadline:

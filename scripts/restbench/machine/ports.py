@@ -51,15 +51,22 @@ def free() -> int:
         return number
 
 
+#: Each has a name that says of a port that it is given to somebody; it is gone with this process.
+_GIVEN: list[socket.socket] = []
+
+
 def lasting() -> int:
     """A free one below those that the kernel gives to whoever asks for any: it stays free while
-    what listened on it is started again."""
+    what listened on it is started again. Nobody else who asks here is given it meanwhile."""
     given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("ascii")
     lowest = int(given.split()[0])
     while True:
         number = random.randrange(10_000, max(lowest, 30_000))  # noqa: S311 - no secret
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind((HOST, number))
+            claim = socket.socket(socket.AF_UNIX)
+            _GIVEN.append(claim)
+            claim.bind(f"\0restbench-port-{number}")
             return number
 
 
