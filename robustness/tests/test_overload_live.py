@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from restbench.experiment.cell import Front, ServiceName
-from restbench.machine.ports import free as free_port
+from restbench.machine.ports import lasting as free_port
 from restbench_robustness.overload import large, scenarios, subject
 from restbench_robustness.overload.promises import Findings, broken
 from restbench_robustness.overload.scenarios import Force
@@ -40,7 +40,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(scenarios, name, PATIENTLY_S)
     monkeypatch.setattr(subject, "IN_TIME_S", PATIENTLY_S)
     # A second on an idle machine; without the front it was silent for 14.
-    monkeypatch.setattr(scenarios, "HEALTH_WITHIN_S", 5.0)
+    monkeypatch.setattr(scenarios, "HEALTH_WITHIN_S", 9.0)
     for name, less in {"WATCHED_S": 3.0, "CAPACITY_S": 1.0, "USERS": 4}.items():
         monkeypatch.setattr(scenarios, name, less)
     monkeypatch.setattr(large, "ANSWERED_WITHIN_S", PATIENTLY_S)
