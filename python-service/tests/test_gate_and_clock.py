@@ -26,7 +26,7 @@ def test_a_gate_lets_waiting_threads_in_by_order_of_arrival() -> None:
     with gate.entered(Observed().job(1)):
         for arrived, thread in enumerate(threads, start=1):
             thread.start()
-            wait_until(lambda arrived=arrived: len(gate._waiting) == arrived)  # type: ignore[misc]
+            wait_until(lambda n=arrived: len(gate._waiting[False]) == n)  # type: ignore[misc]
     for thread in threads:
         thread.join()
     assert order == list(range(20))
@@ -37,7 +37,7 @@ def test_a_gate_is_free_again_after_an_error() -> None:
     for _ in range(3):
         with pytest.raises(ValueError), gate.entered(Observed().job(1)):
             raise ValueError
-    assert gate._free == 1
+    assert gate._free[False] == 1
 
 
 def test_a_thousand_turns_that_nobody_wants_are_passed_over_without_a_thread_each() -> None:
@@ -46,7 +46,7 @@ def test_a_thousand_turns_that_nobody_wants_are_passed_over_without_a_thread_eac
     for _ in range(1000):
         assert not gate.enter(job, lambda: False)
     gate.leave(job)
-    assert gate._free == 1
+    assert gate._free[False] == 1
 
 
 def test_a_job_that_cannot_begin_is_told_why_and_its_turn_is_the_next_one_s() -> None:
@@ -59,7 +59,7 @@ def test_a_job_that_cannot_begin_is_told_why_and_its_turn_is_the_next_one_s() ->
         assert not later.done()
     for answer in (later, gate.enter_later(job, fail)):
         assert isinstance(answer.exception(0), RuntimeError)
-        assert gate._free == 1
+        assert gate._free[False] == 1
 
 
 def test_a_pool_that_is_not_back_is_told_to_all_who_wait_without_a_call_in_a_call() -> None:
@@ -79,7 +79,7 @@ def test_a_pool_that_is_not_back_is_told_to_all_who_wait_without_a_call_in_a_cal
     answers = [strategy.execute(Observed().job(1)) for _ in range(1000)]
     pool.first.set_exception(PoolFailedError("it has no processes now"))
     assert all(isinstance(each.exception(0), PoolFailedError) for each in answers)
-    assert strategy._gate._free == 1
+    assert strategy.gate._free[False] == 1
 
 
 def test_a_request_that_need_not_wait_is_not_asked_for_its_client() -> None:

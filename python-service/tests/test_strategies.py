@@ -213,12 +213,12 @@ def test_a_request_whose_client_left_while_it_waited_is_not_run(
         pytest.skip("has places with permits of the others' kinds")
     if is_blocking and name in ("serial", *PER_ELEMENT):
         pytest.skip("its caller's thread does such a request at once")
-    gate: Gate = strategy._gate_of_waiting if is_blocking else strategy._gate
+    gate: Gate = strategy.gate
     held = (HeldWaiting if is_blocking else Held)(until=str(signal))
-    first = [users.submit(strategy.execute, held.job(1)) for _ in range(gate.permits)]
-    wait_until(lambda: gate._free == 0)
+    first = [users.submit(strategy.execute, held.job(1)) for _ in range(gate._free[is_blocking])]
+    wait_until(lambda: gate._free[is_blocking] == 0)
     gone = users.submit(strategy.execute, held.job(1, is_wanted=lambda: False))
-    wait_until(lambda: len(gate._waiting) == 1)
+    wait_until(lambda: len(gate._waiting[is_blocking]) == 1)
     signal.touch()
     assert isinstance(gone.result(60).exception(60), AbandonedError)
     assert all(future.result(60).result(60) for future in first)

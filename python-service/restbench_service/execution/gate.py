@@ -1,5 +1,6 @@
 """A limit on how many run at once, first come first served."""
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -11,31 +12,30 @@ from .job import Job
 
 
 class Gate:
-    """Lets `permits` in at a time; the others wait in order of arrival.
+    """Lets `permits` in at a time; the others wait in order of arrival. Jobs that wait for other
+    things than a core have permits of their own.
 
     threading.Semaphore would let a newcomer overtake those who wait, and only threads could wait.
     """
 
-    def __init__(self, permits: int, *, is_for_all: bool = False) -> None:
-        """`permits` is at least 1; `is_for_all`: also for jobs that wait for other things."""
+    def __init__(self, permits: int, of_blocking: int = sys.maxsize) -> None:
+        """At least 1 each; by default any number of the others runs at once."""
         self.permits = permits
-        self._is_for_all = is_for_all
         self._guard = Lock()
-        self._free = permits
-        self._waiting: deque[Callable[[], bool]] = deque()
+        self._free = {False: permits, True: of_blocking}
+        self._waiting = {each: deque[Callable[[], bool]]() for each in self._free}
 
     def enter(self, job: Job, turn: Callable[[], bool]) -> bool:
-        """Whether there is a permit for the job, or it needs none.
+        """Whether there is a permit for the job.
 
         Otherwise `turn` is called when one is, by who gives it; it says whether it takes it.
         """
-        if not self._is_for(job):
-            return True
+        is_blocking = job.workload.is_blocking
         with self._guard:
-            if self._free:
-                self._free -= 1
+            if self._free[is_blocking]:
+                self._free[is_blocking] -= 1
                 return True
-            self._waiting.append(turn)
+            self._waiting[is_blocking].append(turn)
             return False
 
     def enter_later(
@@ -67,19 +67,15 @@ class Gate:
 
     def leave(self, job: Job) -> None:
         """Give the job's permit to who waits longest and still wants it."""
-        if not self._is_for(job):
-            return
+        is_blocking = job.workload.is_blocking
         while True:
             with self._guard:
-                if not self._waiting:
-                    self._free += 1
+                if not self._waiting[is_blocking]:
+                    self._free[is_blocking] += 1
                     return
-                turn = self._waiting.popleft()
+                turn = self._waiting[is_blocking].popleft()
             if turn():
                 return
-
-    def _is_for(self, job: Job) -> bool:
-        return self._is_for_all or not job.workload.is_blocking
 
     @contextmanager
     def entered(self, job: Job) -> Iterator[None]:

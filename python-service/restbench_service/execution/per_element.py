@@ -15,8 +15,8 @@ class PerElement(Strategy):
 
     def __init__(self, pool: WorkerPool, running: int | None) -> None:
         """The pool is closed with the strategy. By default one request runs, as the pool does."""
-        self._pool, self._gate = pool, Gate(running or 1)
-        self.permits = self._gate.permits
+        self._pool, self.gate = pool, Gate(running or 1)
+        self.permits = self.gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy."""
@@ -31,5 +31,5 @@ class PerElement(Strategy):
         self._pool.close()
 
     def _in_turn(self, job: Job) -> bytes:
-        with self._gate.entered(job), closing(SharedLoop(self._pool)) as loop:
+        with self.gate.entered(job), closing(SharedLoop(self._pool)) as loop:
             return job.run(loop)

@@ -19,13 +19,12 @@ class PerRequest(Strategy):
 
     def __init__(self, pool: WorkerPool, running: int | None) -> None:
         """The pool is closed with the strategy."""
-        self._pool, self._gate = pool, Gate(min(running or pool.size, pool.size))
-        self._gate_of_waiting = Gate(pool.size, is_for_all=True)
-        self.permits = self._gate.permits
+        self._pool, self.gate = pool, Gate(min(running or pool.size, pool.size), pool.size)
+        self.permits = self.gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy. No thread waits, nor a request in the pool, which asks no client."""
-        return self._gate_of(job).enter_later(job, self._begin)
+        return self.gate.enter_later(job, self._begin)
 
     def await_ready(self) -> None:
         """See Strategy."""
@@ -34,9 +33,6 @@ class PerRequest(Strategy):
     def close(self) -> None:
         """See Strategy."""
         self._pool.close()
-
-    def _gate_of(self, job: Job) -> Gate:
-        return self._gate_of_waiting if job.workload.is_blocking else self._gate
 
     def _begin(self, job: Job, answer: "Future[bytes]") -> None:
         if job.has_to_reserve and len(job.body) > MOST_DECODED_HERE_BYTES:
@@ -55,7 +51,7 @@ class PerRequest(Strategy):
             job.accept(done.value)
             self._compute(job, answer)
         except Exception as error:  # carried to who waits for the answer
-            self._gate_of(job).leave(job)
+            self.gate.leave(job)
             answer.set_exception(error)
 
     def _compute(self, job: Job, answer: "Future[bytes]") -> None:
@@ -71,7 +67,7 @@ class PerRequest(Strategy):
         return done
 
     def _end(self, job: Job, answer: "Future[bytes]", future: "Future[Done]") -> None:
-        self._gate_of(job).leave(job)
+        self.gate.leave(job)
         error = future.exception()
         if error is not None:
             answer.set_exception(error)

@@ -24,21 +24,17 @@ class PoolThreads(Strategy):
         self._computing, self._waiting = (
             ThreadPoolExecutor(each, initializer=self._name_thread) for each in (computing, waiting)
         )
-        self._gate = Gate(min(running or computing, computing))
-        self._gate_of_waiting = Gate(waiting, is_for_all=True)
-        self.permits = self._gate.permits
+        self.gate = Gate(min(running or computing, computing), waiting)
+        self.permits = self.gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy. Nothing waits in an executor's queue, which asks no client."""
-        return self._gate_of(job).enter_later(job, self._begin)
+        return self.gate.enter_later(job, self._begin)
 
     def close(self) -> None:
         """See Strategy. A thread cannot be ended: what runs is cut off with the process."""
         for executor in (self._computing, self._waiting):
             executor.shutdown(wait=False, cancel_futures=True)
-
-    def _gate_of(self, job: Job) -> Gate:
-        return self._gate_of_waiting if job.workload.is_blocking else self._gate
 
     def _name_thread(self) -> None:
         """For /proc: the interpreter's own names do not reach it."""
@@ -53,7 +49,7 @@ class PoolThreads(Strategy):
         done.add_done_callback(partial(self._end, job, answer))
 
     def _end(self, job: Job, answer: "Future[bytes]", done: "Future[bytes]") -> None:
-        self._gate_of(job).leave(job)
+        self.gate.leave(job)
         if done.cancelled():
             answer.set_exception(PoolFailedError("the threads are closed"))
         elif (error := done.exception()) is not None:
