@@ -106,6 +106,7 @@ class ServiceGroup(NamedTuple):
     handoff: Handoff
     link: Link
     postgres: str
+    settings: str
     workers: int
     instances: int
     pool_threads: int
@@ -173,6 +174,8 @@ class Cell(Record):
     postgres: str = ""
     """Settings of the database that are not its usual ones: `shared_buffers=2GB`, several with
     commas between them."""
+    settings: str = ""
+    """Variables of the service's environment, written so too: `RESTBENCH_MAX_IN_FLIGHT=512`."""
     delay_ms: int = 0
     """Of the network between users and service, in each direction."""
 
@@ -259,8 +262,14 @@ _UNITS = {
 #: Behind a cell's other levels, in this order.
 _IN_NAMES = (
     *("framework", "handoff", "front", "kernel", "build", "workers", "connection", "instances"),
-    *("link", "technique", "pool_threads", "connections", "postgres", "delay_ms"),
+    *("link", "technique", "pool_threads", "connections", "postgres", "settings"),
+    "delay_ms",
 )
+
+
+def variables(settings: str) -> dict[str, str]:
+    """By name what a cell's `settings` or `postgres` says."""
+    return dict(each.split("=", 1) for each in settings.split(",") if each)
 
 
 def users_text(users: int) -> str:

@@ -20,12 +20,20 @@ from restbench.experiment.cell import (
     ServiceName,
     require_framework,
     require_strategy,
+    variables,
 )
 from restbench.experiment.design import Level
 from restbench.experiment.selection import Counted, Many, OptionalLevels, is_any
 
-#: A factor of a design whose levels are those of one setting of the database.
-OF_POSTGRES = "postgres."
+#: Factors whose levels are of several settings; of a design `postgres.NAME` is one of these.
+_OF_SETTINGS = ("postgres", "settings")
+#: What is set by factors of their own.
+_OF_FACTORS = {
+    "RESTBENCH_WORKERS": "workers",
+    "RESTBENCH_HANDOFF": "handoff",
+    "RESTBENCH_POOL_THREADS": "pool_threads",
+    "RESTBENCH_DATABASE_CONNECTIONS": "connections",
+}
 
 
 class CellGroup(OptionalLevels):
@@ -78,6 +86,16 @@ class CellGroup(OptionalLevels):
             )
         return self
 
+    @model_validator(mode="after")
+    def _settings_are_its_own(self) -> Self:
+        given = [name for each in self.levels("settings") for name in variables(each)]
+        for name in given:
+            if name in _OF_FACTORS:
+                raise ValueError(f"settings: {name} is the factor '{_OF_FACTORS[name]}'")
+        if given and self.levels("build") != ["checkout"]:
+            raise ValueError("settings: both builds have those of the table [settings] alone")
+        return self
+
     @property
     def _has_messages(self) -> bool:
         """Their users go to the instances by number where there is no front."""
@@ -128,16 +146,17 @@ class CellGroup(OptionalLevels):
 
 def corner(levels: Mapping[str, Level]) -> Cell:
     """The cell of a design that has these levels; ValueError where a factor is no cell's."""
-    settings = {name: level for name, level in levels.items() if name.startswith(OF_POSTGRES)}
-    known = {name: level for name, level in levels.items() if name not in settings}
+    known: dict[str, Level] = {}
+    for name, level in levels.items():
+        factor, _, setting = name.partition(".")
+        if setting and factor in _OF_SETTINGS:
+            before = f"{known[factor]}," if factor in known else ""
+            known[factor] = f"{before}{setting}={level}"
+        else:
+            known[name] = level
     if others := {*known} - {*FACTORS}:
-        raise ValueError(
-            f"factorial.factors: '{min(others)}' is none; allowed are {', '.join(FACTORS)}, and "
-            f"{OF_POSTGRES}NAME"
-        )
-    if settings:
-        given = (f"{name.removeprefix(OF_POSTGRES)}={level}" for name, level in settings.items())
-        known["postgres"] = ",".join(given)
+        allowed = ", ".join([*FACTORS, *(f"{each}.NAME" for each in _OF_SETTINGS)])
+        raise ValueError(f"factorial.factors: '{min(others)}' is none; allowed are {allowed}")
     table = {"name": "factorial", **known}
     try:
         (cell,) = CellGroup.model_validate(table).cells()

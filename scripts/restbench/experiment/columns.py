@@ -117,6 +117,7 @@ _LATER = [
     Column("pool_threads", "Threads", "Of worker-pool; 0: the service's default."),
     Column("connections", "Connections", "To the database; 0: as many as threads, or the default."),
     Column("postgres", "PostgreSQL", "Settings that are not the database's usual ones."),
+    Column("settings", "Settings", "Of the service that are not its usual ones."),
     Column("delay_ms", "Delay ms", "Of the network before the service, in each direction."),
 ]
 

@@ -45,6 +45,8 @@ NotNegative = Annotated[int, Field(ge=0)]
 Above0 = Annotated[float, Field(gt=0)]
 #: Settings of the database, as a cell has them.
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
+#: Variables of a service's environment, likewise.
+Settings = Annotated[str, Field(pattern=r"^([A-Z\d_]+=[\w.:+-]+(,[A-Z\d_]+=[\w.:+-]+)*)?$")]
 #: A number, or a text with `cores`: the number of those that a service may use on this machine.
 Counted = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
 
@@ -70,6 +72,7 @@ class OptionalLevels(Strict):
     pool_threads: Annotated[list[NotNegative], Many] | None = None
     connections: Annotated[list[NotNegative], Many] | None = None
     postgres: Annotated[list[Postgres], Many] | None = None
+    settings: Annotated[list[Settings], Many] | None = None
     delay_ms: Annotated[list[NotNegative], Many] | None = None
 
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 
 from restbench.deploy import programs, service
 from restbench.deploy.service import Service
-from restbench.experiment.cell import ASYNCHRONOUS, Build, Cell, ServiceGroup, ServiceName
+from restbench.experiment.cell import (
+    ASYNCHRONOUS,
+    Build,
+    Cell,
+    ServiceGroup,
+    ServiceName,
+    variables,
+)
 from restbench.experiment.order import BuiltCheckout
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import jvm, ports, process
@@ -166,8 +173,9 @@ class Deployments:
 
 
 def _of_factors(key: ServiceGroup) -> dict[str, str]:
-    """The settings that are factors. Several workers start no pools, of which each would have its
-    own; by default a thread has a connection; what is no event loop refuses a handoff."""
+    """The settings that are factors, and a cell's own. Several workers start no pools, of which
+    each would have its own; by default a thread has a connection; what is no event loop refuses a
+    handoff."""
     given: dict[str, object] = {
         "RESTBENCH_WORKERS": key.workers if key.workers > 1 else "",
         "RESTBENCH_STRATEGIES": "serial" if key.workers > 1 else "",
@@ -175,7 +183,7 @@ def _of_factors(key: ServiceGroup) -> dict[str, str]:
         "RESTBENCH_POOL_THREADS": key.pool_threads,
         "RESTBENCH_DATABASE_CONNECTIONS": key.connections or key.pool_threads,
     }
-    return {name: str(level) for name, level in given.items() if level}
+    return variables(key.settings) | {name: str(level) for name, level in given.items() if level}
 
 
 def _shares(name: ServiceName, instances: int, cores: int) -> dict[str, str]:

@@ -68,10 +68,12 @@ def _check_attached(order: Order) -> None:
         cells = [each.cell for each in order.plan if each.cell.service == name]
         if not cells:
             raise BadConfiguration(f"--attach {name}={url}: no selected cell has this service")
-        if any((cell.placement, cell.front) != ("unbound", "none") for cell in cells):
+        if any(
+            (cell.placement, cell.front, cell.settings) != ("unbound", "none", "") for cell in cells
+        ):
             raise BadConfiguration(
-                f"--attach {name}={url}: a service that others run cannot be placed or given a "
-                "front; select the rest with --cells 'placement=unbound front=none'"
+                f"--attach {name}={url}: a service that others run cannot be set, placed or given "
+                "a front; select the rest with --cells 'placement=unbound front=none'"
             )
         with service.attach(name, url) as attached:
             health = attached.health()

@@ -14,7 +14,7 @@ from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import Sent
 from restbench.drive.messages import Connection, InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import Cell, variables
 from restbench.experiment.level import Messages
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.phases import spent_on
@@ -299,8 +299,7 @@ def _stores(stack: ExitStack, wanted: Wanted) -> dict[str, Store]:
     cores, found = core_list(wanted.run.cores().service), dict[str, Store]()
     for number, name in enumerate(names, start=1):
         folder = wanted.run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
-        given = dict(each.split("=", 1) for each in name.split(",") if each)
-        database = Database(folder, overrides=given, cores=cores)
+        database = Database(folder, overrides=variables(name), cores=cores)
         stack.enter_context(fresh(database))
         owner = stack.enter_context(database.connect())
         watching = stack.enter_context(database.connect("monitor"))

@@ -19,7 +19,7 @@ from restbench.deploy.service import Service
 from restbench.drive import npb_clients, npb_runs
 from restbench.drive.npb_clients import NpbClients
 from restbench.drive.npb_runs import KernelRun, Program, Refused, ServedRun
-from restbench.experiment.cell import OPTIONAL, Cell
+from restbench.experiment.cell import OPTIONAL, Cell, variables
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
 from restbench.machine import clock, machine_cpu, process
@@ -140,7 +140,10 @@ class NpbDriver(OnceEach):
             work,
             runs,
             core_list(cores[: work.cores]),
-            settings=self.here.order.experiment.settings.get(cell.service, {}),
+            settings={
+                **self.here.order.experiment.settings.get(cell.service, {}),
+                **variables(cell.settings),
+            },
         )
 
 

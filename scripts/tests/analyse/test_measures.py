@@ -28,7 +28,7 @@ def test_a_row_has_the_columns_of_the_study_in_their_order(tmp_path: Path) -> No
         "wrong_answers,cpu_ms_per_request,service_cpu_pct,load_cpu_pct,machine_cpu_pct,memory_mib,"
         "queue_ms,parse_ms,compute_ms,serialize_ms,network_ms,users_in_flight,generator_share,"
         "predicted_per_s,flags,build,framework,handoff,workers,connection,instances,link,"
-        "technique,pool_threads,connections,postgres,delay_ms"
+        "technique,pool_threads,connections,postgres,settings,delay_ms"
     )
     assert tuple(record) == columns.NAMES
     assert list(record.values())[:8] == [

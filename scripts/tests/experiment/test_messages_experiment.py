@@ -12,6 +12,7 @@ from restbench.experiment.cell import STRATEGIES, TAKING_MESSAGES, Cell
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.order import plan
 from restbench.experiment.selection import Where
+from restbench.failures import BadConfiguration
 from restbench.prove import messages as proofs
 from restbench.store.store import EXPERIMENTS
 
@@ -125,6 +126,9 @@ def parsed(text: str) -> Experiment:
         (GOOD.replace("worker-pool", "serial") + "pool_threads = 3", "pool_threads: are those of"),
         (GOOD.replace("function", "memory") + "instances = 2", "'memory' is in one process"),
         (GOOD + 'postgres = "fsync off"', "postgres"),
+        (GOOD + 'settings = "RESTBENCH_MAX_IN_FLIGHT 5"', "settings"),
+        (GOOD + 'settings = "A=1"\nbuild = ["A", "B"]', "both builds have those of the table"),
+        (GOOD + 'settings = "A=1,RESTBENCH_POOL_THREADS=5"', "is the factor 'pool_threads'"),
     ],
 )
 def test_cells_that_cannot_be_are_refused(cells: str, expected: str) -> None:
@@ -149,3 +153,25 @@ def test_a_setting_of_the_database_is_a_factor_of_a_design() -> None:
         (1, "shared_buffers=2GB"),
         (60, "shared_buffers=2GB"),
     ]
+
+
+def test_a_setting_of_a_service_is_a_factor_of_a_design_beside_one_of_the_database() -> None:
+    design = (
+        '[factorial]\ndesign = "2^k r"\nfixed = { service = "java", strategy = "worker-pool", '
+        'technique = "function", complexity = "200", users = 60, "settings.LOG" = "off" }\n'
+        '[factorial.factors]\n"settings.RESTBENCH_MAX_IN_FLIGHT" = [64, 512]\n'
+        '"postgres.work_mem" = ["4MB", "8MB"]\n'
+    )
+    text = MINE.replace('views = ["', 'views = ["factorial", "') + design
+    low, high = "LOG=off,RESTBENCH_MAX_IN_FLIGHT=64", "LOG=off,RESTBENCH_MAX_IN_FLIGHT=512"
+    found = parsed(text).corners()
+    assert [(cell.settings, cell.postgres) for cell in found] == [
+        (low, "work_mem=4MB"),
+        (high, "work_mem=4MB"),
+        (low, "work_mem=8MB"),
+        (high, "work_mem=8MB"),
+    ]
+    assert len({cell.service_group for cell in found}) == 4, "each has processes of its own"
+    assert found[0].id.endswith("-function-work_mem=4MB-LOG=off,RESTBENCH_MAX_IN_FLIGHT=64")
+    with pytest.raises(BadConfiguration, match=r"allowed are .*postgres\.NAME, settings\.NAME"):
+        parsed(text.replace("settings.LOG", "setting.LOG"))

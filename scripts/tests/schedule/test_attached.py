@@ -53,9 +53,10 @@ def test_one_service_is_attached_to_while_the_other_is_started(
     [
         ("python unbound", "python={stub}", EnvironmentProblem("is the java service, not the py")),
         ("python unbound", "java={stub}", BadConfiguration("no selected cell has this service")),
-        ("java core0", "java={stub}", BadConfiguration("cannot be placed")),
+        ('java unbound settings="A=1"', "java={stub}", BadConfiguration("cannot be set")),
+        ("java core0", "java={stub}", BadConfiguration("cannot be set, placed or given")),
         (
-            "java unbound nginx",
+            'java unbound front="nginx"',
             "java={stub}",
             BadConfiguration("given a front; select the rest with --cells 'placement=unbound fr"),
         ),
@@ -113,8 +114,7 @@ def test_an_address_where_nobody_answers_is_refused(
 
 
 def check(bench: Bench, cells: str, attach: str) -> None:
-    name, placement, *front = cells.split()
+    name, placement, *more = cells.split()
     path = Path(bench.experiment({name: ["serial"]}, placement))
-    if front:
-        path.write_text(path.read_text().replace("users = 2", f'users = 2\nfront = "{front[0]}"'))
+    path.write_text(path.read_text().replace("users = 2", "\n".join(["users = 2", *more])))
     environment.check(measuring.order_for(str(path), "p", "", attach.split()))

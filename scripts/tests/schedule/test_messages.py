@@ -40,7 +40,7 @@ def block(folder: Path, *cells: Cell, stores: object = None, **order: object) ->
 def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
     usual = Cell(service="java", strategy="worker-pool", complexity="200", users=1)
 
-    def settings(**levels: int) -> dict[str, str]:
+    def settings(**levels: int | str) -> dict[str, str]:
         return deployments._of_factors(usual.model_copy(update=levels).service_group)
 
     threads, connections = "RESTBENCH_POOL_THREADS", "RESTBENCH_DATABASE_CONNECTIONS"
@@ -48,6 +48,11 @@ def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
     assert settings(pool_threads=5) == {threads: "5", connections: "5"}
     assert settings(pool_threads=5, connections=3) == {threads: "5", connections: "3"}
     assert settings(connections=3) == {connections: "3"}
+    assert settings(settings="A=1,JAVA_OPTIONS=-Xmx2g", connections=3) == {
+        "A": "1",
+        "JAVA_OPTIONS": "-Xmx2g",
+        connections: "3",
+    }
 
 
 def test_databases_are_described_and_cells_of_one_that_may_lose_a_commit_are_marked(
