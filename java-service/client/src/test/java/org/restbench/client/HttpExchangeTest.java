@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
@@ -245,19 +246,19 @@ class HttpExchangeTest {
 
     @Test
     void noConnectionIsItsKind() throws Exception {
-        URI nobody;
-        try (Server server = new Server((number, connection) -> {})) {
-            nobody = server.url();
-        }
-        for (String name : Strategies.names()) {
-            try (HttpExchange exchange = new HttpExchange(nobody, Map.of());
-                    CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
-                    Calls<Integer> calls =
-                            strategy.start(IntStream.range(100, 110).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
-                assertThat(calls.all())
-                        .hasSize(10)
-                        .allSatisfy(outcome -> assertThat(((Outcome.Failed<Integer>) outcome).kind())
-                                .isEqualTo(Kind.CONNECT));
+        try (Socket silent = new Socket()) { // keeps its port from others, and does not listen
+            silent.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            URI nobody = URI.create("http://127.0.0.1:" + silent.getLocalPort() + "/matrix/serial");
+            for (String name : Strategies.names()) {
+                try (HttpExchange exchange = new HttpExchange(nobody, Map.of());
+                        CallingStrategy strategy = Strategies.of(name, 8, Loop.IN_ORDER);
+                        Calls<Integer> calls = strategy.start(
+                                IntStream.range(100, 110).iterator(), Ways.job(exchange), Limits.DEFAULT)) {
+                    assertThat(calls.all())
+                            .hasSize(10)
+                            .allSatisfy(outcome -> assertThat(((Outcome.Failed<Integer>) outcome).kind())
+                                    .isEqualTo(Kind.CONNECT));
+                }
             }
         }
     }

@@ -77,7 +77,7 @@ class ProgramTest {
     void end() throws InterruptedException {
         server.stop(0);
         program.destroy();
-        assertThat(program.waitFor(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(program.waitFor(60, TimeUnit.SECONDS)).isTrue();
     }
 
     private static void serve(HttpExchange http, String template, String type) throws IOException {

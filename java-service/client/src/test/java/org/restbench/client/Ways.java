@@ -145,11 +145,11 @@ final class Ways {
         }
     }
 
-    /** Waits until something is so, and fails after 20 s. */
+    /** Waits until something is so, and fails after a minute. */
     static void until(java.util.function.BooleanSupplier isSo, String what) throws InterruptedException {
         long begun = System.nanoTime();
         while (!isSo.getAsBoolean()) {
-            if (System.nanoTime() - begun > 20e9) {
+            if (System.nanoTime() - begun > 60e9) {
                 throw new AssertionError("never: " + what);
             }
             Thread.sleep(1);
