@@ -361,6 +361,19 @@ def test_the_media_type_is_compared_without_case_and_parameters(
     exchange.cut_off()
 
 
+def test_a_long_page_has_a_place_until_it_is_sent() -> None:
+    """For it a thread waits whose client does not read; a short one is always there."""
+    core = core_of(Settings(max_in_flight=1))
+    page = core.open(Head("GET", "/docs/swagger-ui.css"))
+    assert isinstance(page, Reply)
+    assert (page.status, core.admission.in_flight) == (200, 1)
+    refused, short = (core.open(Head("GET", it)) for it in ("/docs/swagger-ui.css", "/health"))
+    assert isinstance(refused, Reply) and isinstance(short, Reply)
+    assert (refused.status, short.status) == (503, 200)
+    page.sent()
+    assert_nothing_is_left(core)
+
+
 PAGES = ["/health", "/strategies", "/metrics", "/openapi.json", "/docs/", "/docs/swagger-ui.css"]
 
 
@@ -368,6 +381,7 @@ PAGES = ["/health", "/strategies", "/metrics", "/openapi.json", "/docs/", "/docs
 def test_every_reply_has_the_security_headers(core: Core, path: str) -> None:
     reply = core.open(Head("GET", path))
     assert isinstance(reply, Reply)
+    reply.sent()
     assert reply.status == (200 if path in {*PAGES, "/docs/start.js"} else 404)
     assert reply.headers["X-Content-Type-Options"] == "nosniff"
     assert reply.headers["Cache-Control"] == "no-store"
