@@ -214,6 +214,7 @@ def test_a_request_whose_client_left_while_it_waited_is_not_run(
     if is_blocking and name in ("serial", *PER_ELEMENT):
         pytest.skip("its caller's thread does such a request at once")
     gate: Gate = strategy.gate
+    assert gate._free[is_blocking] < 100, "such requests have permits of their own"
     held = (HeldWaiting if is_blocking else Held)(until=str(signal))
     first = [users.submit(strategy.execute, held.job(1)) for _ in range(gate._free[is_blocking])]
     wait_until(lambda: gate._free[is_blocking] == 0)
