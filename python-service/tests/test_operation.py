@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import yaml
 from jsonschema import Draft202012Validator
 from live_metrics import metric
-from live_service import JSON, LiveService
+from live_service import JSON, LiveService, wait_until
 from test_core import GOOD
 
 from restbench_service.process import allowed_cores
@@ -110,3 +110,11 @@ def test_docs_are_a_page_that_needs_nothing_from_elsewhere(service: LiveService)
         assert "//" not in link
         assert service.request("GET", urljoin("/docs/", link)).status == 200
     assert "/openapi.json" in service.request("GET", "/docs/start.js").body.decode()
+
+
+def test_a_long_page_gives_its_place_back_though_a_body_came_with_its_request(
+    service: LiveService,
+) -> None:
+    for body in (b"", b"x"):
+        assert service.request("GET", "/docs/swagger-ui.css", body).status == 200
+        wait_until(lambda: metric(service, "restbench_requests_in_flight") == {"": 0.0})
