@@ -7,7 +7,7 @@ and each takes time in proportion to a line's length, whatever is in the line.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -83,8 +83,7 @@ def drawn_rules() -> tuple[Rule, ...]:
 
 def _drawn(draws: Draws, kind: int) -> Rule:
     rule = _KINDS[kind](draws.pick)
-    weight = 1 + draws.pick(5)  # after all that the kind draws
-    return Rule(rule.pattern, rule.field, rule.min_level, rule.over, weight)
+    return replace(rule, weight=1 + draws.pick(5))  # drawn after all that the kind draws
 
 
 Pick = Callable[[int], int]
