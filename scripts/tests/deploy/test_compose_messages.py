@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from ports import free_port
+from waiting import PATIENCE_S
 
 from restbench import ROOT
 from restbench.deploy.database import Database
@@ -168,14 +169,14 @@ def test_the_script_makes_a_cluster_once_and_then_starts_it(tmp_path: Path) -> N
                 assert shown == [("500",)]
         finally:
             running.send_signal(signal.SIGINT)
-            assert running.wait(30) == 0
+            assert running.wait(PATIENCE_S) == 0
     assert (tmp_path / "cluster").exists()
     assert "samenet scram-sha-256" in (tmp_path / "cluster" / "pg_hba.conf").read_text()
     assert "trust" not in re.sub(r"#.*", "", (tmp_path / "cluster" / "pg_hba.conf").read_text())
 
 
 def migrated(theirs: Database, running: subprocess.Popen[bytes]) -> list[str]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
             theirs.start()

@@ -12,6 +12,7 @@ import psutil
 import pytest
 from ports import free_port
 from stub_cli import stub_command
+from waiting import await_true
 
 from restbench.deploy import fronts, programs, serve, service
 from restbench.drive import monitor
@@ -50,7 +51,7 @@ def test_it_listens_where_the_service_would_and_the_service_behind_it(
         assert names[1] == fronts.PROGRAMS[front][0]
         assert {psutil.Process(pid).name() for pid in started.front_pids()} == {names[1]}
         family = started.pids()
-    assert not any(psutil.pid_exists(pid) for pid in family)
+    assert await_true(lambda: not any(psutil.pid_exists(pid) for pid in family))
 
 
 @pytest.mark.parametrize("front", ["nginx", "haproxy"])

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import zeep
+from ports import free_port
 from zeep.exceptions import Fault
 
 from restbench.deploy import service
-from restbench.machine import ports
 
 pytestmark = pytest.mark.live
 
@@ -21,7 +21,7 @@ MATRIX_TWO = {"columnCount": 2, "row": ["7,8", "9,10", "11,12"]}
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[service.Service]:
     folder: Path = tmp_path_factory.mktemp("java")
-    with service.start("java", "none", None, folder, port=ports.free()) as started:
+    with service.start("java", "none", None, folder, port=free_port()) as started:
         yield started
 
 

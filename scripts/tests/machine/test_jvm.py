@@ -110,8 +110,9 @@ def test_threads_are_told_by_how_their_names_begin() -> None:
         threading.Thread(target=burn, args=(name, cpu_s, burnt, done)).start()
         assert burnt.wait(60)
     try:
-        assert jvm.compilers_cpu_ms((os.getpid(),)) == pytest.approx(200, abs=30)
-        assert jvm.collectors_cpu_ms((os.getpid(),)) == pytest.approx(200, abs=30)
+        # Clear of another thread's 100, and of what a guest's clocks make of stolen time.
+        assert jvm.compilers_cpu_ms((os.getpid(),)) == pytest.approx(200, abs=60)
+        assert jvm.collectors_cpu_ms((os.getpid(),)) == pytest.approx(200, abs=60)
     finally:
         done.set()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -95,9 +96,11 @@ def test_a_trace_is_as_long_as_its_experiment_says_and_offers_its_rate(ran: Trac
 def test_seconds_in_which_the_service_was_stopped_are_stalls_that_nothing_explains(
     ran: Traced,
 ) -> None:
+    # The longest run of them: a pause of the machine may be another one, of a second.
     seconds = [each.second for each in ran.trace.stalls]
-    assert STOPPED_S - 2 <= len(seconds) <= STOPPED_S + 2, ran.told
-    assert seconds == list(range(seconds[0], seconds[0] + len(seconds)))
+    runs = groupby(enumerate(seconds), key=lambda numbered: numbered[1] - numbered[0])
+    longest = max((len(list(run)) for _, run in runs), default=0)
+    assert STOPPED_S - 2 <= longest <= STOPPED_S + 2, ran.told
     assert all(each.because == () for each in ran.trace.stalls)
 
 

@@ -12,6 +12,7 @@ import pytest
 from ports import free_port
 from stub_bench import Bench
 from stub_cli import stub_command
+from waiting import await_true
 
 from restbench.deploy import fronts, programs, service
 from restbench.deploy.serve import EXAMPLE
@@ -123,7 +124,7 @@ def test_a_front_balances_and_each_is_bound_from_its_start(
         started.instances[1].processes[0].kill()
         started.instances[1].processes[0].wait()
         assert not started.alive()
-    assert not any(Path(f"/proc/{pid}").exists() for pid in family)
+    assert await_true(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
 
 
 @pytest.mark.live
