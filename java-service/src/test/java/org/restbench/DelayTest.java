@@ -30,7 +30,7 @@ class DelayTest {
     @MethodSource("org.restbench.ContractExamplesTest#frameworks")
     void every_framework_waits_at_least_as_long_as_asked_and_says_how_long(String framework) {
         try (RunningService service =
-                RunningService.under(framework, Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "1"))) {
+                RunningService.under(framework, Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "2"))) {
             long begunNanos = System.nanoTime();
             var serial = service.multiplyLater("serial?delay=2500");
             var pinned = service.multiplyLater("pinned?delay=2500");

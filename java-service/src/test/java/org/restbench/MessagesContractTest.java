@@ -3,7 +3,8 @@ package org.restbench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
@@ -115,16 +116,14 @@ class MessagesContractTest {
 
     @Test
     void a_service_starts_without_its_database_and_says_so() throws IOException {
-        int nobody;
-        try (ServerSocket free = new ServerSocket(0)) {
-            nobody = free.getLocalPort();
-        }
-        Map<String, String> nowhere =
-                Map.of("RESTBENCH_DATABASE_URL", "postgresql://restbench_service@127.0.0.1:" + nobody + "/restbench");
-        try (RunningService service = RunningService.under("tomcat", nowhere)) {
-            assertThat(service.get("/health").body()).contains("\"database\":{\"up\":false}");
-            examples("database-down").parallelStream() // each waits its time for a connection
-                    .forEach(example -> check(service, example, "serial", "skip-locked"));
+        try (Socket silent = new Socket()) { // keeps its port from others, and does not listen
+            silent.bind(new InetSocketAddress("127.0.0.1", 0));
+            String url = "postgresql://restbench_service@127.0.0.1:" + silent.getLocalPort() + "/restbench";
+            try (RunningService service = RunningService.under("tomcat", Map.of("RESTBENCH_DATABASE_URL", url))) {
+                assertThat(service.get("/health").body()).contains("\"database\":{\"up\":false}");
+                examples("database-down").parallelStream() // each waits its time for a connection
+                        .forEach(example -> check(service, example, "serial", "skip-locked"));
+            }
         }
     }
 

@@ -10,6 +10,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +25,7 @@ final class ServiceProcess implements AutoCloseable {
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
     private final Process process;
-    private final List<String> output = new ArrayList<>();
+    private final List<String> output = Collections.synchronizedList(new ArrayList<>());
     private final String url;
     private final Thread reader;
 
@@ -120,7 +121,9 @@ final class ServiceProcess implements AutoCloseable {
 
     /** What it has written; whole after {@link #exitCode}. */
     List<String> output() {
-        return List.copyOf(output);
+        synchronized (output) {
+            return List.copyOf(output);
+        }
     }
 
     @Override

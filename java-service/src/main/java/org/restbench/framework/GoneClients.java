@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Whether the client of a request still waits, asked of the kernel: for servers that do not look at a connection while
@@ -26,7 +27,7 @@ import java.util.function.BooleanSupplier;
  */
 final class GoneClients {
     static final GoneClients SEEN_BY_KERNEL =
-            new GoneClients(List.of(Path.of("/proc/net/tcp"), Path.of("/proc/net/tcp6")));
+            new GoneClients(List.of(Path.of("/proc/net/tcp"), Path.of("/proc/net/tcp6")), System::nanoTime);
 
     /** Until then every client counts as waiting: a request that has its turn at once costs no look. */
     private static final long WATCHED_AFTER_NANOS = 100_000_000;
@@ -40,12 +41,18 @@ final class GoneClients {
     private static final String CLOSE_WAIT = " 08 ";
 
     private final List<Path> tables;
+    private final LongSupplier clock;
     private final ReentrantLock looking = new ReentrantLock();
-    private volatile Look last = new Look(System.nanoTime() - LOOK_EVERY_NANOS, 0, Set.of());
+    private volatile Look last;
 
-    /** @param tables as proc(5) describes /proc/net/tcp */
-    GoneClients(List<Path> tables) {
+    /**
+     * @param tables as proc(5) describes /proc/net/tcp
+     * @param clock in nanoseconds, as {@link System#nanoTime}
+     */
+    GoneClients(List<Path> tables, LongSupplier clock) {
         this.tables = tables;
+        this.clock = clock;
+        last = new Look(clock.getAsLong() - LOOK_EVERY_NANOS, 0, Set.of());
     }
 
     private record Connection(InetSocketAddress client, int servicePort) {}
@@ -59,9 +66,9 @@ final class GoneClients {
      * @param address of the client, in digits
      */
     BooleanSupplier waits(String address, int port, int servicePort) {
-        long beganNanos = System.nanoTime();
+        long beganNanos = clock.getAsLong();
         return () -> {
-            if (System.nanoTime() - beganNanos < WATCHED_AFTER_NANOS) {
+            if (clock.getAsLong() - beganNanos < WATCHED_AFTER_NANOS) {
                 return true;
             }
             Look look = newest();
@@ -73,12 +80,12 @@ final class GoneClients {
 
     private Look newest() {
         Look look = last;
-        long nowNanos = System.nanoTime();
+        long nowNanos = clock.getAsLong();
         long apartNanos = Math.max(LOOK_EVERY_NANOS, LOOKS_PART * look.tookNanos());
         if (nowNanos - look.beganNanos() >= apartNanos && looking.tryLock()) {
             try {
                 Set<Connection> gone = gone();
-                look = new Look(nowNanos, System.nanoTime() - nowNanos, gone);
+                look = new Look(nowNanos, clock.getAsLong() - nowNanos, gone);
                 last = look;
             } finally {
                 looking.unlock();

@@ -57,7 +57,7 @@ class DatabaseTest {
         } while (asking.isEmpty());
         database.close();
         for (Thread adder : asking) {
-            adder.join(10_000);
+            adder.join(60_000);
             assertThat(adder.isAlive()).isFalse();
         }
     }

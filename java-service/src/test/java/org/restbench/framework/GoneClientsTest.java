@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,13 +22,17 @@ class GoneClientsTest {
     private static final String LOOPBACK_6 =
             "0".repeat(24) + (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? "01000000" : "00000001");
 
+    private static final long MOMENT_NANOS = 100_000_000;
+
     @TempDir
     private Path folder;
+
+    private final AtomicLong nanos = new AtomicLong(-MOMENT_NANOS); // as System.nanoTime, of any sign
 
     private BooleanSupplier waits(String client, String table) throws IOException {
         Path path = folder.resolve("tcp");
         Files.writeString(path, "  sl  local_address rem_address   st tx_queue rx_queue tr\n" + table);
-        return new GoneClients(List.of(folder.resolve("absent"), path)).waits(client, 50001, 8080);
+        return new GoneClients(List.of(folder.resolve("absent"), path), nanos::get).waits(client, 50001, 8080);
     }
 
     private static String line(String local, String client, String state) {
@@ -35,14 +40,15 @@ class GoneClientsTest {
                 + " 00000000:00000000 00:00000000 00000000     0        0 81\n";
     }
 
-    private static boolean later(BooleanSupplier waits) throws InterruptedException {
-        Thread.sleep(150);
+    private boolean later(BooleanSupplier waits) {
+        nanos.addAndGet(MOMENT_NANOS);
         return waits.getAsBoolean();
     }
 
     @Test
     void a_client_that_has_closed_is_gone_but_not_within_a_moment() throws Exception {
         BooleanSupplier waits = waits("127.0.0.1", line(OF_THIS_MACHINE + ":1F90", OF_THIS_MACHINE + ":C351", "08"));
+        nanos.addAndGet(MOMENT_NANOS - 1);
         assertThat(waits.getAsBoolean()).isTrue();
         assertThat(later(waits)).isFalse();
     }
