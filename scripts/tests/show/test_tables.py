@@ -38,7 +38,7 @@ def test_the_csv_has_a_line_a_cell_with_empty_fields_for_the_unknown(run: Run) -
     assert lines[0] == ",".join((*columns.NAMES, *columns.ENDS))
     assert lines[1] == (
         "T-A01 T-D01,java,serial,unbound,none,low,10,loops,200.0,50.0,50.0,50.0,,,50.0,,400,0,"
-        "0,4.75,95.0,5.0,51.5,100.0,0.5,1.0,2.0,0.25,46.25,10.0,0.05,400.0,,checkout,tomcat,thread,1,kept,1,tcp,none,0,0,,0,,,,,,"
+        "0,4.75,95.0,5.0,51.5,100.0,0.5,1.0,2.0,0.25,46.25,10.0,0.05,400.0,,checkout,tomcat,thread,1,kept,1,tcp,none,0,0,,,0,,,,,,"
     )
     records = list(csv.DictReader(lines))
     assert [record["throughput_per_s"] for record in records] == ["200.0", "", "250.0", "", "200.0"]
