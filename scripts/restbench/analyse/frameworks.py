@@ -95,14 +95,15 @@ class Load:
 
 
 def loads(rows: Sequence[Row]) -> list[Load]:
-    """Those in which two frameworks or more have a CPU time."""
+    """Those in which two frameworks or more have a CPU time, by service, the fewest users first."""
     found = []
     groups = alike(rows, complexity="", kernel="loops", framework="tomcat", handoff="thread")
     for cell, of in groups.items():
         by_size = grouped(of, lambda row: (row.cell.complexity, row.cell.kernel))
         sizes = filter(None, map(_size, by_size.values()))
         found.append(Load(cell, tuple(sorted(sizes, key=lambda each: each.work_ms))))
-    return [each for each in found if any(len(size.costs) > 1 for size in each.sizes)]
+    several = [each for each in found if any(len(size.costs) > 1 for size in each.sizes)]
+    return sorted(several, key=lambda each: (each.cell.service, each.cell.users))
 
 
 def _size(rows: Sequence[Row]) -> Size | None:

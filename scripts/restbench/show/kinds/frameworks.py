@@ -99,19 +99,13 @@ def sure(known: Sequence[Load]) -> str:
     return verdicts.sure("CPU time", costs)
 
 
-def by_users(known: Sequence[Load]) -> list[Load]:
-    """By service, the fewest users first."""
-    return sorted(known, key=lambda each: (each.cell.service, each.cell.users))
-
-
 def with_most_users(known: Sequence[Load]) -> list[Load]:
     """Of each service."""
-    return list({each.cell.service: each for each in by_users(known)}.values())
+    return list({each.cell.service: each for each in known}.values())
 
 
 def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
     """The sizes from which on it does not matter, the charts, and a table a service."""
-    known = by_users(known)
     return doc.section(
         "frameworks",
         "What does the web framework cost?",
@@ -127,13 +121,13 @@ def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
     """A table a service with its most users, then what each load comes to."""
     tables = [table_of(load.cell.service, [load]) for load in with_most_users(known)]
     note = ["≈: cannot be told from the cheapest."] if tables else []
-    return [*(each.only(range(7)) for each in tables), *note, *map(outcome, by_users(known))]
+    return [*(each.only(range(7)) for each in tables), *note, *map(outcome, known)]
 
 
 def charts(known: Sequence[Load]) -> list[theme.Chart | None]:
     """CPU time a request over that in the cheapest: a chart a service and number of users, the most
     users first."""
-    return [_chart(each) for each in reversed(by_users(known))]
+    return [_chart(each) for each in reversed(known)]
 
 
 def _chart(load: Load) -> theme.Chart | None:
