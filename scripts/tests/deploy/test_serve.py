@@ -52,7 +52,7 @@ def test_when_the_second_does_not_come_up_the_first_is_ended(
     before = set(psutil.Process().children(recursive=True))
     with pytest.raises(EnvironmentProblem, match="no flask"):
         serve.start_all()
-    assert set(psutil.Process().children(recursive=True)) == before
+    assert set(psutil.Process().children(recursive=True)) <= before, "others may have ended"
     assert serve.running() == {}
 
 

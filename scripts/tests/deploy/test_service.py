@@ -43,7 +43,7 @@ def test_a_port_in_use_names_its_owner_and_the_variable(
     message = str(caught.value)
     assert f"port {taken_port} is in use by" in message
     assert "set JAVA_PORT" in message
-    assert children() == before
+    assert children() <= before
 
 
 def test_the_owner_of_a_port_that_the_kernel_does_not_name_is_not_said_to_be_us(
@@ -72,7 +72,7 @@ def test_a_service_that_dies_at_once_shows_the_end_of_its_log(tmp_path: Path) ->
     before = children()
     with pytest.raises(EnvironmentProblem, match="no such bean"):
         start(tmp_path, "print('no such bean'); raise SystemExit(1)")
-    assert children() == before
+    assert children() <= before
 
 
 @pytest.mark.parametrize(("given", "expected"), [("", 10), ("7", 7)])
@@ -95,7 +95,7 @@ def test_a_service_that_never_answers_is_given_up_and_stopped(
     before = children()
     with pytest.raises(EnvironmentProblem, match="did not come up"):
         start(tmp_path, SLEEPS)
-    assert children() == before
+    assert children() <= before
 
 
 @pytest.mark.parametrize(
