@@ -152,6 +152,21 @@ def test_a_claim_on_the_margin_is_not_open_and_one_that_waits_for_its_next_look_
     assert replace(seen, verdict="too-imprecise").is_open, "the look before had another verdict"
 
 
+def test_of_two_undecided_parts_the_one_that_takes_longer_is_named() -> None:
+    """2.5 times two blocks take fewer minutes than a smaller multiple of ten."""
+    file = claim(part("greater", denominator="thread-pool"), part("greater"))
+    measured = [
+        *rows(2 * times(1.1, 0.22), 2 * BASE),
+        row("java thread-pool low 10", times(1.0, 0.30)[:2]),
+    ]
+    (found,) = claims.decide(file, measured, (), 10.0)
+    few, many = found.parts
+    of_few, of_many = (more_times(each.comparison, "greater") or 0 for each in found.parts)
+    assert of_few > of_many
+    assert (few.more_minutes or 0) < (many.more_minutes or 0)
+    assert found.headline == many.headline
+
+
 def test_one_block_decides_nothing_however_large_the_difference() -> None:
     found = decided(claim(part("greater")), rows([9.0], [1.0]))
     assert found.headline == "too imprecise (one block, so no interval)"
@@ -217,6 +232,16 @@ def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_di
     assert more_times(pool.comparison, "not less") is None, "no number of blocks makes cells alike"
     lacking = decided(pooled_claim(), pooled_rows(1.0, 1.0, 1.0))
     assert lacking.verdict == "not-measured"
+
+
+def test_a_pool_on_the_margin_is_not_open_though_no_cell_of_it_is_decided() -> None:
+    """Its cells alone decide nothing, and a run took every block that it had time for."""
+    limit = 1 / 1.0309
+    found = decided(pooled_claim(), pooled_rows(*(limit * each for each in (1.0, 1.001, 0.999, 1))))
+    pool, *cells = found.parts
+    assert pool.headline.endswith("on the margin)")
+    assert [(each.verdict, each.is_open) for each in cells] == [("too-imprecise", True)] * 4
+    assert (found.verdict, found.is_open) == ("too-imprecise", False)
 
 
 def against_best(metric: str, expect: str) -> Claims:

@@ -115,6 +115,18 @@ def test_rule_6_a_pool_of_cells_gains_no_degrees_of_freedom_by_more_blocks() -> 
     assert more_times(pool, "greater") == pytest.approx(4)
 
 
+def test_rule_6_blocks_narrow_of_a_pool_only_what_is_not_between_its_cells() -> None:
+    """By hand. The error shall be w = ln 1.2 / 2.776. It is √(2.5) w, of whose square .5 w² is
+    between cells: 2 w² shall be .5 w², which takes four times the blocks, and not 2.5 times."""
+    wanted = math.log(1.2) / t_quantile(0.975, FREEDOM)
+    pool = known(1.2, 1.2 * math.exp(math.sqrt(2.499) * math.log(1.2)))
+    assert pool.ratio is not None
+    between = replace(pool.ratio, kept_variance=wanted**2 / 2)
+    assert more_times(replace(pool, ratio=between), "greater") == pytest.approx(4)
+    apart = replace(pool.ratio, kept_variance=1.001 * wanted**2)
+    assert more_times(replace(pool, ratio=apart), "greater") is None
+
+
 def test_an_undecided_ratio_is_told_with_its_own_width_and_minutes() -> None:
     wide = known(1.0, 1.0654)
     assert said("too-imprecise", wide, 12.3) == "too imprecise (± 6.5 %, 12 minutes more)"

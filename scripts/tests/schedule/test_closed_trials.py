@@ -115,6 +115,24 @@ def test_the_connections_of_each_worker_are_kept_of_each_trial_of_a_cell(
     assert measured.connections == [[7, 3], [6, 3, 1]]
 
 
+@pytest.mark.parametrize(("users_pid", "asked"), [(77, [(8080, (5, 6), 77)]), (0, [])])
+def test_connections_are_counted_of_the_trials_users_where_one_process_has_them(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    users_pid: int,
+    asked: list[tuple[object, ...]],
+) -> None:
+    """Those of others and of the harness were counted; users of several engines are in none."""
+    several = FAST.model_copy(update={"workers": 2})
+    here, driver = piloted(tmp_path, claimed=[several])
+    finds(monkeypatch, here, several, address=("127.0.0.1", 8080), pids=lambda: (5, 6))
+    here.load.pid = users_pid
+    counted: list[tuple[object, ...]] = []
+    monkeypatch.setattr(closed_load.connections, "counts", lambda *of: counted.append(of) or [10])
+    driver.trial(Planned(1, several))
+    assert counted == asked
+
+
 def test_a_trial_that_had_to_wait_for_ports_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

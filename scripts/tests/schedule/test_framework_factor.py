@@ -127,9 +127,11 @@ def test_what_the_environment_chooses_is_refused_in_a_run(
     with pytest.raises(BadConfiguration, match="JAVA_FRAMEWORK=vertx: the framework is a factor"):
         order(path)
     monkeypatch.delenv("JAVA_FRAMEWORK")
-    monkeypatch.setenv("RESTBENCH_WORKERS", "4")
-    with pytest.raises(BadConfiguration, match="RESTBENCH_WORKERS: a factor of a run's cells"):
-        order(path)
+    for name, value in (("RESTBENCH_WORKERS", "4"), ("RESTBENCH_HANDOFF", "loop")):
+        monkeypatch.setenv(name, value)
+        with pytest.raises(BadConfiguration, match=f"{name}: a factor of a run's cells"):
+            order(path)
+        monkeypatch.delenv(name)
 
 
 def test_one_that_cannot_be_had_is_refused_by_name_and_left_out_otherwise(

@@ -133,6 +133,17 @@ def test_connections_are_counted_where_they_were_accepted() -> None:
         assert connections.counts(port, [ours], os.getppid()) == [], "of another client"
 
 
+@pytest.mark.skipif(not Path("/proc/net/tcp6").exists(), reason="this kernel has no IPv6")
+def test_connections_of_a_jvm_are_counted_whose_own_side_is_an_ipv6_socket() -> None:
+    with ExitStack() as stack:
+        listener = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
+        port = listener.getsockname()[1]
+        client = stack.enter_context(closing(socket.socket(socket.AF_INET6)))
+        client.connect(("::ffff:127.0.0.1", port))
+        stack.enter_context(closing(listener.accept()[0]))
+        assert connections.counts(port, [os.getpid()], os.getpid()) == [1]
+
+
 def test_of_the_connections_the_busiest_worker_has_its_share() -> None:
     assert connections.spread([6, 3, 1]) == {"busy_workers": 3, "busiest_share": 0.6}
     assert connections.spread([]) == {}
