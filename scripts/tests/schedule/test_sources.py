@@ -63,3 +63,16 @@ def test_every_part_that_is_measured_has_a_fingerprint() -> None:
     assert set(found) == services | load | {"fronts", "database"}
     assert len(set(found.values())) == 6
     assert begin.fingerprints() == found
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-frameworks.txt", "new.py"])
+def test_a_service_is_known_by_its_packages_and_those_of_its_frameworks(
+    tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "python-service"
+    folder.mkdir()
+    (folder / name).write_text("one")
+    before = begin.fingerprints({"A": tmp_path})
+    (folder / name).write_text("two")
+    now = begin.fingerprints({"A": tmp_path})
+    assert {part for part in now if now[part] != before[part]} == {"python service of A"}
