@@ -192,3 +192,21 @@ def test_where_every_answer_was_wrong_that_is_told_and_not_only_that_none_was_ri
     assert {name: [each.flags for each in found] for name, found in by_cell.items()} == {
         PINNED.id: [("wrong-answers", "failed")]
     }
+
+
+def test_what_ran_on_other_cores_than_it_was_given_is_kept_at_its_cells_and_nothing_else_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = cell("python serial low 10")
+    shares = {SERIAL.service_group: 0.25, python.service_group: 0.0}
+    up = {group: SimpleNamespace(off_cores_share=lambda of=of: of) for group, of in shares.items()}
+    groups = [TrialGroup("all", (SERIAL, PINNED, python))]
+    here = block_of(tmp_path, None, groups, up=SimpleNamespace(up=up))
+    for name in ("look", "prove"):
+        monkeypatch.setattr(preparation, name, lambda _here: None)
+    monkeypatch.setattr(under_load, "_counts", lambda _here: {})
+    monkeypatch.setattr(under_load, "_check_counts", lambda *_of: None)
+    with under_load.proven(here):
+        pass
+    (block,) = here.file.blocks()
+    assert block.facts["off_cores_share"] == {SERIAL.id: 0.25, PINNED.id: 0.25}
