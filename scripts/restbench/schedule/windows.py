@@ -71,7 +71,7 @@ def _measure(wanted: Wanted) -> None:
                     folder.path.mkdir(parents=True, exist_ok=True)
                     here.announce(cell)
                     warm_s = WARM_SHARE * window_s + (0 if number else FIRST_WARM_S)
-                    load.trial(cell.id, cell.users, warm_s, 0.1, service.pids())
+                    warmed = load.trial(cell.id, cell.users, warm_s, 0.1, service.pids())
                     pids = service.pids()
                     with monitor.collectors(service, load.pid, folder, cores) as collectors:
                         sent = load.trial(cell.id, cell.users, 0.0, window_s, pids)
@@ -81,7 +81,8 @@ def _measure(wanted: Wanted) -> None:
                     span = Window(start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms)
                     record = LongWindow(window=span, service_pids=tuple(pids))
                     write_record(folder.window_record, record)
-                    if wrong := int((sent.records["outcome"] == WRONG).sum()):
+                    outcomes = [each.records["outcome"] for each in (warmed, sent)]
+                    if wrong := sum(int((each == WRONG).sum()) for each in outcomes):
                         _say(wanted, "wrong", f"{wrong} answers were wrong in a long window", cell)
     except StorageProblem:
         raise

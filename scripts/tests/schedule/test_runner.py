@@ -171,8 +171,9 @@ def test_a_cell_whose_long_window_failed_has_a_note_of_it_at_what_was_measured(
     assert flags_of(run) == {(each.cell.id, 2): ("window-failed",) for each in order.plan}
 
 
+@pytest.mark.parametrize("is_warm_up", [False, True])
 def test_rule_5_a_wrong_answer_in_a_long_window_voids_its_cell_in_the_last_whole_block_alone(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, is_warm_up: bool
 ) -> None:
     """It was in the samples, for nobody to see, and the run ended well."""
     order = with_windows(order_of(tmp_path, 2, 2))
@@ -182,7 +183,7 @@ def test_rule_5_a_wrong_answer_in_a_long_window_voids_its_cell_in_the_last_whole
     def trial(name: str, _users: int, _drop_s: float, keep_s: float, _pids: object) -> Any:
         sent = answers([0.01] * 4)
         sent.begun = sent.opened = sent.closed = SimpleNamespace(epoch_ms=1)
-        if name == wrong and keep_s == order.profile.window_s:
+        if name == wrong and (keep_s < order.profile.window_s) == is_warm_up:
             sent.records["outcome"][1:3] = WRONG
         return sent
 
