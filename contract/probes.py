@@ -128,6 +128,12 @@ PROBES = (
         (b"DELETE /messages/serial/queues/a%00 HTTP/1.1\r\nHost: service\r\n\r\n", Answer()),
     ),
     Probe(
+        "target-that-is-no-path",
+        "The server as a whole is no path of the service's, whatever is asked of it.",
+        "404 009",
+        (b"OPTIONS * HTTP/1.1\r\nHost: service\r\n\r\n", Answer()),
+    ),
+    Probe(
         "idle-connection",
         "A connection may be idle for seconds between two requests.",
         "200 200",

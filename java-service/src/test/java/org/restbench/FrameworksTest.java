@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.settings.InvalidSetting;
@@ -54,6 +55,17 @@ class FrameworksTest {
         Class<?> expected = isTomcat ? TomcatServletWebServerFactory.class : JettyServletWebServerFactory.class;
         try (RunningService service = RunningService.under(framework, Map.of())) {
             assertThat(service.bean(ServletWebServerFactory.class)).isInstanceOf(expected);
+        }
+    }
+
+    /** Tomcat answers by itself for the server as a whole: contract/deviations.toml. */
+    @ParameterizedTest
+    @ValueSource(strings = {"jetty", "reactor-netty", "vertx"})
+    void a_target_that_is_no_path_is_none_of_the_service(String framework) throws Exception {
+        try (RunningService service = RunningService.under(framework, Map.of())) {
+            assertThat(RawHttp.first(service, "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"))
+                    .startsWith("HTTP/1.1 404 ")
+                    .contains("\"009\"");
         }
     }
 

@@ -65,8 +65,8 @@ public record Core(
         }
     }
 
-    /** What a server has refused by itself, in the contract's form. */
+    /** What a server has refused by itself, in the contract's form. Jetty knows no path {@code *}. */
     public Reply refusedByServer(int status) {
-        return Reply.error(Refusal.byServer(status));
+        return Reply.error(status == 404 ? Refusal.noSuchPath() : Refusal.byServer(status));
     }
 }
