@@ -103,6 +103,19 @@ def test_010_goes_before_011_and_both_before_what_reserving_raises() -> None:
 
 
 @every_strategy
+def test_that_order_is_the_same_wherever_a_request_is_decoded(strategies: Table, name: str) -> None:
+    """Of a kernel's request, short or long: its memory is counted in the service's process."""
+    body = b'{"requestId":1,"class":"S"}'
+    limits = WorkLimits(NEEDED_BYTES - 1, {"npb-mg": 1})
+    for given, code in ((limits, "010"), (replace(limits, working_bytes=None), "011")):
+        for sent in (body, long(body)):
+            job = npb(sent, limits=given, reserve=refuse)
+            with pytest.raises(InvalidRequestError) as error:
+                strategies[name].execute(job).result()
+            assert error.value.code == code
+
+
+@every_strategy
 def test_an_error_found_by_computing_has_the_request_s_id(strategies: Table, name: str) -> None:
     with pytest.raises(InvalidRequestError) as error:
         strategies[name].execute(Wrong().job(1)).result()
