@@ -118,11 +118,12 @@ def matrix(found: Findings) -> doc.Section | None:
     file = found.link(found.folder.test_matrix_csv)
     left_out = "Columns that are empty, 0 or the same in every cell are left out here."
     intro: doc.Inline = ("The whole of it as data: ", file, f". {left_out}") if file else left_out
+    telling = [each for each in columns.COLUMNS if _varies(each.name, found.rows)]
     wanted = [
-        *(_matrix_column(each) for each in columns.COLUMNS if _varies(each.name, found.rows)),
+        *map(_matrix_column, telling),
         doc.Column("Files", lambda row: doc.Field(doc.spaced(found.files_of(row.cell.id)))),
     ]
-    terms = doc.Terms({each.heading: each.meaning for each in columns.COLUMNS})
+    terms = doc.Terms({each.heading: each.meaning for each in telling})
     meanings = doc.section("columns", "What the columns mean", terms, folded=True)
     caption = f"Every cell: {len(found.rows)}. Press a heading to sort"
     whole = doc.table(caption, wanted, found.rows).telling()
