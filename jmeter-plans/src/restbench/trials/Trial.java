@@ -239,7 +239,7 @@ final class Trial {
         }
     }
 
-    /** A user's requests of one trial: {@link #BYTES} each, little-endian. */
+    /** A user's requests of one trial: {@link #BYTES} bytes each, little-endian. */
     static final class Records {
 
         static final int BYTES = 57;
