@@ -126,10 +126,10 @@ def test_a_folder_that_a_container_may_not_write_to_is_named_as_the_host_has_it(
 ) -> None:
     refused = PermissionError(errno.EACCES, "Permission denied")
     assert "BENCH_USER" not in str(storage.problem(refused, Path("/restbench/results")))
-    monkeypatch.setenv(storage.ON_HOST, "the folder results beside docker-compose.yml")
+    monkeypatch.setenv(storage.ON_HOST, "/home/me/restbench/results")
     told = str(storage.problem(refused, Path("/restbench/results")))
     assert told.startswith("/restbench/results: cannot be written: Permission denied: on the host")
-    assert "it is the folder results beside docker-compose.yml, and user" in told
+    assert "it is /home/me/restbench/results, and user" in told
     assert "BENCH_USER=$(id -u):$(id -g)" in told
     full = storage.problem(OSError(errno.ENOSPC, "full"), Path("/restbench/results"))
     assert "BENCH_USER" not in str(full)
@@ -143,10 +143,10 @@ def test_the_readmes_benchmark_in_containers_runs_as_its_caller() -> None:
     assert bench["profiles"] == ["bench"]
     assert bench["user"] == "${BENCH_USER:-1000:1000}"
     assert bench["volumes"] == ["./results:/restbench/results"]
-    # Where the caller stands says nothing of it: `docker compose -f` is called from any folder.
+    # Right where the README's line is typed; `docker compose -f` is called from any folder.
     for each in ("bench", "scale"):
         on_host = compose["services"][each]["environment"][storage.ON_HOST]
-        assert on_host == "the folder results beside docker-compose.yml"
+        assert on_host == "${PWD:-.}/results (with -f: results beside that file)"
     # Of a user that the image does not know all else is in memory.
     assert bench["read_only"] and bench["tmpfs"][0].startswith("/tmp:")  # noqa: S108 - its own
     assert "HOME=/tmp" in (ROOT / "scripts" / "Dockerfile").read_text(encoding="utf-8")
