@@ -19,6 +19,7 @@ import numpy.typing as npt
 import psycopg
 
 from restbench.analyse.queue_checker import count_gap
+from restbench.analyse.queue_history import NOT_DONE
 from restbench.drive.generator import CORRECT, ERROR, WRONG, Sent, stages_ms
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Technique
@@ -28,6 +29,7 @@ from restbench.failures import EnvironmentProblem
 PROPERTIES, FILLER = "messages.properties", "filler.txt"
 #: Kinds of records, as the load generator numbers them.
 SEND, POP, EMPTY = 0, 1, 2
+_NOT_DONE = [int(code) for code in NOT_DONE]
 #: Nothing that JSON or SQL escapes, and nothing that a database compresses away.
 LETTERS = string.ascii_letters + string.digits
 #: Bodies are cut from so many characters beyond their own.
@@ -197,8 +199,9 @@ def violations(records: Records, filled: int, left: int) -> dict[str, int]:
     kind, outcome, token = (records[name] for name in ("kind", "outcome", "token"))
     sends, pops = kind == SEND, kind == POP
     popped = token[pops & (outcome == CORRECT)]
-    # Not done for certain is what 4xx says; an answer of 200 may have been cut off.
-    unknown = (outcome == ERROR) & (records["status"] // 100 != 4)
+    # Not done for certain: 4xx, 008 and 014; an answer of 200 may have been cut off.
+    is_not_done = (records["status"] // 100 == 4) | np.isin(records["code"], _NOT_DONE)
+    unknown = (outcome == ERROR) & ~is_not_done
     sent = token[sends & ((outcome == CORRECT) | unknown)]
     known = (popped > 0) & (popped <= filled) | np.isin(popped, sent)
     done = [int((each & (outcome == CORRECT)).sum()) for each in (sends, pops)]

@@ -28,6 +28,7 @@ class Did(NamedTuple):
     token: int = 0
     outcome: int = CORRECT
     status: int = 200
+    code: int = 0
 
 
 def broken(*did: Did, filled: int = 0, left: int = 0) -> dict[str, int]:
@@ -52,6 +53,9 @@ X, Y = USER + 1, 2 * USER + 1
         ([Did(POP, 4)], 3, 2, {"R3 invented": 1}),
         ([Did(SEND, X, ERROR, 422), Did(POP, X)], 1, 0, {"R3 invented": 1}),
         ([Did(SEND, X, ERROR, 503), Did(POP, X)], 0, 0, {}),
+        ([Did(SEND, X, ERROR, 503, 15), Did(POP, X)], 0, 0, {}),
+        ([Did(SEND, X, ERROR, 503, 14), Did(POP, X)], 1, 0, {"R3 invented": 1}),
+        ([Did(SEND, X), Did(POP, 0, ERROR, 503, 8)], 0, 0, {"R8 count": 1}),
         ([Did(SEND, X, ERROR, 0), Did(POP, X)], 1, 0, {}),
         ([Did(SEND, X, ERROR, 200), Did(POP, X)], 0, 0, {}),
         ([Did(SEND, X), Did(POP, 0, ERROR, 200)], 0, 0, {}),
