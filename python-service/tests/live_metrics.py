@@ -8,8 +8,10 @@ from live_service import LiveService
 
 def metric(service: LiveService, name: str) -> dict[str, float]:
     """The values of a metric, by its labels."""
-    text = service.request("GET", "/metrics").body.decode()
-    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.MULTILINE)
+    answer = service.request("GET", "/metrics")
+    assert answer.status == 200, answer
+    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", answer.body.decode(), re.MULTILINE)
+    assert found or name.endswith("_total"), answer
     return {labels: float(value) for labels, value in found}
 
 

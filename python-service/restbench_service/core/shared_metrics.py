@@ -5,6 +5,8 @@ all of them read. What one has counted stays counted when it has ended; what it 
 """
 
 import os
+import struct
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from functools import partial
@@ -19,7 +21,7 @@ from prometheus_client import (
     PlatformCollector,
     ProcessCollector,
 )
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from ..metrics_folder import VARIABLE
@@ -33,6 +35,8 @@ _SUMMED = (
     "process_open_fds",
 )
 """Of the figures of a process, those whose sum says something."""
+LONGEST_BEGIN_SECONDS, LOOK_SECONDS = 1.0, 0.01
+"""A file that a worker is just making is empty for a moment, and cannot be read so long."""
 
 
 class SharedMetrics(Metrics):
@@ -70,16 +74,24 @@ class SharedMetrics(Metrics):
 
     def text(self) -> bytes:
         """See Metrics."""
-        self._forget_the_dead()
-        return super().text()
+        deadline = time.monotonic() + LONGEST_BEGIN_SECONDS
+        while True:
+            self._forget_the_dead()
+            try:
+                return super().text()
+            except struct.error:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(LOOK_SECONDS)
 
     def _forget_the_dead(self) -> None:
-        """What they had in flight."""
-        for path in self._folder.glob("gauge_live*.db"):
+        """What they had in flight, and a file that one of them was just making."""
+        for path in self._folder.glob("*.db"):
             pid = int(path.stem.rpartition("_")[2])
-            if not is_worker(pid):
-                with suppress(FileNotFoundError):  # another worker is asked at the same time
-                    mark_process_dead(pid, str(self._folder))  # type: ignore[no-untyped-call]
+            is_live_gauge = path.name.startswith("gauge_live")
+            with suppress(FileNotFoundError):  # another worker is asked at the same time
+                if (is_live_gauge or not path.stat().st_size) and not is_worker(pid):
+                    path.unlink()
 
 
 class _Kept:

@@ -1,0 +1,41 @@
+"""What any of several workers tells of all, while others begin and end."""
+
+import os
+from pathlib import Path
+from threading import Timer
+
+import pytest
+from prometheus_client.mmap_dict import MmapedDict
+
+from restbench_service.core.shared_metrics import SharedMetrics
+from restbench_service.metrics_folder import VARIABLE
+
+NOBODY = 2**22 + 1
+"""No process has such a number."""
+
+
+@pytest.fixture
+def metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SharedMetrics:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    return SharedMetrics()
+
+
+def test_a_file_that_a_worker_is_just_making_is_waited_for(
+    metrics: SharedMetrics, tmp_path: Path
+) -> None:
+    """It was 500 before: the file is empty until it has its length."""
+    file = tmp_path / f"counter_{os.getpid()}.db"
+    file.touch()
+    made = Timer(0.1, lambda: MmapedDict(str(file)).close())  # type: ignore[no-untyped-call]
+    made.start()
+    assert b"python_info" in metrics.text()
+    made.join()
+
+
+def test_a_file_that_a_worker_was_just_making_as_it_ended_is_forgotten(
+    metrics: SharedMetrics, tmp_path: Path
+) -> None:
+    file = tmp_path / f"counter_{NOBODY}.db"
+    file.touch()
+    assert b"python_info" in metrics.text()
+    assert not file.exists()
