@@ -29,7 +29,7 @@ from restbench.schedule.pace import (
     rounds_of,
     singles,
 )
-from restbench.schedule.preparation import WARMING_S, short_load
+from restbench.schedule.preparation import WARMING_S, renewed, short_load
 from restbench.schedule.reduction import loaded
 from restbench.store.trials import Trial
 
@@ -176,7 +176,7 @@ class ClosedDriver:
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """On the service as it is, or on a fresh one (Driver)."""
-        return self.here.renew_if_dead(cell)
+        return renewed(self.here, cell)
 
     def _by_wrk(self, cell: Cell) -> None:
         here = self.here

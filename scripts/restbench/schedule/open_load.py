@@ -16,7 +16,7 @@ from restbench.experiment.open_load import OpenLoad, Rates, Tried
 from restbench.failures import EnvironmentProblem
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
-from restbench.schedule.preparation import short_load
+from restbench.schedule.preparation import renewed, short_load
 from restbench.schedule.reduction import loaded, of_arrivals
 from restbench.store.trials import Trial
 from restbench.store.writing import write_text
@@ -109,7 +109,7 @@ class OpenDriver:
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """On the service as it is, or on a fresh one (Driver)."""
-        return self.here.renew_if_dead(cell)
+        return renewed(self.here, cell)
 
     def _going_on(self) -> list[Cell]:
         return [

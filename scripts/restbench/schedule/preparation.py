@@ -14,6 +14,7 @@ from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine import jvm, process
 from restbench.prove import proof
 from restbench.schedule.block_run import LoadRun
+from restbench.schedule.deployments import Running
 
 #: Of a warm service the compilers take no more of its CPU time: a method now and then (method,
 #: rule 3). On cores that a load keeps busy they get a share and no more: what takes a core four
@@ -157,11 +158,7 @@ def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | 
         running = here.deployments.of(cell)
         if running is None:
             break
-        here.before(cell)
-        sent = here.load.trial(cell.id, users, 0.0, seconds, running.service.pids())
-        here.count(cell, sent.records.size)
-        if (sent.records["outcome"] == WRONG).any():
-            here.wrong(cell)
+        sent = _not_measured(here, cell, running, users, seconds)
         if (sent.records["outcome"] == CORRECT).any():
             return sent
         error = sent.first_error or "no answer to a short load"
@@ -170,3 +167,22 @@ def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | 
             break
     here.lose(cell, "failed", error)
     return None
+
+
+def renewed(here: LoadRun, cell: Cell) -> str | None:
+    """None where a cell's service serves, or a fresh one does that its users have warmed up: a
+    trial may be over before the first answer of a cold one. Else why there is none."""
+    before, lack = here.deployments.of(cell), here.renew_if_dead(cell)
+    now = here.deployments.of(cell)
+    if before and now and now.service is not before.service:
+        _not_measured(here, cell, now, cell.users, WARMING_S)
+    return lack
+
+
+def _not_measured(here: LoadRun, cell: Cell, at: Running, users: int, seconds: float) -> Sent:
+    here.before(cell)
+    sent = here.load.trial(cell.id, users, 0.0, seconds, at.service.pids())
+    here.count(cell, sent.records.size)
+    if (sent.records["outcome"] == WRONG).any():
+        here.wrong(cell)
+    return sent

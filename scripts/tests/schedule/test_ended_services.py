@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from closed_driver import answers
 from fixture_run import cell
 from made_blocks import block_of
 from trial_run import EXPERIMENT
@@ -70,6 +71,26 @@ def test_one_that_was_stopped_has_a_fresh_one_in_its_place_and_did_not_die(tmp_p
         f"restarted  at {SERIAL.id}: {event.text}; a fresh one goes on",
         "announced",
     ]
+
+
+@pytest.mark.parametrize("serves", [True, False])
+def test_a_fresh_one_is_warmed_up_before_the_trial_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, serves: bool
+) -> None:
+    """By the trial's users, of which each has a connection that has ended."""
+    service = ended("import os; os.kill(os.getpid(), 9)")
+    monkeypatch.setattr(service, "serves", lambda: serves)
+    here = block(tmp_path, service, fresh=Service("java", "http://127.0.0.1:2"))
+    loads: list[tuple[object, ...]] = []
+
+    def trial(*given: object) -> Any:
+        loads.append(given)
+        return answers([0.01])
+
+    here.load.trial = trial
+    assert preparation.renewed(here, SERIAL) is None
+    warming = [(SERIAL.id, SERIAL.users, 0.0, preparation.WARMING_S, ())]
+    assert loads == ([] if serves else warming)
 
 
 def test_one_that_others_run_is_not_started_anew(tmp_path: Path) -> None:
