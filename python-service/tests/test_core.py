@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from itertools import accumulate
 from threading import Thread
-from unittest.mock import Mock
 
 import pytest
 from cases import LOST_AT_COMMIT
@@ -373,14 +372,6 @@ def test_a_long_page_has_a_place_until_it_is_sent() -> None:
     assert (refused.status, short.status) == (503, 200)
     page.sent()
     assert_nothing_is_left(core)
-
-
-def test_a_page_that_fails_is_099(monkeypatch: pytest.MonkeyPatch) -> None:
-    core = core_of()
-    monkeypatch.setattr(core.metrics, "text", Mock(side_effect=MemoryError))
-    failed = core.open(Head("GET", "/metrics"))
-    assert isinstance(failed, Reply)
-    assert (failed.status, json.loads(failed.body)["errorCode"]) == (500, "099")
 
 
 PAGES = ["/health", "/strategies", "/metrics", "/openapi.json", "/docs/", "/docs/swagger-ui.css"]

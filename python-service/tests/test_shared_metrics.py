@@ -1,12 +1,17 @@
 """What any of several workers tells of all, while others begin and end."""
 
+import json
 import os
 from pathlib import Path
 from threading import Timer
+from unittest.mock import Mock
 
 import pytest
 from prometheus_client.mmap_dict import MmapedDict
+from test_core import core_of
 
+from restbench_service.core.reply import Reply
+from restbench_service.core.service import Head
 from restbench_service.core.shared_metrics import SharedMetrics
 from restbench_service.metrics_folder import VARIABLE
 
@@ -39,3 +44,11 @@ def test_a_file_that_a_worker_was_just_making_as_it_ended_is_forgotten(
     file.touch()
     assert b"python_info" in metrics.text()
     assert not file.exists()
+
+
+def test_a_page_that_fails_is_099(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = core_of()
+    monkeypatch.setattr(core.metrics, "text", Mock(side_effect=MemoryError))
+    failed = core.open(Head("GET", "/metrics"))
+    assert isinstance(failed, Reply)
+    assert (failed.status, json.loads(failed.body)["errorCode"]) == (500, "099")

@@ -163,20 +163,16 @@ class Core:
         if head.method not in ("GET", "HEAD"):  # what HEAD is answered the contract leaves open
             return reply.wrong_method("GET")
         try:
-            return self._in_flight(make())
+            page = make()
+            if self.sends_in_threads and len(page.body) > SENT_AT_ONCE_BYTES:
+                self.admission.enter()  # as a request that is computed: see Exchange._end
+                page = page._replace(sent=self.admission.leave)
+            return page
         except Refused as error:
             return reply.refusal(error)
         except Exception as error:  # its memory has ended, say
             log_fault(None, error)
             return reply.error("099", FAULT)
-
-    def _in_flight(self, page: Reply) -> Reply:
-        """A long page for which a thread may wait has a place as a request that is computed: see
-        Exchange._end. Raises Refused."""
-        if len(page.body) <= SENT_AT_ONCE_BYTES or not self.sends_in_threads:
-            return page
-        self.admission.enter()
-        return page._replace(sent=self.admission.leave)
 
     def _health(self) -> Reply:
         """Ready, and on what."""
