@@ -88,20 +88,27 @@ MOMENTARY = ("load_average_before", "speed")
 
 
 def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """In what two descriptions differ, in words: `java: "17" is now "21"`. Of the speed, where it
-    is as far from what it was as another machine's."""
+    """In what two descriptions differ, in words: `java: "17" is now "21"`."""
     names = [name for name in {**then, **now} if name not in MOMENTARY]
-    differing = [
-        (name, then.get(name), now.get(name))
+    return [
+        _in_words(name, then.get(name), now.get(name))
         for name in names
         if not _alike(then.get(name), now.get(name))
     ]
-    speeds = [each.get("speed", {}) for each in (then, now)]
-    for name in SPEED:
-        was, is_now = (each.get(name) for each in speeds)
-        if was and is_now and not _as_fast(was, is_now):
-            differing.append((name, was, is_now))
-    return [f"{name.replace('_', ' ')}: {was} is now {is_now}" for name, was, is_now in differing]
+
+
+def another_speed(then: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
+    """Where two probes are as far apart as those of two machines, in words. So are those of one
+    machine whose cores are two threads of one, where the other of them is busy."""
+    return [
+        _in_words(name, then[name], now[name])
+        for name in SPEED
+        if name in then and name in now and not _as_fast(then[name], now[name])
+    ]
+
+
+def _in_words(name: str, was: object, is_now: object) -> str:
+    return f"{name.replace('_', ' ')}: {was} is now {is_now}"
 
 
 def _alike(here: object, there: object) -> bool:

@@ -106,11 +106,13 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     now = json.loads(json.dumps(surroundings()))
     then, manifest, earlier = run.machine(), run.manifest(), run.interruptions()
     run.proofs()
-    if changed := machine.changed({**then, "speed": _fastest(run)}, now):
+    if changed := machine.changed(then, now):
         raise EnvironmentProblem(
             f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
             "run (without --resume, RESUME=)"
         )
+    for speed in machine.another_speed(_fastest(run), now.get("speed", {})):
+        note(f"note   {speed}: another machine, or a busy one (method, rule 12)")
     noted = _interruption(run, manifest)
     for path, text in bodies(order, run).items():
         if not path.exists() or path.read_bytes() != text.encode():

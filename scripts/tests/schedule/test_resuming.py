@@ -170,14 +170,17 @@ def test_the_command_is_the_same_whether_the_run_goes_on_or_not(
     assert measuring.command_line() == "restbench run smoke --cells users=2"
 
 
-def test_a_machine_whose_first_probe_was_disturbed_is_told_by_the_probe_of_a_block(
+def test_a_machine_of_another_speed_is_told_by_the_fastest_probe_and_goes_on(
     run: Run, order: Order, surroundings: dict[str, object]
 ) -> None:
+    """It may be this one with a busy neighbour: a refusal would cost its user the run."""
     surroundings["speed"] = {"integer_loops_per_s": 4000.0, "copied_gib_per_s": 40.0}
-    with pytest.raises(EnvironmentProblem, match="integer loops per s"):
-        begin.go_on(order, run, print)
+    told: list[str] = []
+    assert begin.go_on(order, run, told.append).status == "running"
+    assert told[0].startswith("note   integer loops per s: 2000.0 is now 4000.0: another machine")
     run.trials.begin(3, "now", {"speed": {"integer_loops_per_s": 3000.0, "copied_gib_per_s": 4.0}})
-    assert begin.go_on(order, run, print).status == "running"
+    begin.go_on(order, run, told.append)
+    assert len([each for each in told if each.startswith("note")]) == 1
 
 
 def test_another_load_average_is_no_other_machine(
@@ -193,7 +196,6 @@ def test_another_load_average_is_no_other_machine(
     [
         ("processor", "Another", "processor: A processor is now Another"),
         ("memory_mib", 12_000, "memory mib: 24000 is now 12000"),
-        ("speed", {"integer_loops_per_s": 999.0}, r"integer loops per s: 2000\.0 is now 999\.0"),
         ("measured", {"java service": "4567"}, "measured: .*0123.* is now .*4567"),
         ("packages", {}, "packages: .*2.4.6.* is now {}"),
     ],
