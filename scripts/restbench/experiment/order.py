@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,8 +68,8 @@ def parse_filter(text: str, experiment: Experiment) -> Where:
             )
         if factor in wanted:
             raise BadConfiguration(f"CELLS: '{factor}' is there twice: give {factor}=LEVEL,LEVEL")
-        wanted[factor] = levels.split(",")
         known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
+        wanted[factor] = _levels(levels, known)
         for level in wanted[factor]:
             is_known = factor == "complexity" and any(is_any(each, [level]) for each in known)
             if not is_known and level not in known:
@@ -78,6 +78,17 @@ def parse_filter(text: str, experiment: Experiment) -> Where:
                     f"it has {', '.join(known)}"
                 )
     return Where.model_validate(wanted)
+
+
+def _levels(text: str, known: Collection[str]) -> list[str]:
+    """Those between commas; a known level that has commas itself, of several settings, is one."""
+    parts, found = text.split(","), list[str]()
+    while parts:
+        ends = range(len(parts), 0, -1)
+        end = next((end for end in ends if ",".join(parts[:end]) in known), 1)
+        found.append(",".join(parts[:end]))
+        del parts[:end]
+    return found
 
 
 def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[PlannedCell, ...]:

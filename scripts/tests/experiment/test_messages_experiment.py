@@ -10,7 +10,7 @@ from experiment_file import refused
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import STRATEGIES, TAKING_MESSAGES, Cell
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.order import plan
+from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
 from restbench.prove import messages as proofs
@@ -175,3 +175,13 @@ def test_a_setting_of_a_service_is_a_factor_of_a_design_beside_one_of_the_databa
     assert found[0].id.endswith("-function-work_mem=4MB-LOG=off,RESTBENCH_MAX_IN_FLIGHT=64")
     with pytest.raises(BadConfiguration, match=r"allowed are .*postgres\.NAME, settings\.NAME"):
         parsed(text.replace("settings.LOG", "setting.LOG"))
+
+
+def test_cells_of_several_settings_are_selected_by_these_as_their_names_have_them() -> None:
+    """--cells, in which a comma is also what stands between two levels."""
+    few, many = "A=1,RESTBENCH_MAX_IN_FLIGHT=64", "A=1,RESTBENCH_MAX_IN_FLIGHT=512"
+    found = parsed(f'{MINE}settings = ["{few}", "{many}", "B=1"]\n')
+    assert parse_filter(f"settings={many}", found).settings == [many]
+    assert parse_filter(f"settings=B=1,{few} users=1", found).settings == ["B=1", few]
+    with pytest.raises(BadConfiguration, match="settings: 'A=1' is not in experiment"):
+        parse_filter("settings=A=1", found)
