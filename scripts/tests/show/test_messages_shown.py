@@ -111,6 +111,22 @@ def test_fewer_connections_than_threads_stand_next_to_these_and_are_a_chart() ->
     assert charts._over_connections([threads(20, 940), threads(40, 1000)]) is None
 
 
+def test_the_table_the_sentence_and_the_charts_say_which_settings_a_cell_has() -> None:
+    tight, wide = (f"RESTBENCH_MAX_IN_FLIGHT={most}" for most in (4, 256))
+    rows = [
+        row(f"{FUNCTION} pool_threads={threads} settings={each}", around(per_s))
+        for each, per_s in ((tight, 100), (wide, 300))
+        for threads in (20, 40)
+    ]
+    (table,) = shown.tables(rows)
+    said = [words(each[2]) for each in table.rows]
+    assert said == [f"200, {each}" for each in (tight, tight, wide, wide)]
+    assert shown.sentence(rows).endswith(f"(200 characters, {wide}, 10 users).")
+    assert [charts.name(each.cell) for each in rows[1:3]] == [
+        f"Java function, 200, {each}, 10 users" for each in (tight, wide)
+    ]
+
+
 def test_a_technique_has_one_style_in_every_panel() -> None:
     rows = [
         row(f"java worker-pool {size} {users} technique={technique}", around(100))

@@ -182,6 +182,28 @@ def test_the_sentence_has_the_levels_that_tell_traces_apart(run: Run) -> None:
     )
 
 
+def test_traces_that_differ_in_a_setting_or_in_connections_have_names_of_their_own(
+    run: Run,
+) -> None:
+    found = findings(run)
+    (entry,) = found.run.traces
+    plain = "java worker-pool 200 60 technique=skip-locked pool_threads=20"
+    others = ("", " settings=RESTBENCH_MAX_IN_FLIGHT=4", " connections=5", " instances=2")
+    cells = [cell(plain + each) for each in others]
+    names = [shown.name_of(each, entry) for each in cells]
+    assert names[0] == (
+        "Java worker-pool, skip-locked, 20 threads, 200, 60 users at 600 requests/s"
+    )
+    assert names[1:] == [
+        names[0].replace("threads,", f"threads, {each},")
+        for each in ("RESTBENCH_MAX_IN_FLIGHT=4", "5 connections", "2 instances")
+    ]
+    rows = tuple(replace(found.rows[0], cell=each) for each in cells[:2])
+    traces = tuple(entry.model_copy(update={"cell": each.id}) for each in cells[:2])
+    both = replace(found, rows=rows, run=found.run.model_copy(update={"traces": traces}))
+    assert "Java worker-pool (RESTBENCH_MAX_IN_FLIGHT=4, 60 users at" in shown.sentence(both)
+
+
 def test_a_kept_file_of_an_older_rule_gets_the_verdict_of_its_numbers(run: Run) -> None:
     was = SteadyEntry(verdict="drifting", cv=0.086, last_over_first=0.919, low=0.815, high=1.044)
     old = told(findings(run), response=was)

@@ -79,7 +79,7 @@ def cell(text: str) -> Cell:
     """A cell from `java serial low 10` or `python process-per-request low 10 core0`, and from
     `python serial low 10 framework=fastapi`."""
     service, strategy, complexity, users, *others = text.split()
-    named = dict(each.split("=") for each in others if "=" in each)
+    named = dict(each.split("=", 1) for each in others if "=" in each)
     placement = [each for each in others if "=" not in each]
     return Cell.model_validate(
         {

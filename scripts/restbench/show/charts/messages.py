@@ -41,8 +41,13 @@ _OF_COSTS = (
 def name(cell: Cell) -> str:
     """Such as `Java function, 200, 80 users`, with several instances."""
     several = f", {cell.instances} instances" if cell.instances > 1 else ""
-    users = users_text(cell.users)
-    return f"{cell.service.capitalize()} {cell.technique}, {cell.complexity}, {users}{several}"
+    load = ", ".join([cell.complexity, *settings_of(cell), users_text(cell.users)])
+    return f"{cell.service.capitalize()} {cell.technique}, {load}{several}"
+
+
+def settings_of(cell: Cell) -> list[str]:
+    """Of database and service, where these are not the usual ones."""
+    return [each for each in (cell.postgres, cell.settings) if each]
 
 
 def _caption(panels: Sequence[Panel]) -> str:
@@ -136,7 +141,7 @@ def _over_users(rows: Sequence[Row], what: str, usual: str) -> theme.Chart | Non
     is_limited = what == "technique"
     panels = _panels(
         several,
-        lambda cell: f"{cell.service.capitalize()}, {cell.complexity}",
+        lambda cell: ", ".join([cell.service.capitalize(), cell.complexity, *settings_of(cell)]),
         lambda row: row.cell.users,
         label=label,
         has_limit=is_limited,

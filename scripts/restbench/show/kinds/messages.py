@@ -19,7 +19,7 @@ from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import messages as pictures
-from restbench.show.charts.messages import label, name
+from restbench.show.charts.messages import label, name, settings_of
 from restbench.show.findings import Findings, View
 
 #: The places of these columns in a table.
@@ -93,10 +93,10 @@ def _best(service: str, rows: Sequence[Row], lead: Leader | None) -> str:
     cell, limit = row.cell, messages.share_of_limit(row)
     share = f", {ratio_text(limit)} of what the database can do" if limit.estimate else ""
     size = f"{cell.complexity} characters" if cell.complexity.isdigit() else cell.complexity
+    load = ", ".join([size, *settings_of(cell), users_text(cell.users)])
     return (
         f"{service} sends and pops {readable(row.value('throughput_per_s'))} messages "
-        f"a second by {cell.technique} under {cell.strategy} ({size}, "
-        f"{users_text(cell.users)}){share}"
+        f"a second by {cell.technique} under {cell.strategy} ({load}){share}"
     )
 
 
@@ -182,7 +182,7 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
         doc.Column("Strategy", lambda row: row.cell.strategy),
         doc.Column(
             "Messages",
-            lambda row: ", ".join(filter(None, (row.cell.complexity, row.cell.postgres))),
+            lambda row: ", ".join([row.cell.complexity, *settings_of(row.cell)]),
         ),
         doc.number("Users", lambda row: row.cell.users),
         doc.number("Threads", lambda row: _threads(row.cell)),

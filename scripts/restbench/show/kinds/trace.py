@@ -155,12 +155,17 @@ def _levels(cell: Cell, found: TraceEntry) -> tuple[str, ...]:
     """What a trace is of; empty where a level is none. Strategy first, users last."""
     threads = f"{cell.pool_threads} threads" if cell.pool_threads else ""
     technique = "" if cell.technique == "none" else cell.technique
+    connections = f"{cell.connections} connections" if cell.connections else ""
+    instances = f"{cell.instances} instances" if cell.instances > 1 else ""
     rate = f" at {found.rate_per_s:g} requests/s" if found.rate_per_s else ""
     return (
         f"{cell.service.capitalize()} {cell.strategy}",
         technique,
         threads,
+        connections,
+        instances,
         cell.postgres,
+        cell.settings,
         cell.complexity,
         f"{users_text(cell.users)}{rate}",
     )
