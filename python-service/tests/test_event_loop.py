@@ -2,17 +2,22 @@
 answered once and leaves nothing."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
 
 import pytest
+from starlette.types import Message
 from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, core_of, counted
 
 from restbench_service.core.reply import Reply
 from restbench_service.core.service import UNKNOWN, Head
-from restbench_service.frameworks import event_loop
+from restbench_service.frameworks import event_loop, fastapi
 from restbench_service.frameworks.event_loop import Client, Requests
 from restbench_service.settings import Settings
+from restbench_service.workloads.matrix.workload import MatrixWorkload
 
 
 class BrokenError(Exception):
@@ -107,6 +112,44 @@ def test_a_request_that_runs_ends_though_its_task_is_cancelled_and_then_leaves_n
     asyncio.run(cancelled())
     assert counted(core) == {"200": 1}
     assert_nothing_is_left(core)
+
+
+@pytest.mark.parametrize(
+    ("is_blocking", "is_whole", "status", "code"),
+    [(True, True, 500, "099"), (True, False, 503, "008"), (False, True, 503, "008")],
+    ids=["others may see its work", "it has not begun", "others see nothing of it"],
+)
+def test_a_stop_that_cuts_a_request_off_never_says_that_what_may_be_done_is_not(
+    monkeypatch: pytest.MonkeyPatch, is_blocking: bool, is_whole: bool, status: int, code: str
+) -> None:
+    """FastAPI's server has that answered; others close the connection."""
+    monkeypatch.setattr(MatrixWorkload, "is_blocking", is_blocking)
+    strategy = Scripted()
+    requests = Requests(core_of(serial=strategy), None, ())
+    monkeypatch.setattr(fastapi, "serving", lambda *_: nullcontext(requests))
+    app, sent = fastapi.create_app(Settings(), {}), list[Message]()
+    coming = [{"type": "http.request", "body": GOOD, "more_body": not is_whole}]
+    headers = [(b"content-type", JSON.encode()), (b"transfer-encoding", b"chunked")]
+    path = "/matrix/serial"
+    scope: dict[str, Any] = {"type": "http", "method": "POST", "path": path, "headers": headers}
+    scope |= {"raw_path": path.encode(), "query_string": b""}
+
+    async def receive() -> Message:
+        return coming.pop() if coming else await asyncio.Future()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def cut_off() -> None:
+        async with app.router.lifespan_context(app):
+            task = asyncio.ensure_future(app(scope, receive, send))
+            while coming or len(strategy.given) < is_whole:
+                await asyncio.sleep(0)
+            task.cancel()
+            await task
+
+    asyncio.run(cut_off())
+    assert (sent[0]["status"], json.loads(sent[1]["body"])["errorCode"]) == (status, code)
 
 
 # --- when it looks after its client ------------------------------------------------------------

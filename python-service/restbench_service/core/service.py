@@ -211,6 +211,7 @@ class Exchange:
         self._core, self._route, self._head = core, route, head
         self._hold = Hold(core.budget)
         self._is_admitted = False
+        self.is_blocking = route.workload.is_blocking
         self._pieces: list[bytes] = []
         self._delay: Delay | None = None
         self._refusal: Refused | None = None

@@ -62,6 +62,10 @@ class Client:
         self._is_here = False
 
 
+class BegunError(asyncio.CancelledError):
+    """The request was cut off once its work may have begun, which others may see."""
+
+
 class Requests:
     """Answers requests by the core of this process, made by serving()."""
 
@@ -141,7 +145,12 @@ class Requests:
             return begun
         replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         _hand_back(begun, replied)
-        return await replied
+        try:
+            return await replied
+        except asyncio.CancelledError:
+            if exchange.is_blocking:
+                raise BegunError from None
+            raise
 
 
 def _hand_back(answered: Reply | Future[Any], replied: asyncio.Future[Reply]) -> None:

@@ -16,10 +16,11 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from ..core.errors import FAULT, log_fault
 from ..core.reply import Reply, error
 from ..settings import Settings
 from . import NAMELESS
-from .event_loop import Client, Requests, head_of, leave, serving
+from .event_loop import BegunError, Client, Requests, head_of, leave, serving
 
 
 class _Response(Response):
@@ -61,7 +62,10 @@ def create_app(
         head = head_of(request.method, target, request.headers, client.waits)
         try:
             reply = await requests.answer(head, request.stream(), client)
-        except asyncio.CancelledError:  # by the server, as the stop has lasted as long as it may
+        except BegunError as cut_off:  # by the server, as the stop has lasted as long as it may
+            log_fault(None, cut_off)
+            reply = error("099", FAULT)
+        except asyncio.CancelledError:
             reply = error("008", "the service is stopping")
         return _Response(reply, headers)
 
