@@ -124,6 +124,8 @@ class FaultEntry(Record):
 class TraceEntry(TraceRecord):
     """A trace as `run.json` has it."""
 
+    most_errors_per_s: dict[str, float] = Field(default_factory=dict)
+    """By code, in one second: a point of the series may be the mean of several."""
     throughput: SteadyEntry | None = None
     """None where a third of the trace had no answer; so is the next."""
     response: SteadyEntry | None = None

@@ -107,6 +107,17 @@ def test_a_run_file_has_every_course_in_at_most_600_points(run: Run) -> None:
     assert found.bloat == {"dead_tuple_percent": 1.5}
 
 
+def test_the_most_errors_of_a_second_are_of_one_second_where_points_are_of_three(run: Run) -> None:
+    burst = Course(
+        column="errors_of_014_per_s", step_s=1, values=tuple(90.0 * (s == 700) for s in range(1800))
+    )
+    others = (each for each in traced().courses if each.column != burst.column)
+    burst_told = traced().model_copy(update={"courses": (*others, burst)})
+    write_model(run.trace(1, cell(WHICH).id) / "trace.json", burst_told)
+    page = page_of(run)
+    assert "Code Times A second Most a second 014 90 0.050 90" in part_of(page, "trace-1")
+
+
 def test_bands_reach_to_the_end_of_a_trace_one_a_point_of_the_figure(run: Run) -> None:
     kept = [IncidentEntry(kind="gc-pause", begin_s=s, end_s=s + 0.02) for s in range(SECONDS)]
     told = entry(traced().model_copy(update={"incidents": (*kept, kept[-1])}))

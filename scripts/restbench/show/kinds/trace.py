@@ -18,7 +18,6 @@ from restbench.show.charts.theme import Chart
 from restbench.show.findings import Findings, View
 from restbench.show.parts.claims import TONES
 from restbench.store.traces import (
-    BY_CODE,
     CountEntry,
     FaultEntry,
     StallEntry,
@@ -291,13 +290,6 @@ def tables(found: TraceEntry) -> list[doc.Table]:
     ]
 
 
-def _most_per_s(of: tuple[TraceEntry, str, int]) -> float | None:
-    """Of the points of its course; a trace of old has none by code."""
-    column = f"{BY_CODE}{of[1]}_per_s"
-    every = (value for each in of[0].series if each.column == column for value in each.values)
-    return max((each for each in every if each is not None), default=None)
-
-
 def _named(caption: str, head: tuple[str, str], numbers: Mapping[str, float]) -> doc.Table:
     return doc.table(caption, doc.listed(head, " n"), numbers.items())
 
@@ -312,7 +304,7 @@ _CODES: Sequence[doc.Column[tuple[TraceEntry, str, int]]] = (
     doc.Column("Code", lambda of: of[1]),
     doc.number("Times", lambda of: of[2]),
     doc.number("A second", lambda of: of[2] / of[0].seconds),
-    doc.number("Most a second", _most_per_s),
+    doc.number("Most a second", lambda of: of[0].most_errors_per_s.get(of[1])),
 )
 _STALLS: Sequence[doc.Column[StallEntry]] = (
     doc.number("Second", lambda each: each.second),
