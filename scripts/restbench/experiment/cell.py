@@ -192,6 +192,11 @@ class Cell(Record):
         return tuple(_named(self, _IN_NAMES))
 
     @property
+    def unusual_parts(self) -> tuple[str, ...]:
+        """The same, each of several settings by itself."""
+        return tuple(part for level in self.unusual for part in level.split(","))
+
+    @property
     def id(self) -> str:
         """A name such as `java-pinned-unbound-low-30u`, with what is `unusual`."""
         parts = [self.service, self.strategy, self.placement, self.complexity, f"{self.users}u"]

@@ -3,10 +3,10 @@ what to know before believing it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich import table as rich
-from rich.console import Group, JustifyMethod, RenderableType
+from rich.console import Group, JustifyMethod, OverflowMethod, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
@@ -48,14 +48,16 @@ def render(found: Findings) -> RenderableType:
     return Group(*parts)
 
 
-def drawn(shown: doc.Table, *, wraps: bool = True) -> rich.Table:
-    """A page's table; only its last column is wrapped where the others must not be."""
+def drawn(shown: doc.Table, wrapped: Collection[str] | None = None) -> rich.Table:
+    """A page's table; where it is too wide these of its columns are wrapped, by default all."""
     title = Text(shown.caption, "bold")
     made = rich.Table(box=None, pad_edge=False, title=title, title_justify="left")
     for column in shown.columns:
-        is_last = column is shown.columns[-1]
+        stays = wrapped is not None and column.heading not in wrapped
         justify: JustifyMethod = "right" if column.is_number else "left"
-        made.add_column(Text(column.heading), justify=justify, no_wrap=not (wraps or is_last))
+        # A name must not lose its end, which may be all that tells it from another.
+        rest: OverflowMethod = "ellipsis" if stays else "fold"
+        made.add_column(Text(column.heading), justify=justify, no_wrap=stays, overflow=rest)
     for row in shown.rows:
         made.add_row(*map(_field, row))
     return made
@@ -73,8 +75,8 @@ def _tables(found: Findings) -> Sequence[RenderableType]:
     leading = answer.answer(found.rows).by_throughput
     compared = [each for each in leading if each.others and each.scope != "both"]
     if len(found.rows) > MOST_LISTED and compared:
-        return [drawn(_leaders(found.rows, compared), wraps=False)]
-    return [drawn(_cells(found.rows, leading), wraps=False)]
+        return [drawn(_leaders(found.rows, compared), ("Shown",))]
+    return [drawn(_cells(found.rows, leading), ("Technique", "Of the best"))]
 
 
 def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
@@ -94,10 +96,10 @@ def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
 
 
 def _technique(row: Row) -> doc.Field:
-    """With all that is unusual about the cell."""
+    """With all that is unusual about the cell; of several settings each can have a line."""
     cell = row.cell
     placed = () if cell.placement == "unbound" else (f"bound to {cell.placement}",)
-    return _toned(", ".join((cell.strategy, *placed, *cell.unusual)), row.warnings)
+    return _toned(", ".join((cell.strategy, *placed, *cell.unusual_parts)), row.warnings)
 
 
 def _shares(leaders: Sequence[Leader]) -> dict[Cell, str]:

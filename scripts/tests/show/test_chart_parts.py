@@ -107,6 +107,18 @@ def test_stages_are_in_the_order_of_a_request_and_never_below_0() -> None:
         assert stage in theme.svg(chart)
 
 
+def test_a_bar_is_named_whole_by_the_settings_that_its_others_have_not() -> None:
+    of = "RESTBENCH_PROCESSES=2,RESTBENCH_MAX_IN_FLIGHT="
+    rows = [row(f"java serial low 10 settings={of}{n}", [100.0], **STAGES) for n in (64, 512)]
+    chart = course.stages(rows)
+    assert chart
+    names = [each["bar"] for each in data_of(chart)]
+    assert names == [f"+RESTBENCH_MAX_IN_FLIGHT={n} · 10: 9.40 ms" for n in (64, 512)]
+    drawn = theme.svg(chart)
+    for name in names:
+        assert name in drawn
+
+
 def test_without_stages_there_is_no_chart() -> None:
     assert course.stages([row("java serial low 10", [100.0])]) is None
 

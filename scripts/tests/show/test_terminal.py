@@ -18,8 +18,9 @@ from trial_run import build as build_trials
 
 from restbench.commands import results
 from restbench.schedule.block_run import Progress
+from restbench.show import document as doc
 from restbench.show.progress import ProgressView, duration
-from restbench.show.terminal import MOST_LISTED
+from restbench.show.terminal import MOST_LISTED, drawn
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_json
 
@@ -54,6 +55,27 @@ def test_the_table_has_every_cell_of_a_small_run_in_100_columns(run: Run) -> Non
     assert re.search(r"Java +serial +30 rows +10 +200 +50.0 +4.75 +0.80", text), text
     assert re.search(r"Java +pinned +30 rows +10 +250 .* best", text)
     assert re.search(r"Java +pinned +30 rows +30 +no number", text)
+
+
+def test_settings_of_a_cell_are_told_whole_and_leave_room_for_its_numbers(tmp_path: Path) -> None:
+    few, many = (f"RESTBENCH_PROCESSES=1,RESTBENCH_MAX_IN_FLIGHT={most}" for most in (64, 512))
+    made = [Made(cell(f"java serial low 10 settings={each}"), LOAD) for each in (few, many)]
+    text = printed(build(tmp_path / "run", made))
+    assert max(map(len, text.splitlines())) <= 100
+    assert "…" not in text
+    said = " ".join(text.split())
+    for each in (few, many):
+        assert said.count(each.replace(",", ", ")) == 1
+    assert len(re.findall(r"Java +serial, .*30 rows +10 +200 +50.0 +4.75", text)) == 2, text
+
+
+def test_a_word_that_is_longer_than_its_column_is_folded_and_not_cut() -> None:
+    levels = [f"RESTBENCH_MAX_IN_FLIGHT={most}" for most in (64, 512)]
+    columns = [doc.Column("Messages", str), doc.Column("What else there is", lambda _each: "many")]
+    screen = io.StringIO()
+    Console(file=screen, width=30).print(drawn(doc.table("", columns, levels)))
+    lines = screen.getvalue().split("Messages")[1].splitlines()[1:]
+    assert "".join(line.split("  ")[0] for line in lines) == "".join(levels)
 
 
 def test_a_large_run_has_a_line_for_each_size_and_users_with_its_intervals(tmp_path: Path) -> None:

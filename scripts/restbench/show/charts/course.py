@@ -19,6 +19,8 @@ from restbench.store.exported import SeriesEntry
 #: The stages of a request in their order, each with the number of its colour.
 STAGES = {"queue": 6, "parse": 5, "compute": 0, "serialize": 2, "network": 4}
 _ROW_PX, _COURSE_PX = 18, 150
+#: A name with a setting and its numbers is not cut.
+_LABEL_PX = 320
 #: A panel has no more pixels: steps are joined to so many.
 _MOST_STEPS = 150
 
@@ -70,7 +72,7 @@ def _stage_ms(row: Row, stage: str) -> float:
 
 def _records(rows: Sequence[Row]) -> list[dict[str, str | float]]:
     """A bar a row, named by what the others of its panel have not."""
-    named = [[row.cell.strategy, *(f"+{level}" for level in row.cell.unusual)] for row in rows]
+    named = [[row.cell.strategy, *(f"+{part}" for part in row.cell.unusual_parts)] for row in rows]
     common = set.intersection(*map(set, named)) if len(rows) > 1 else set()
     return [
         {
@@ -102,7 +104,7 @@ def bars(
         place=f"indexof({list(stages)}, datum.series)",
     )
     x = alt.X("share:Q").title("Share of the mean response time").scale(domain=[0, 1])
-    y = alt.Y("bar:N").title(None).axis(domain=False, ticks=False, labelLimit=250)
+    y = alt.Y("bar:N").title(None).axis(domain=False, ticks=False, labelLimit=_LABEL_PX)
     drawn = (
         drawn.transform_filter(theme.IS_SHOWN)
         .mark_bar()
