@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 from trial_run import EXPERIMENT
 
-from restbench.experiment import statistics, toml_file
+from restbench import ROOT
+from restbench.experiment import experiment, statistics, toml_file
 from restbench.experiment.design import Design
 from restbench.experiment.experiment import Experiment
 
@@ -59,6 +60,15 @@ def test_levels_keep_their_types() -> None:
         "users": 60,
         "a": "b",
     }
+
+
+def test_the_example_of_the_documents_is_an_experiment_with_a_setting_as_a_factor() -> None:
+    page = ROOT / "docs" / "factorial.md"
+    (text,) = re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    corners = experiment.parse(text, page).corners()
+    assert [(cell.settings, cell.users) for cell in corners] == [
+        (f"RESTBENCH_PROCESSES={processes}", users) for users in (2, 8) for processes in (1, 2)
+    ]
 
 
 @pytest.mark.parametrize(
