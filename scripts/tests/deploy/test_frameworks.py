@@ -26,7 +26,7 @@ from restbench import ROOT
 from restbench.deploy import fronts, programs, serve, service
 from restbench.deploy.database import Database
 from restbench.deploy.service import Service
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, Front, ServiceName
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, Framework, Front, ServiceName
 from restbench.machine import jvm, process
 
 
@@ -200,6 +200,11 @@ def contract_run(name: ServiceName, place: Place, at: Service) -> subprocess.Pop
     asked += [part for option, values in options.items() for it in values for part in (option, it)]
     line = [sys.executable, str(RUNNER), at.base_url, *asked]
     return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def test_every_framework_has_a_place_where_it_is_proven() -> None:
+    for name, places in PLACES.items():
+        assert {each.framework for each in places if each.front == "none"} == {*FRAMEWORKS[name]}
 
 
 def test_every_deviation_is_listed_once_and_of_a_place_that_is_tried() -> None:
