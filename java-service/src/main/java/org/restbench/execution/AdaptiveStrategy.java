@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -20,7 +21,8 @@ import org.restbench.workload.Workload;
  *
  * <ul>
  *   <li>{@code caller}: all in order on the request's own thread;
- *   <li>{@code shared-pool}: the same with its loops on the shared pool, where they are worth it and cores are idle;
+ *   <li>{@code shared-pool}: its loops on the shared pool, where they are worth it and cores are idle; a lasting thread
+ *       waits for them, not the caller;
  *   <li>{@code low-priority}: long work while there are more requests than cores, on as many threads as cores, first
  *       come, first served. They give way to all others, so that small requests do not wait for it.
  * </ul>
@@ -28,6 +30,9 @@ import org.restbench.workload.Workload;
 public final class AdaptiveStrategy implements ExecutionStrategy {
     /** Names of the threads of low priority, before a number. */
     static final String WORKERS = "adapt-long-";
+
+    /** And of those that wait for the shared pool. */
+    static final String LOOP_OWNERS = "adapt-loops-";
 
     /** Where a request may be worked on. */
     public enum Decision {
@@ -53,6 +58,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     private final int cores;
     private final Loops sharedPool;
+    private final Workers loopOwners;
     private final Workers workers;
     private final BackgroundThreads background;
     private final RecentConcurrency requests;
@@ -77,6 +83,8 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         this.sharedPool = sharedPool;
         this.dispatchNanos = dispatchNanos;
         this.background = background;
+        // fewer requests than cores are on the shared pool at once: none waits for a thread
+        this.loopOwners = new Workers(Executors.newFixedThreadPool(cores, Tasks.threads(LOOP_OWNERS)));
         this.workers = new Workers(background, cores, new LinkedBlockingQueue<>());
         this.requests = new RecentConcurrency(clock);
         for (Decision decision : Decision.values()) {
@@ -131,7 +139,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
             });
         } else if (computeNanos >= WORTH_HELP * dispatchNanos && requests.recently() < cores) {
             count(Decision.SHARED_POOL);
-            answer.complete(job.finish(input, sharedPool));
+            loopOwners.handOver(answer, () -> answer.complete(job.finish(input, sharedPool)));
         } else {
             count(Decision.CALLER);
             answer.complete(finish(job, input));
@@ -178,6 +186,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     @Override
     public void close(Deadline deadline) {
+        loopOwners.close(deadline);
         workers.close(deadline);
     }
 }

@@ -84,8 +84,21 @@ class AdaptiveStrategyTest {
     void larger_work_has_its_loop_on_the_shared_pool_while_cores_are_idle() {
         Observed larger = new Observed(100, 1, 3, WORTH_HELP);
         larger.under(adaptive);
-        assertThat(Set.copyOf(larger.stages.values())).containsExactly(Thread.currentThread());
+        assertThat(larger.stages.get("parse")).isSameAs(Thread.currentThread());
+        assertThat(larger.stages.get("compute").getName()).startsWith(AdaptiveStrategy.LOOP_OWNERS);
+        assertThat(larger.stages.get("serialize")).isSameAs(larger.stages.get("compute"));
         assertThat(larger.threadNames()).containsExactly("shared-1", "shared-2", "shared-3");
+        assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
+    }
+
+    @Test
+    void a_caller_does_not_wait_for_the_shared_pool() {
+        Observed larger = new Observed(1, 1, 2, WORTH_HELP);
+        CompletionStage<byte[]> answer = larger.start(adaptive);
+        assertThat(answer.toCompletableFuture()).isNotDone();
+        assertThat(new Observed(12, 1, 1, NOT_WORTH_HELP).under(adaptive)).containsExactly(1);
+        larger.release();
+        assertThat(Jobs.answer(answer)).containsExactly(1);
         assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
     }
 
@@ -102,10 +115,10 @@ class AdaptiveStrategyTest {
     }
 
     @Test
-    void long_work_stays_with_its_caller_while_there_is_a_core_for_each_request() {
+    void long_work_keeps_its_priority_while_there_is_a_core_for_each_request() {
         Observed alone = new Observed(100, 1, 3, LONG);
         withBody(alone, LONG_BODY_BYTES);
-        assertThat(Set.copyOf(alone.stages.values())).containsExactly(Thread.currentThread());
+        assertThat(alone.stages.get("parse")).isSameAs(Thread.currentThread());
         assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
     }
 

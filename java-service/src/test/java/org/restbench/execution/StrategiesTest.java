@@ -257,6 +257,7 @@ class StrategiesTest {
                         "pipe-serialize",
                         "pinned-1024",
                         "adapt-long-1024",
+                        AdaptiveStrategy.LOOP_OWNERS + "999",
                         "worker-pool-999"))
                 .allMatch(name -> name.length() <= 15);
     }
