@@ -4,8 +4,6 @@ import java.util.Iterator;
 
 /** A way of making many calls: on which threads their stages run, and what waits for what. */
 public interface CallingStrategy extends AutoCloseable {
-    String name();
-
     /**
      * Begins a batch. At most threads + {@code inFlight} + 4·{@code queue} inputs are ahead of the outcomes taken.
      *

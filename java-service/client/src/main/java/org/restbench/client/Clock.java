@@ -19,9 +19,8 @@ public interface Clock {
 
         @Override
         public Runnable after(long nanos, Runnable action) {
-            CompletableFuture<Void> due = new CompletableFuture<>();
+            var due = new CompletableFuture<Void>().completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
             due.thenRun(action);
-            due.completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
             return () -> due.cancel(false);
         }
     };

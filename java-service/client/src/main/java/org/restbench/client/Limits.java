@@ -57,23 +57,7 @@ public record Limits(
         return new Limits(calls, queue, perCall, whole, maxAnswerBytes, retries, ordered);
     }
 
-    public Limits withQueue(int messages) {
-        return new Limits(inFlight, messages, perCall, whole, maxAnswerBytes, retries, ordered);
-    }
-
-    public Limits withPerCall(Duration time) {
-        return new Limits(inFlight, queue, time, whole, maxAnswerBytes, retries, ordered);
-    }
-
-    public Limits withWhole(Duration time) {
-        return new Limits(inFlight, queue, perCall, time, maxAnswerBytes, retries, ordered);
-    }
-
     public Limits withRetries(Retries which) {
         return new Limits(inFlight, queue, perCall, whole, maxAnswerBytes, which, ordered);
-    }
-
-    public Limits withOrdered(boolean inOrder) {
-        return new Limits(inFlight, queue, perCall, whole, maxAnswerBytes, retries, inOrder);
     }
 }

@@ -32,8 +32,7 @@ public interface Loop {
             thread.setName("loop-" + number.incrementAndGet());
             return thread;
         };
-        ForkJoinPool pool =
-                new ForkJoinPool(threads, named, null, false, threads, threads, 0, null, 1, TimeUnit.SECONDS);
+        var pool = new ForkJoinPool(threads, named, null, false, threads, threads, 0, null, 1, TimeUnit.SECONDS);
         return (count, body) -> pool.submit(
                         () -> IntStream.range(0, count).parallel().forEach(body))
                 .join();

@@ -32,11 +32,6 @@ public record Retries(int attempts, int busyAttempts, boolean idempotent, boolea
         Limits.within("busyAttempts", busyAttempts, MOST);
     }
 
-    /** Whether sending again after such a failure may do work twice: a batch has calls / 10 + 10 of these. */
-    public static boolean mayRepeatWork(Kind kind) {
-        return kind == Kind.CUT_OFF || kind == Kind.TIMEOUT;
-    }
-
     /**
      * Nanoseconds to wait before the next attempt, nothing where there is none.
      *

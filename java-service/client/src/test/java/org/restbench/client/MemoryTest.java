@@ -3,6 +3,7 @@ package org.restbench.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -15,7 +16,7 @@ class MemoryTest {
     private static final int SIZE = 1_000_000;
     private static final int CALLS = 10_000;
     private static final int THREADS = 4;
-    private static final Limits LIMITS = Limits.DEFAULT.withInFlight(8).withQueue(2);
+    private static final Limits LIMITS = new Limits(8, 2, Duration.ofSeconds(30), null, 64 << 20, Retries.NONE, false);
     private static final int MOST_AHEAD = THREADS + 8 + 4 * 2;
 
     /** Copies, as codecs do. */

@@ -73,11 +73,15 @@ class StrategyThreadsTest {
                 .hasMessageContaining("threads: must be from 4 to 1024 for pipeline, is 3");
         Limits usual = Limits.DEFAULT;
         isRefused("inFlight: must be from 1 to 100000, is 0", () -> usual.withInFlight(0));
-        isRefused("queue: must be from 1 to 100000, is 100001", () -> usual.withQueue(100_001));
+        isRefused(
+                "queue: must be from 1 to 100000, is 100001",
+                () -> new Limits(1, 100_001, usual.perCall(), null, 1, usual.retries(), false));
         Duration none = Duration.ZERO;
-        isRefused("perCall: must be more than 0 and at most 1 day, is PT0S", () -> usual.withPerCall(none));
+        isRefused("perCall: must be more than 0 and at most 1 day, is PT0S", () -> Ways.timed(usual, none, null));
         Duration tooLong = Duration.ofHours(25);
-        isRefused("whole: must be more than 0 and at most 1 day, is PT25H", () -> usual.withWhole(tooLong));
+        isRefused(
+                "whole: must be more than 0 and at most 1 day, is PT25H",
+                () -> Ways.timed(usual, usual.perCall(), tooLong));
         isRefused("attempts: must be from 1 to 100, is 0", () -> new Retries(0, 1, false, false, 0));
         isRefused("busyAttempts: must be from 1 to 100, is 101", () -> new Retries(1, 101, false, false, 0));
         isRefused("loop threads: must be from 1 to 1024, is 0", () -> Loop.team(0));

@@ -91,6 +91,18 @@ final class Ways {
         });
     }
 
+    /** The same but for the time of a call and of the batch. */
+    static Limits timed(Limits limits, Duration perCall, Duration whole) {
+        return new Limits(
+                limits.inFlight(),
+                limits.queue(),
+                perCall,
+                whole,
+                limits.maxAnswerBytes(),
+                limits.retries(),
+                limits.ordered());
+    }
+
     private static Way one(String name, Random random) {
         int calls = SIZES[random.nextInt(SIZES.length)];
         List<Integer> teams = switch (name) {
@@ -98,11 +110,14 @@ final class Ways {
             case "pipeline-async" -> List.of(upTo(random, 2), upTo(random, 2), upTo(random, 2));
             default -> null;
         };
-        Limits limits = Limits.DEFAULT
-                .withInFlight(upTo(random, 20))
-                .withQueue(upTo(random, 4))
-                .withOrdered(random.nextBoolean())
-                .withPerCall(Duration.ofSeconds(60));
+        Limits limits = new Limits(
+                upTo(random, 20),
+                upTo(random, 4),
+                Duration.ofSeconds(60),
+                null,
+                Limits.DEFAULT.maxAnswerBytes(),
+                Retries.NONE,
+                random.nextBoolean());
         return new Way(name, upTo(random, 8), teams, calls, limits, random.nextInt());
     }
 

@@ -57,17 +57,15 @@ final class Buffers<I, O, R> {
         work.values().forEach(Condition::signalAll);
     }
 
+    /** One that was sent before goes before those that never were. */
     void add(Stage stage, Call<I, O, R> call) {
-        waiting.get(stage).addLast(call);
+        if (stage == Stage.C && call.attempts > 0) {
+            waiting.get(stage).addFirst(call);
+        } else {
+            waiting.get(stage).addLast(call);
+        }
         added(stage);
         signal(stage);
-    }
-
-    /** Its turn to be sent again has come: before those that were never sent. */
-    void addAgain(Call<I, O, R> call) {
-        waiting.get(Stage.C).addFirst(call);
-        added(Stage.C);
-        signal(Stage.C);
     }
 
     /** A call that ended: to be taken as it comes, or in its turn. */

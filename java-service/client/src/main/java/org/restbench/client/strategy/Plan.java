@@ -11,7 +11,7 @@ import org.restbench.client.Stage;
  * @param adapts whether the window is found, and not the limit that was given
  * @param loop for the elements within one document
  */
-record Plan(String name, Way way, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
+record Plan(Way way, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
     /** Which threads a call sees. */
     enum Way {
         /** The one that takes the outcomes. */
@@ -27,22 +27,14 @@ record Plan(String name, Way way, List<Team> teams, boolean adapts, Loop loop, C
     }
 
     /** @param stages that its threads look for, the most urgent first */
-    record Team(String thread, int threads, List<Stage> stages) {
-        Team(String thread, int threads, Stage... stages) {
-            this(thread, threads, List.of(stages));
-        }
-    }
+    record Team(String thread, int threads, List<Stage> stages) {}
 
-    Plan(String name, Way way, Loop loop, Team... teams) {
-        this(name, way, List.of(teams), false, loop, Clock.SYSTEM);
-    }
-
-    Plan adapting() {
-        return new Plan(name, way, teams, true, loop, clock);
+    Plan(Way way, Loop loop, Team... teams) {
+        this(way, List.of(teams), false, loop, Clock.SYSTEM);
     }
 
     Plan with(Clock other) {
-        return new Plan(name, way, teams, adapts, loop, other);
+        return new Plan(way, teams, adapts, loop, other);
     }
 
     int threads() {

@@ -25,8 +25,7 @@ final class Sender<I, O, R> {
         if (plan.way() != Way.STARTED) {
             return;
         }
-        batch.lock.lock();
-        try {
+        batch.locking(() -> {
             if (sending) {
                 return;
             }
@@ -45,9 +44,7 @@ final class Sender<I, O, R> {
                 }
             }
             sending = false;
-        } finally {
-            batch.lock.unlock();
-        }
+        });
     }
 
     private void start(Call<I, O, R> call, byte[] message) {
@@ -91,7 +88,7 @@ final class Sender<I, O, R> {
         plan.clock().after(waitNanos, () -> {
             batch.locking(() -> {
                 if (batch.parked.remove(call)) {
-                    buffers.addAgain(call);
+                    buffers.add(Stage.C, call);
                 }
             });
             sendAll();

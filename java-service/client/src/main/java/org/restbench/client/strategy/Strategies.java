@@ -1,6 +1,5 @@
 package org.restbench.client.strategy;
 
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +20,7 @@ import org.restbench.client.strategy.Plan.Way;
 /** The ways of making many calls. Threads are counted from 1 to 1024. */
 public final class Strategies {
     private static final int MOST_THREADS = 1024;
+    private static final List<Stage> IN = List.of(Stage.S);
 
     private Strategies() {}
 
@@ -56,19 +56,23 @@ public final class Strategies {
             throw new IllegalArgumentException("strategy: must be one of " + names() + ", is " + name);
         }
         Plan plan = switch (name) {
-            case "sequential" -> new Plan(name, Way.CALLER, Loop.IN_ORDER, new Team("caller", 1, Stage.S));
-            case "task-pool" -> new Plan(name, Way.THROUGH, loop, new Team("call-pool", checked(threads), Stage.S));
-            case "pipeline" ->
-                new Plan(name, Way.STAGES, loop, teams(teams == null ? usual(threads) : teams, Stage.values()));
+            case "sequential" -> new Plan(Way.CALLER, Loop.IN_ORDER, new Team("caller", 1, IN));
+            case "task-pool" -> new Plan(Way.THROUGH, loop, new Team("call-pool", checked(threads), IN));
+            case "pipeline" -> {
+                List<Integer> sizes = teams == null ? List.of(1, 1 + further(threads, 4, name), 1, 1) : teams;
+                yield new Plan(Way.STAGES, loop, teams(sizes, Stage.values()));
+            }
             case "pipeline-async" -> {
                 List<Integer> sizes = teams == null ? usualAsync(threads, cpu) : teams;
-                yield new Plan(name, Way.STARTED, loop, teams(sizes, Stage.S, Stage.D, Stage.P));
+                yield new Plan(Way.STARTED, loop, teams(sizes, Stage.S, Stage.D, Stage.P));
             }
-            case "async" -> new Plan(name, Way.STARTED, loop, ofAnyCall(threads));
-            case "adaptive" -> new Plan(name, Way.STARTED, loop, ofAnyCall(threads)).adapting();
+            case "async", "adaptive" -> {
+                Team ofAnyCall = new Team("call-cpu", checked(threads), List.of(Stage.P, Stage.D, Stage.S));
+                yield new Plan(Way.STARTED, List.of(ofAnyCall), name.equals("adaptive"), loop, Clock.SYSTEM);
+            }
             case "virtual-threads" -> {
                 int cores = Runtime.getRuntime().availableProcessors();
-                yield new Plan(name, Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", cores, Stage.S));
+                yield new Plan(Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", cores, IN));
             }
             default -> throw new IllegalStateException("no plan of " + name);
         };
@@ -80,22 +84,14 @@ public final class Strategies {
         return started(((Started) strategy).plan.with(clock));
     }
 
-    private static Team ofAnyCall(int threads) {
-        return new Team("call-cpu", checked(threads), Stage.P, Stage.D, Stage.S);
-    }
-
     private static Team[] teams(List<Integer> sizes, Stage... stages) {
         if (sizes.size() != stages.length) {
             throw new IllegalArgumentException("teams: must be " + stages.length + " numbers, are " + sizes);
         }
         sizes.forEach(size -> Limits.within("teams", size, MOST_THREADS));
         return IntStream.range(0, stages.length)
-                .mapToObj(i -> new Team("call-" + stages[i], sizes.get(i), stages[i]))
+                .mapToObj(i -> new Team("call-" + stages[i], sizes.get(i), List.of(stages[i])))
                 .toArray(Team[]::new);
-    }
-
-    private static List<Integer> usual(int threads) {
-        return List.of(1, 1 + further(threads, 4, "pipeline"), 1, 1);
     }
 
     private static List<Integer> usualAsync(int threads, Map<Stage, Double> cpu) {
@@ -125,11 +121,6 @@ public final class Strategies {
 
     private record Started(Plan plan, Set<Calls<?>> underWay) implements CallingStrategy {
         @Override
-        public String name() {
-            return plan.name();
-        }
-
-        @Override
         public <I, O, R> Calls<R> start(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits) {
             Batch<I, O, R> batch = new Batch<>(inputs, job, limits, plan, underWay::remove);
             underWay.add(batch);
@@ -141,18 +132,20 @@ public final class Strategies {
         public void close() {
             List<Calls<?>> all = List.copyOf(underWay);
             all.forEach(Calls::cancel); // each ends while another is waited for
-            List<IllegalStateException> stubborn = new ArrayList<>();
+            IllegalStateException stubborn = null;
             for (Calls<?> each : all) {
                 try {
                     each.close();
                 } catch (IllegalStateException running) {
-                    stubborn.add(running);
+                    if (stubborn == null) {
+                        stubborn = running;
+                    } else {
+                        stubborn.addSuppressed(running);
+                    }
                 }
             }
-            if (!stubborn.isEmpty()) {
-                IllegalStateException first = stubborn.remove(0);
-                stubborn.forEach(first::addSuppressed);
-                throw first;
+            if (stubborn != null) {
+                throw stubborn;
             }
         }
     }

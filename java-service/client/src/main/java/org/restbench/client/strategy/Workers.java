@@ -10,7 +10,6 @@ import java.util.concurrent.ExecutionException;
 import org.restbench.client.Answer;
 import org.restbench.client.Job;
 import org.restbench.client.Outcome.Kind;
-import org.restbench.client.Retries;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
@@ -24,7 +23,7 @@ final class Workers<I, O, R> {
     private final Sender<I, O, R> sender;
     private final Random jitter;
     long retries;
-    /** Those of the retries that may have done work twice. */
+    /** Those of the retries that may have done work twice: at most calls / 10 + 10. */
     private long repeats;
 
     Workers(Batch<I, O, R> batch) {
@@ -201,11 +200,8 @@ final class Workers<I, O, R> {
         batch.leave(call);
         if (call.failure != null) {
             return goesOnAfterFailure(call);
-        } else if (stage == Stage.P) {
-            batch.settle(call, false);
-            return false;
-        } else if (batch.cancelled) {
-            batch.settle(call, true);
+        } else if (stage == Stage.P || batch.cancelled) {
+            batch.settle(call, stage != Stage.P);
             return false;
         } else if (stage == Stage.D) {
             batch.window.answered();
@@ -271,7 +267,7 @@ final class Workers<I, O, R> {
         if (kind == Kind.CONNECT || kind == Kind.TIMEOUT || ServiceRefused.BUSY.equals(code)) {
             batch.window.refused(batch.now());
         }
-        boolean mayRepeat = Retries.mayRepeatWork(kind);
+        boolean mayRepeat = kind == Kind.CUT_OFF || kind == Kind.TIMEOUT; // the work, too, may be done twice
         if (call.failedIn == Stage.S || call.failedIn == Stage.P || mayRepeat && repeats >= batch.pulled / 10 + 10) {
             return OptionalLong.empty();
         }

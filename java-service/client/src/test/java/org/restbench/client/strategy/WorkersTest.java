@@ -42,7 +42,7 @@ class WorkersTest {
     /** Who took the outcomes waited for ever. */
     @Test
     void theCallThatFindsNoThreadForTheNextOneFailsAndEndsTheBatch() throws InterruptedException {
-        Plan plan = new Plan("virtual-threads", Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", 1, Stage.S));
+        Plan plan = new Plan(Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", 1, List.of(Stage.S)));
         Nothing nothing = new Nothing();
         Job<Integer, Integer, Integer> job = new Job<>(nothing, nothing, (index, input, output) -> output);
         OutOfMemoryError none = new OutOfMemoryError("unable to create native thread: of a test");
