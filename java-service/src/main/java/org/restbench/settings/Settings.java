@@ -11,35 +11,18 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * All settings of the service, read from the environment once. README.md says what each is for.
+ * All settings of the service, read from the environment once. README.md has a row for each with what it is for.
  *
- * @param host address to listen on
- * @param port to listen on, 0 for any free one
- * @param framework name of what serves HTTP
  * @param handoff where a framework of an event loop runs requests, thread or loop; null where nothing is asked for
- * @param maxBodyBytes largest request body
- * @param maxInFlight most requests worked on at once (four times the study's 60 users, and few enough that the last of
- *     them is not answered long after its client has given up)
  * @param maxDelayMillis longest delay that a request may ask for, 0 for none (the longest of the study of calls)
- * @param memoryBudgetBytes heap that all requests together may hold (half of the heap less the 16 MiB that the service
- *     itself keeps: the rest is for its connections, and for what a garbage collector wastes at the ends of large
- *     arrays and needs to be quick)
- * @param maxThreads threads that all requests under {@code thread-pool} have at once, as many virtual ones (the study's
- *     60 users × 100 threads and some to spare; never less than the 100 that one request is promised)
- * @param maxConnections open at once, others wait in the kernel's queue (2000, or as many as a quarter of the heap
- *     holds)
- * @param maxLoopOperations of one request in plain loops
- * @param maxOperations of one request
- * @param maxRequestThreads made for one request
- * @param receiveSeconds that a client may leave between two of a request's bytes
- * @param keepAliveSeconds until an idle connection is closed (a user of a benchmark keeps one for a whole run, and
- *     between runs)
- * @param stopSeconds for requests in flight when the service is asked to stop
- * @param pinnedWorkers threads of the strategy pinned, a core each (1 as in the study)
- * @param pipelineQueue requests that may wait before compute, and before serialize, of the strategy pipeline (a few
- *     keep the slowest stage, which decides the throughput, from ever waiting; each one more only holds memory)
+ * @param memoryBudgetBytes heap that all requests together may hold: half of the heap less the 16 MiB that the service
+ *     itself keeps. The rest is for its connections, and for what a garbage collector wastes at the ends of large
+ *     arrays and needs to be quick
+ * @param maxThreads threads that all requests under {@code thread-pool} have at once, as many virtual ones: the study's
+ *     60 users × 100 threads and some to spare; never less than the 100 that one request is promised
+ * @param pipelineQueue requests that may wait before compute, and before serialize, of the strategy pipeline: a few
+ *     keep the slowest stage, which decides the throughput, from ever waiting; each one more only holds memory
  * @param poolThreads of the strategy worker-pool, 0 for as many as cores, and 20 for blocking workloads
- * @param database of the workload messages
  */
 public record Settings(
         String host,
