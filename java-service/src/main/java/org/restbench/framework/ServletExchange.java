@@ -74,7 +74,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
     private Later asynchronous() {
         AsyncContext context = request.startAsync();
         Later later = new Later(context);
-        if (context.getTimeout() == TomcatServer.NO_TIMEOUT) {
+        if (context.getTimeout() == TomcatFramework.Server.NO_TIMEOUT) {
             context.addListener(later);
         } else {
             context.setTimeout(0); // Jetty's word; it leaves a request to who answers it

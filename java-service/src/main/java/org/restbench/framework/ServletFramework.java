@@ -1,10 +1,16 @@
 package org.restbench.framework;
 
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.restbench.core.Core;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -17,5 +23,28 @@ import org.springframework.context.annotation.Import;
             WebMvcAutoConfiguration.class,
             ErrorMvcAutoConfiguration.class
         })
-@Import({TomcatServer.class, CoreServlet.Registered.class})
-class ServletFramework {}
+@Import({TomcatFramework.Server.class, ServletFramework.Registered.class})
+class ServletFramework {
+    /** The servlet under all paths. */
+    @Configuration(proxyBeanMethods = false)
+    static class Registered {
+        @Bean
+        ServletRegistrationBean<CoreServlet> coreServlet(Core core) {
+            return new ServletRegistrationBean<>(new CoreServlet(core), "/");
+        }
+    }
+
+    /** Gives every request to the core. */
+    private static final class CoreServlet extends HttpServlet {
+        private final transient Core core;
+
+        CoreServlet(Core core) {
+            this.core = core;
+        }
+
+        @Override
+        protected void service(HttpServletRequest request, HttpServletResponse response) {
+            new ServletExchange(request, response).handle(core);
+        }
+    }
+}
