@@ -17,14 +17,11 @@ import org.restbench.codec.MessagesJson;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Workloads;
 import org.restbench.core.Admission;
-import org.restbench.core.Build;
 import org.restbench.core.Catalogue;
 import org.restbench.core.Core;
 import org.restbench.core.Delays;
-import org.restbench.core.Health;
 import org.restbench.core.JsonProtocol;
 import org.restbench.core.Metrics;
-import org.restbench.core.Page;
 import org.restbench.core.Pages;
 import org.restbench.core.Protocol;
 import org.restbench.database.Database;
@@ -138,30 +135,33 @@ public class Wiring {
             MemoryBudget memory,
             Metrics metrics)
             throws IOException {
-        Build build = Build.read();
-        String handoff = framework.handoff(settings.handoff());
+        Pages.Build build = Pages.Build.read();
+        String handoff = framework.handoff(settings.handoff()); // refused at the start
         Map<String, Object> shown = settings.shown(cores);
         Optional<MessagesWorkload> messages = messagesOf(workloads);
         messages.ifPresent(it -> metrics.countRetries(it.retries()));
         List<String> collectors = ManagementFactory.getGarbageCollectorMXBeans().stream()
                 .map(GarbageCollectorMXBean::getName)
                 .toList();
-        Supplier<Health> health = () -> new Health(
-                "ok",
-                "java",
-                framework.name(),
-                framework.server(),
-                1,
-                handoff,
-                build.version(),
-                System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"),
-                collectors,
-                affinity.coresOfProcess().stream().boxed().toList(),
-                shown,
-                strategies.adaptive().facts(),
-                messages.map(it -> Map.of("up", it.isUp())).orElse(null));
+        Supplier<Map<String, Object>> health = () -> {
+            Map<String, Object> said = new LinkedHashMap<>();
+            said.put("status", "ok");
+            said.put("service", "java");
+            said.put("framework", framework.name());
+            said.put("server", framework.server());
+            said.put("workers", 1); // processes that serve
+            said.put("handoff", handoff);
+            said.put("version", build.version());
+            said.put("runtime", System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"));
+            said.put("collectors", collectors);
+            said.put("cores", affinity.coresOfProcess().stream().boxed().toList());
+            said.put("settings", shown);
+            said.put("adaptive", strategies.adaptive().facts());
+            messages.ifPresent(it -> said.put("database", Map.of("up", it.isUp())));
+            return said;
+        };
         List<Protocol> protocols = new ArrayList<>(JsonProtocol.of(workloads));
-        Map<String, Page> descriptions = new LinkedHashMap<>();
+        Map<String, Pages.Page> descriptions = new LinkedHashMap<>();
         if (framework.kind() == WebApplicationType.SERVLET) { // the others have no thread that a request may keep
             for (SoapProtocol soap : SoapProtocol.of(workloads, KERNELS, settings.mostProductElements())) {
                 protocols.add(soap);
@@ -169,7 +169,7 @@ public class Wiring {
             }
         }
         Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);
-        Map<String, Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
+        Map<String, Pages.Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
         WorkLimits work =
                 new WorkLimits(settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
         return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());

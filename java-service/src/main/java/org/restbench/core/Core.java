@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import org.restbench.core.Catalogue.Found;
 import org.restbench.core.Catalogue.Route;
+import org.restbench.core.Pages.Page;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.restbench.codec.Query;
 import org.restbench.core.Catalogue.Route;
+import org.restbench.core.Protocol.Call;
 import org.restbench.execution.StageClock;
 import org.restbench.memory.MemoryBudget;
 

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -33,6 +34,30 @@ public final class Pages {
 
     private Pages() {}
 
+    /** What is there to GET under a path. */
+    @FunctionalInterface
+    public interface Page {
+        /** @throws Refused where it is not there with this query */
+        Reply get(Head head);
+    }
+
+    /**
+     * What was built.
+     *
+     * @param version the service's
+     * @param swaggerUi the version of Swagger UI, after which its folder in the class path is called
+     */
+    public record Build(String version, String swaggerUi) {
+        /** As the build noted it. */
+        public static Build read() throws IOException {
+            Properties noted = new Properties();
+            try (InputStream in = Pages.class.getResourceAsStream("/META-INF/build-info.properties")) {
+                noted.load(in);
+            }
+            return new Build(noted.getProperty("build.version"), noted.getProperty("build.swagger-ui"));
+        }
+    }
+
     /**
      * @param health what {@code /health} says, asked each time
      * @param descriptions of what the contract's JSON does not describe, by their path: WSDLs
@@ -40,7 +65,7 @@ public final class Pages {
     public static Map<String, Page> of(
             Catalogue catalogue,
             Metrics metrics,
-            Supplier<Health> health,
+            Supplier<Map<String, Object>> health,
             Build build,
             Map<String, Page> descriptions) {
         String swagger = "META-INF/resources/webjars/swagger-ui/" + build.swaggerUi() + "/";

@@ -1,7 +1,13 @@
 package org.restbench.core;
 
 import java.util.concurrent.CompletionStage;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Query;
+import org.restbench.execution.ExecutionStrategy;
+import org.restbench.execution.Job;
 import org.restbench.execution.Technique;
+import org.restbench.execution.WorkLimits;
+import org.restbench.memory.MemoryBudget;
 
 /**
  * How the requests of some routes are written, and their answers. All that comes before a body is whole, and what is
@@ -38,4 +44,25 @@ public interface Protocol {
     CompletionStage<Reply> run(Call call);
 
     Reply refusal(Refusal refusal);
+
+    /**
+     * A request whose body is whole.
+     *
+     * @param memory the request's, has room for the body as its protocol reads it
+     * @param limits of its work
+     * @param delayTiming the begin of Server-Timing: the delay and a comma where one was asked for, else empty
+     */
+    record Call(
+            Head head,
+            byte[] body,
+            Query query,
+            MemoryBudget.Hold memory,
+            WorkLimits limits,
+            ExecutionStrategy strategy,
+            String delayTiming) {
+        /** Its work, for the strategy. Starts the work's clock. */
+        public <I, O> Job<I, O> job(CodedWorkload<I, O> workload) {
+            return new Job<>(workload, body, query, memory, limits, head.isWanted());
+        }
+    }
 }

@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
 import javax.xml.stream.XMLStreamException;
-import org.restbench.core.Call;
+import org.restbench.core.Protocol.Call;
 import org.restbench.core.Reply;
 import org.restbench.execution.Job;
 import org.restbench.execution.StageClock;

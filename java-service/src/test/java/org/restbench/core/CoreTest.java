@@ -83,7 +83,7 @@ class CoreTest {
         List<Technique> techniques = new ArrayList<>(strategies.all());
         techniques.add(new Technique("held", null, "Waits for the test.", Technique.Cuts.TASKS, held));
         Catalogue catalogue = new Catalogue(JsonProtocol.of(workloads), techniques, metrics);
-        Page page = head -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
+        Pages.Page page = head -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
         WorkLimits limits = new WorkLimits(1000, 1000, 1000);
         return new Core(catalogue, Map.of("/page", page), admission, memory, limits, delays, MAX_BODY_BYTES);
     }

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.codec.Codec;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
+import org.restbench.core.Protocol.Call;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
