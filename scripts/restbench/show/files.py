@@ -21,7 +21,7 @@ from restbench.store.writing import write_json, write_model, write_text
 #: Charts that a kept copy has as files, by the beginnings of their names: where it has figures of
 #: the study, and of others. Its page draws all.
 KEPT_FIGURES = ("overview", "figure-14")
-KEPT_OF_OTHERS = ("regret-throughput", "npb-speed-up")
+KEPT_OF_OTHERS = ("F1-ratios", "npb-speed-up")
 
 
 def write_tables(found: Findings) -> None:

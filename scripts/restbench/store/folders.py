@@ -77,8 +77,6 @@ class RunFolder(Folder):
     """The table of the study, a row a cell."""
     factorial_json = Inside("tables/factorial.json")
     """The effects of a factorial design."""
-    regret_csv = Inside("tables/regret.csv")
-    """The strategy that chooses against the best fixed one: a row a cell and metric."""
     open_load_csv = Inside("tables/open-load.csv")
     """Each cell's highest rate: a row a cell."""
     open_load_steps_csv = Inside("tables/open-load-steps.csv")
@@ -130,7 +128,7 @@ class RunFolder(Folder):
         )
 
     def named_figure(self, name: str) -> Path:
-        """`figures/figure-14.svg`, `figures/regret-throughput.svg` …"""
+        """`figures/figure-14.svg`, `figures/F1-ratios.svg` …"""
         return self.figures / f"{name}.svg"
 
     def dashboard(self, cell_id: str) -> Path:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from fixture_run import EXPERIMENT, Made, Sample, build, cell, steady_load
-from shown_run import findings, page_of, part_of, picture_of
+from shown_run import page_of, part_of, picture_of
 
 from restbench.analyse import measures
-from restbench.show import files
 from restbench.store.store import Run
+from restbench.store.writing import write_text
 
 CHOOSING = (
     EXPERIMENT.replace(
@@ -23,6 +23,22 @@ CHOOSING = (
     .replace('complexity = ["low", "medium"]', 'complexity = ["low", "medium", "mix"]', 1)
     .split("[[figures]]")[0]
 )
+
+CLAIMS = """
+title = "What is claimed of choosing"
+margin = 0.0309
+[[claims]]
+id = "F1"
+text = "choosing costs nothing"
+reading = "r"
+[[claims.parts]]
+metric = "throughput_per_s"
+expect = "not less"
+cells = { service = "java", users = 10 }
+numerator = { strategy = "adaptive" }
+denominator_best = { strategy = ["serial", "pinned"] }
+each = { complexity = ["low", "medium", "mix"] }
+"""
 
 
 def told(samples: list[Sample], kinds: list[str]) -> list[Sample]:
@@ -51,7 +67,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         )
         for name, each in elapsed_ms.items()
     ]
-    return build(tmp_path_factory.mktemp("choosing") / "run", made, experiment=CHOOSING)
+    run = build(tmp_path_factory.mktemp("choosing") / "run", made, experiment=CHOOSING)
+    write_text(run.claims_file, CLAIMS)
+    return run
 
 
 def test_each_kind_of_a_mix_has_its_part_of_the_window(run: Run) -> None:
@@ -65,21 +83,20 @@ def test_each_kind_of_a_mix_has_its_part_of_the_window(run: Run) -> None:
     assert measured.mean_ms == pytest.approx(50.25), "in the finer clock"
 
 
-def test_the_page_says_what_choosing_costs_and_has_each_comparison(run: Run) -> None:
+def test_the_page_says_what_choosing_costs_and_has_each_cell(run: Run) -> None:
     page = page_of(run)
     answer = part_of(page, "answer")
-    assert "is shown to reach 97 % of the best fixed technique in Java in 0 of 2 cells" in answer
-    assert "Ratios of throughput to the best fixed technique over 1 block: no interval" in answer
-    assert picture_of(page) == "regret-throughput"
+    assert "the largest regret of 2 cells is 10." in answer
+    assert "(java adaptive low 10u)" in answer
+    assert picture_of(page) == "F1-ratios"
     assert "chart-overview" in page[page.index('id="places"') :]
     part = part_of(page, "regret")
-    assert "Largest regret 10." in part
-    assert "java mix: low 10 p95" in part
-    assert "A share is above 1 where choosing is better" in part
+    assert "F1, not measured (part: " in part
+    assert "java adaptive mix 10u / java serial mix 10u" in part
+    assert part.count("medium 10u") == 1, "in the verdict alone: it has no number"
+    assert "1 less the ratio of throughput" in part
 
 
-def test_there_is_a_table_of_it_where_something_chooses(run: Run, tmp_path: Path) -> None:
+def test_the_page_of_a_run_without_such_a_claim_has_no_such_part(tmp_path: Path) -> None:
     fixed = build(tmp_path / "run", [Made(cell("java serial low 10"), steady_load(10, 50))])
-    for each in (run, fixed):
-        files.write_tables(findings(each))
-    assert (run.regret_csv.exists(), fixed.regret_csv.exists()) == (True, False)
+    assert 'id="regret"' not in page_of(fixed)

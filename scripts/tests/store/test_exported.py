@@ -128,7 +128,7 @@ def test_what_was_kept_under_a_name_before_goes(run: Run, tmp_path: Path) -> Non
     kept = Run(tmp_path / "kept")
     export.write(run, measures.rows(run), print)
     files.keep(run, kept, tmp_path / "charts.js")
-    stray = kept.path / "tables" / "regret.csv"
+    stray = kept.path / "tables" / "npb.csv"
     stray.write_text("of another run")
     files.keep(run, kept, tmp_path / "charts.js")
     assert not stray.exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 #: By kept run how the name of its picture begins.
 PICTURES = {
-    "adaptive": "regret-throughput",
+    "adaptive": "F1-ratios",
     "calls": "calls-java",
     "calls-10s": "calls-java",
     "factorial": "factorial-effects",

@@ -1,96 +1,95 @@
-"""The study's own view: what choosing a technique per request costs, in words, as tables and as
-charts; the study's figures, and where the time of a request goes."""
+"""The study's own view: what choosing a technique per request costs, as the claims on it say, in
+words, as tables and as charts; the study's figures, and where the time of a request goes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from restbench.analyse.measures import Row
-from restbench.experiment.cell import users_text
 from restbench.grouping import grouped
-from restbench.judge import regret, verdicts
 from restbench.judge.claims import WORDS
-from restbench.judge.regret import Choosing, Share
-from restbench.judge.verdicts import ratio_text
 from restbench.observe.decisions import STRATEGY as CHOOSING
 from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.charts import forest, study, theme
 from restbench.show.findings import Findings, View
-from restbench.show.parts.claims import STYLES
+from restbench.show.parts import claims
+from restbench.store.quoted import ClaimEntry, PartEntry
 
-_DECIMALS = 4
-#: Of a chart: the name of its metric, and what its shares are.
-_SHARES_OF = {
-    "throughput_per_s": (
-        "throughput",
-        f"{CHOOSING}'s throughput over that of the best fixed strategy of the cell",
-    ),
-    "p95_ms": ("p95", f"the best fixed strategy's p95 over that of {CHOOSING}"),
-}
+#: The claim on choosing per request; those that say more of it have its id and a word.
+CHOICE = "F1"
 _HOW_TO_READ = (
-    "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
-    "choosing strategy's over the other's, of latency the other's over the choosing one's. Regret "
-    "is 1 less the share. The best fixed strategy is the one that these runs show as the best, so "
-    "among several alike the one that luck favoured: regret is rather shown too large. Intervals "
-    "are of the ratio paired by block; with one block there are none."
+    "Regret is what is lost by not knowing the best fixed strategy of a cell beforehand: 1 less "
+    "the ratio of throughput; of p95 and CPU time 1 less its inverse. Below 0 choosing is better. "
+    "The best is the one that these runs show as the best, so among several alike the one that "
+    "luck favoured: regret is rather shown too large. A cell without a number here has its reason "
+    "at the claim."
 )
 
 
-def sentence(rows: Sequence[Row]) -> str:
-    """What choosing per request costs next to the best fixed technique, by service."""
-    services = grouped(_of_throughput(rows), lambda each: each.cell.service)
-    parts = "; ".join(f"in {name.capitalize()} {_kept(of)}" for name, of in services.items())
-    if not parts:
+def sentence(entries: Sequence[ClaimEntry]) -> str:
+    """What F1 comes to, with the largest regret of its cells; empty where none has a number."""
+    claim = _first(entries)
+    cells = [each for each in claim.parts if each.metric == "throughput_per_s"] if claim else []
+    known = [(lost, each) for each in cells if (lost := regret(each)) is not None]
+    if claim is None or not known:
         return ""
-    least = f"{100 * (1 - regret.TOLERANCE):.0f} %"
-    return f"Choosing per request is shown to reach {least} of the best fixed technique {parts}."
+    lost, worst = max(known, key=lambda each: each[0])
+    return (
+        f"That choosing per request is as fast as the best fixed technique everywhere ({CHOICE}) "
+        f"is {claim.headline}; the largest regret of {len(known)} cells is {100 * lost:.1f} % "
+        f"({_sides(worst)[0]})."
+    )
 
 
-def sure(rows: Sequence[Row]) -> str:
-    """How sure the shares are."""
-    shares = [each.comparison for each in _of_throughput(rows)]
-    return verdicts.sure("throughput to the best fixed technique", shares)
+def sure(entries: Sequence[ClaimEntry]) -> str:
+    """What F1's verdict rests on."""
+    claim = _first(entries)
+    return claim.why if claim else ""
 
 
-def _of_throughput(rows: Sequence[Row]) -> list[Share]:
-    return [each for each in regret.choosing(rows).regrets if each.metric == "throughput_per_s"]
+def _first(entries: Sequence[ClaimEntry]) -> ClaimEntry | None:
+    return next((each for each in entries if each.id == CHOICE), None)
 
 
-def _kept(shares: Sequence[Share]) -> str:
-    kept = sum(each.verdict == "reproduced" for each in shares)
-    known = [each for each in shares if each.regret is not None]
-    text = f"in {kept} of {len(shares)} cells"
-    if not known:
-        return text
-    short = [each for each in known if each.verdict == "contradicted"]
-    worst = max(short or known, key=lambda each: each.regret or 0.0)
-    text = f"{text} and to fall short in {len(short) or 'none'}"
-    if (worst.regret or 0.0) <= 0:
-        return text
-    size = f"{100 * (worst.regret or 0.0):.1f} %"
-    where = f"{worst.cell.complexity}, {users_text(worst.cell.users)}"
-    return f"{text} ({'most' if short else 'largest estimate'}: {size}, {where})"
+def regret(part: PartEntry) -> float | None:
+    """What is lost by not knowing the best beforehand; below 0 where choosing is better. None
+    without a number, and where the ratio is to no best."""
+    if not part.ratio or "best of" not in part.label:
+        return None
+    return 1 - (part.ratio if part.metric.endswith("_per_s") else 1 / part.ratio)
+
+
+def _measured(claim: ClaimEntry) -> list[PartEntry]:
+    return [part for part in claim.parts if part.ratio is not None]
+
+
+def _sides(part: PartEntry) -> tuple[str, str]:
+    """Such as `java adaptive low 1u` and `java serial low 1u`; of a pool the second is empty."""
+    first, _, second = part.label.partition(" (")[0].partition(" / ")
+    return first, second
+
+
+def _choosing(entries: Sequence[ClaimEntry]) -> list[ClaimEntry]:
+    """The claims on choosing of which the run has a number."""
+    return [each for each in entries if each.id.startswith(CHOICE) and _measured(each)]
 
 
 def page(found: Findings, _its: Findings) -> doc.Section | None:
-    """The summary, the charts, and, folded, each comparison; None where nothing chooses."""
-    choice = regret.choosing(found.rows)
-    if not choice.regrets:
+    """The verdicts, the charts, and, folded, each ratio; None where nothing chooses."""
+    choice = _choosing(found.run.claims)
+    if not choice:
         return None
-    waits = "Do small requests wait for huge ones? Every strategy"
     return doc.section(
         "regret",
         "What choosing costs",
-        doc.Bullets(tuple(choice.summary())),
-        *found.figures("regret"),
+        doc.Bullets(tuple(f"{each.id}, {each.headline}: {each.text}." for each in choice)),
+        *found.figures(CHOICE),
         doc.Text(_HOW_TO_READ),
         doc.section(
             "regret-cells",
-            "Each comparison",
-            doc.table("Each cell against its best fixed strategy", _SHARES, choice.regrets),
-            doc.table("Each mix against every fixed strategy", _SHARES, choice.duels),
-            doc.table(waits, _SLOWDOWNS, choice.slowdowns),
+            "Each cell",
+            *(doc.table(f"{each.id}: {each.text}", _COLUMNS, _measured(each)) for each in choice),
             folded=True,
         ),
     )
@@ -98,106 +97,49 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
 
 def charts(found: Findings) -> list[theme.Chart | None]:
     """What choosing costs, then the figures by the study's numbers."""
-    shares = regret.choosing(found.rows).regrets
     drawn = (study.chart(each, found.definition, found.rows) for each in found.definition.figures)
-    return [*charts_of(shares), *drawn]
+    return [*map(chart_of, _choosing(found.run.claims)), *drawn]
 
 
-def charts_of(shares: Sequence[Share]) -> list[theme.Chart | None]:
-    """A chart of each metric that has a number: a panel a service, a line a cell."""
-    found = [[each for each in shares if each.metric == metric] for metric in _SHARES_OF]
-    return [_chart(of) for of in found if any(each.regret is not None for each in of)]
-
-
-def _chart(shares: Sequence[Share]) -> theme.Chart | None:
-    """Of one metric."""
-    name, what = _SHARES_OF[shares[0].metric]
-    services = grouped(shares, lambda each: each.cell.service)
+def chart_of(claim: ClaimEntry) -> theme.Chart | None:
+    """The loads at which a claim compares the choosing strategy, by what it is first of: a panel a
+    service."""
+    metric = claim.parts[0].metric
+    parts = [each for each in _measured(claim) if each.metric == metric]
+    loads = [each for each in parts if f" {CHOOSING}" in _sides(each)[0]]
+    services = grouped(loads, lambda each: each.label.split()[0])
     return forest.chart(
-        f"regret-{name}",
-        f"What choosing costs: share of the best fixed strategy, {name}",
-        f"{what}: 1 is as good as if the best were known beforehand, below "
-        f"{1 - regret.TOLERANCE} is beyond the tolerance. The best is chosen by hindsight among "
-        "these runs. Hollow marks have warnings.",
+        f"{claim.id}-ratios",
+        f"What choosing costs, {claim.id}: ratio of {WORDS[metric]}",
+        f"{claim.text}. At each load the ratio of {CHOOSING} to what the claim compares it with; "
+        "the band is the margin within which a difference does not count.",
         [
-            forest.Panel(service.capitalize(), "Share of the best fixed", tuple(map(_entry, of)))
-            for service, of in services.items()
+            forest.Panel(name.capitalize(), "Ratio", tuple(_entry(claim, each) for each in of))
+            for name, of in services.items()
         ],
-        STYLES,
+        claims.STYLES,
     )
 
 
-def _entry(share: Share) -> forest.Entry:
-    return forest.compared(
-        share.comparison,
-        share.cell,
-        f"{share.complexity}, {users_text(share.cell.users)}",
-        verdicts.said(share.verdict),
-        is_sure=not share.warned,
-        margin=(1 - regret.TOLERANCE, 1 / (1 - regret.TOLERANCE)),
-        note=f"against {share.other.strategy}" if share.other else share.comparison.lack or "",
-    )
+def _entry(claim: ClaimEntry, part: PartEntry) -> forest.Entry:
+    """Named by its load; a pointer is shown both sides."""
+    sides = _sides(part)
+    load = sides[0].split(" ", 2)[-1]
+    return replace(claims.entry(claim, part), label=load, name=" / ".join(sides), cell="")
 
 
-def verdict(share: Share) -> str:
-    """In words, with what is to be known of it."""
-    notes = [
-        verdicts.said(share.verdict, share.comparison),
-        "with warnings" if share.warned else "",
-        f"without {', '.join(share.unknown)}" if share.unknown and share.other else "",
-        share.comparison.lack or "",
-    ]
-    return ", ".join(filter(None, notes))
+def _percent(part: PartEntry) -> str:
+    lost = regret(part)
+    return "" if lost is None else f"{100 * lost:.1f} %"
 
 
-_SHARES: Sequence[doc.Column[Share]] = (
-    doc.Column("Service", lambda each: each.cell.service),
-    doc.Column("Complexity", lambda each: each.complexity),
-    doc.number("Users", lambda each: each.cell.users),
-    doc.Column("Metric", lambda each: WORDS[each.metric]),
-    doc.Column("Against", lambda each: each.other.key if each.other else ""),
-    doc.Column("Share [95 %]", lambda each: ratio_text(each.comparison)),
-    doc.Column("Regret", lambda each: "" if each.regret is None else f"{100 * each.regret:.1f} %"),
-    doc.Column("Verdict", verdict),
+_COLUMNS: Sequence[doc.Column[PartEntry]] = (
+    doc.Column("Ratio", lambda part: " / ".join(filter(None, _sides(part)))),
+    doc.Column("Of", lambda part: WORDS[part.metric]),
+    doc.number("Here [95 %]", lambda part: wording.with_ends(part.ratio, part.low, part.high)),
+    doc.number("Regret", _percent),
+    doc.Column("Verdict", lambda part: doc.Field(part.headline, claims.TONES[part.verdict])),
 )
-#: Of every strategy: the fixed ones tell what choosing is worth.
-_SLOWDOWNS: Sequence[doc.Column[Share]] = (
-    doc.Column("Service", lambda each: each.cell.service),
-    doc.Column("Strategy", lambda each: each.cell.key),
-    doc.Column("Mix", lambda each: each.cell.complexity),
-    doc.number("Users", lambda each: each.cell.users),
-    doc.Column("Kind", lambda each: each.part),
-    doc.Column(
-        "p95 in the mix / alone [95 %]",
-        lambda each: ratio_text(each.comparison) or each.comparison.lack,
-    ),
-)
-
-
-def records(found: Choosing) -> list[dict[str, object]]:
-    """A line a comparison: with the best fixed strategy (best_fixed is yes), and of each mix with
-    every one. A share is above 1 where choosing is better, whatever the metric."""
-    return [
-        *(_record(each, "yes") for each in found.regrets),
-        *(_record(each, "") for each in found.duels),
-    ]
-
-
-def _record(share: Share, best: str) -> dict[str, object]:
-    numbers = wording.fields("share", share.comparison) | {"regret": share.regret}
-    return {
-        "service": share.cell.service,
-        "complexity": share.cell.complexity,
-        "kind": share.part,
-        "users": share.cell.users,
-        "metric": share.metric,
-        "against": share.other.strategy if share.other else "",
-        "best_fixed": best,
-        **{name: None if of is None else round(of, _DECIMALS) for name, of in numbers.items()},
-        "verdict": share.verdict,
-        "blocks": share.comparison.blocks,
-        "warnings": "yes" if share.warned else "",
-    }
 
 
 def figures(found: Findings) -> doc.Section | None:
@@ -233,9 +175,8 @@ def stages(found: Findings) -> doc.Section | None:
 VIEW = View(
     lambda found: found,
     page,
-    lambda found: sentence(found.rows),
-    lambda found: sure(found.rows),
+    lambda found: sentence(found.run.claims),
+    lambda found: sure(found.run.claims),
     charts,
-    records=lambda run, found: {run.regret_csv: records(regret.choosing(found.rows))},
     more=(figures, stages),
 )

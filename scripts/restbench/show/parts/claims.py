@@ -108,7 +108,7 @@ def _cells(cells: Sequence[str], found: Findings) -> list[str | doc.Link]:
 def chart(entries: Sequence[ClaimEntry]) -> theme.Chart | None:
     """The ratio of each part of the claims that were decided; None where none was."""
     parts = [
-        _entry(claim, part)
+        entry(claim, part)
         for claim in decided(entries)
         for part in claim.parts
         if part.decides and part.ratio is not None
@@ -123,7 +123,8 @@ def chart(entries: Sequence[ClaimEntry]) -> theme.Chart | None:
     )
 
 
-def _entry(claim: ClaimEntry, part: PartEntry) -> Entry:
+def entry(claim: ClaimEntry, part: PartEntry) -> Entry:
+    """A mark of a chart."""
     has_interval = part.low is not None and part.high is not None
     of_study = f"; the study has {part.study_value:g}" if part.study_value else ""
     return Entry(
