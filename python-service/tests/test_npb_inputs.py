@@ -5,9 +5,9 @@ import pytest
 from npb_run import size_of
 
 from restbench_service.workloads.npb import random_numbers
-from restbench_service.workloads.npb.conjugate_gradient.matrix import build_matrix
-from restbench_service.workloads.npb.integer_sort.kernel import IntegerSort
-from restbench_service.workloads.npb.multigrid.charges import find_charges
+from restbench_service.workloads.npb.conjugate_gradient import build_matrix
+from restbench_service.workloads.npb.integer_sort import IntegerSort
+from restbench_service.workloads.npb.multigrid import find_charges
 
 FIRST_STATES = (
     55909509111989, 61155031930969, 45573031421645, 55279057169489, 1250169187877, 27551538756233,

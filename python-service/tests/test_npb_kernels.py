@@ -13,13 +13,11 @@ from restbench_service.codec.npb import NpbJson
 from restbench_service.execution.job import InOrderLoop, Job
 from restbench_service.execution.strategy import Strategy
 from restbench_service.workloads.npb import random_numbers
-from restbench_service.workloads.npb.conjugate_gradient.matrix import build_matrix
-from restbench_service.workloads.npb.conjugate_gradient.solver import Solver
-from restbench_service.workloads.npb.integer_sort.ranking import Ranking
+from restbench_service.workloads.npb.conjugate_gradient import Solver, build_matrix
+from restbench_service.workloads.npb.integer_sort import Ranking
 from restbench_service.workloads.npb.kernel import Value
-from restbench_service.workloads.npb.multigrid.charges import find_charges
-from restbench_service.workloads.npb.multigrid.classes import SMOOTHER_B
-from restbench_service.workloads.npb.multigrid.solver import Solver as MultigridSolver
+from restbench_service.workloads.npb.multigrid import SMOOTHER_B, find_charges
+from restbench_service.workloads.npb.multigrid import Solver as MultigridSolver
 from restbench_service.workloads.npb.workload import KERNELS, NpbWorkload
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))

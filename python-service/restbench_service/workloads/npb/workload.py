@@ -5,12 +5,12 @@ from time import perf_counter
 from typing import Any
 
 from ..workload import ParallelLoop, Workload
-from .conjugate_gradient.kernel import ConjugateGradient
-from .fourier_transform.kernel import FourierTransform
+from .conjugate_gradient import ConjugateGradient
+from .fourier_transform import FourierTransform
 from .input_cache import OF_THIS_PROCESS
-from .integer_sort.kernel import IntegerSort
+from .integer_sort import IntegerSort
 from .kernel import Kernel, Outcome
-from .multigrid.kernel import Multigrid
+from .multigrid import Multigrid
 
 KERNELS: dict[str, Kernel[Any, Any]] = {
     "IS": IntegerSort(),

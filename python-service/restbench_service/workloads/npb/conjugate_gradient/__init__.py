@@ -1,1 +1,0 @@
-"""CG: the smallest eigenvalue of a random sparse matrix, by conjugate gradients."""

@@ -1,1 +1,0 @@
-"""FT: a 3-D partial differential equation, solved by FFTs."""

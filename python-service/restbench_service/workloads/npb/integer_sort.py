@@ -1,0 +1,209 @@
+"""IS: the ranks of integer keys, by counting (NPB 3.4, is.c).
+
+A ranking is a histogram of the keys and its running sum, cut into loops over keys and values. A run
+has one untimed, ten timed, and the check of the whole order.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..workload import ParallelLoop
+from . import random_numbers
+from .blocks import lines_of
+from .kernel import Outcome
+from .random_numbers import SEED
+
+Integers = NDArray[np.int64]
+ITERATIONS = 10
+TEST_KEYS = 5
+CHECKS = TEST_KEYS * ITERATIONS + 1
+"""Every rank of a test key, and the order of all keys at the end."""
+MOST_HISTOGRAMS = 8
+"""Each task makes a histogram of its own over all values: more cost more than they bring."""
+KEYS_A_HISTOGRAM = 2**18
+_KEYS_AT_ONCE = random_numbers.CHUNK // 4
+
+
+@dataclass(frozen=True)
+class SortClass:
+    """Sizes are powers of two. test_ranks[j] + offset(j, iteration) is the rank of a test key."""
+
+    keys_log2: int
+    range_log2: int
+    test_positions: tuple[int, ...]
+    test_ranks: tuple[int, ...]
+    offset: Callable[[int, int], int]
+    seed: int = SEED
+
+    @property
+    def keys(self) -> int:
+        """How many keys there are."""
+        return 1 << self.keys_log2
+
+    @property
+    def key_range(self) -> int:
+        """Keys are from 0 to this, exclusive."""
+        return 1 << self.range_log2
+
+
+def _offsets(growing: set[int], up_from: int = 0, down_from: int = 0) -> Callable[[int, int], int]:
+    """How far a test key's rank has moved: each iteration adds a small key and a large one.
+
+    The ranks of `growing` rise by one an iteration after `up_from`, the others fall.
+    """
+    return lambda test, iteration: iteration - up_from if test in growing else down_from - iteration
+
+
+CLASSES = {
+    "S": SortClass(
+        16, 11, (48427, 17148, 23627, 62548, 4431), (0, 18, 346, 64917, 65463), _offsets({0, 1, 2})
+    ),
+    "W": SortClass(
+        20,
+        16,
+        (357773, 934767, 875723, 898999, 404505),
+        (1249, 11698, 1039987, 1043896, 1048018),
+        _offsets({0, 1}, up_from=2),
+    ),
+    "A": SortClass(
+        23,
+        19,
+        (2112377, 662041, 5336171, 3642833, 4250760),
+        (104, 17523, 123928, 8288932, 8388264),
+        _offsets({0, 1, 2}, up_from=1, down_from=1),
+    ),
+    "B": SortClass(
+        25,
+        21,
+        (41869, 812306, 5102857, 18232239, 26860214),
+        (33422937, 10244, 59149, 33135281, 99),
+        _offsets({1, 2, 4}),
+    ),
+    "C": SortClass(
+        27,
+        23,
+        (44172927, 72999161, 74326391, 129606274, 21736814),
+        (61147, 882988, 266290, 133997595, 133525895),
+        _offsets({0, 1, 2}),
+    ),
+}
+
+
+class Ranking:
+    """The memory of one run's rankings."""
+
+    def __init__(self, keys: int, key_range: int, loop: ParallelLoop) -> None:
+        """`keys` and `key_range` are powers of two."""
+        self._loop = loop
+        self._blocks = histogram_count(keys)
+        self.keys: Integers = loop.array((keys,), np.int64)
+        self.counts: Integers = loop.array((self._blocks, key_range), np.int64)
+        self.is_used: Integers = loop.array((self._blocks,), np.int64)
+        self.up_to: Integers = loop.array((key_range,), np.int64)
+
+    def rank(self) -> Integers:
+        """For each value how many keys are at most that; valid until the next call."""
+        blocks, parts = self._blocks, (self.counts, self.is_used)
+        self._loop.for_each(blocks, 1, count, blocks, self.keys, *parts)
+        self._loop.for_each(blocks, 1, add_up, blocks, self.up_to, *parts)
+        return np.cumsum(self.up_to, out=self.up_to)
+
+
+def histogram_count(keys: int) -> int:
+    """Into how many blocks the keys are cut."""
+    return min(max(keys // KEYS_A_HISTOGRAM, 1), MOST_HISTOGRAMS)
+
+
+def count(start: int, stop: int, blocks: int, keys: Any, *histograms: Any) -> None:
+    """One histogram of all blocks of a task, in the place of the first of them."""
+    counts, is_used = histograms
+    low, high = lines_of(start, stop, blocks, keys.size)
+    counts[start] = np.bincount(keys[low:high], minlength=counts.shape[1])
+    is_used[start:stop] = 0
+    is_used[start] = 1
+
+
+def add_up(start: int, stop: int, blocks: int, total: Any, *histograms: Any) -> None:
+    """The histograms' sum over a part of the values."""
+    counts, is_used = histograms
+    low, high = lines_of(start, stop, blocks, total.size)
+    first, *others = np.flatnonzero(is_used)
+    total[low:high] = counts[first, low:high]
+    for other in others:
+        total[low:high] += counts[other, low:high]
+
+
+class IntegerSort:
+    """IS. Its input is the keys, which a run changes and therefore copies."""
+
+    classes = CLASSES
+
+    def memory_bytes(self, size: SortClass) -> int:
+        """Keys and their sorted copy; the histograms, their sum, a new one and a copy; while the
+        keys are made, states, sums and copies of a part.
+        """
+        histograms = histogram_count(size.keys) + 3
+        made = 8 * min(size.keys, _KEYS_AT_ONCE)
+        return 8 * (2 * size.keys + histograms * size.key_range + made)
+
+    def input_bytes(self, size: SortClass) -> int:
+        """The keys."""
+        return 8 * size.keys
+
+    def operations(self, size: SortClass) -> float:
+        """Keys ranked."""
+        return float(ITERATIONS * size.keys)
+
+    def generate(self, size: SortClass) -> Integers:
+        """The keys, in the order they are made."""
+        keys = np.empty(size.keys, np.int64)
+        _make_keys(size, keys)
+        return keys
+
+    def run(self, size: SortClass, given: Integers | None, loop: ParallelLoop) -> Outcome:
+        """All checks counted; verified when none failed."""
+        ranking = Ranking(size.keys, size.key_range, loop)
+        if given is None:
+            _make_keys(size, ranking.keys)
+        else:
+            ranking.keys[...] = given
+        _passed_in(size, 1, ranking)
+        began = perf_counter()
+        passed = sum(_passed_in(size, iteration, ranking) for iteration in range(1, ITERATIONS + 1))
+        seconds = perf_counter() - began
+        passed += _is_order(ranking.keys, ranking.up_to)
+        return Outcome(passed == CHECKS, passed, CHECKS, ITERATIONS, seconds)
+
+
+def _make_keys(size: SortClass, keys: Integers) -> None:
+    """floor(range/4 * the sum of four numbers), in integers: the same and exact."""
+    shift = np.uint64(random_numbers.BITS + 2 - size.range_log2)
+    for start in range(0, size.keys, _KEYS_AT_ONCE):
+        part = keys[start : start + _KEYS_AT_ONCE]
+        states = random_numbers.states(size.seed, 4 * start, 4 * part.size)
+        part[...] = (states[0::4] + states[1::4] + states[2::4] + states[3::4]) >> shift
+
+
+def _passed_in(size: SortClass, iteration: int, ranking: Ranking) -> int:
+    """Change two keys, rank all, and count the test keys that have the rank they should."""
+    keys = ranking.keys
+    keys[iteration] = iteration
+    keys[iteration + ITERATIONS] = size.key_range - iteration
+    tests = keys[list(size.test_positions)]
+    smaller = ranking.rank()[tests - 1]
+    expected = [rank + size.offset(j, iteration) for j, rank in enumerate(size.test_ranks)]
+    in_range = (tests > 0) & (tests < size.keys)
+    return int(np.count_nonzero(in_range & (smaller == expected)))
+
+
+def _is_order(keys: Integers, up_to: Any) -> bool:
+    """Whether the ranks are those of the keys sorted by other means."""
+    values = np.arange(up_to.size, dtype=np.int32)
+    return np.array_equal(
+        np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right"), up_to
+    )

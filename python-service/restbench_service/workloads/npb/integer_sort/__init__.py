@@ -1,1 +1,0 @@
-"""IS: the ranks of integer keys, by counting."""

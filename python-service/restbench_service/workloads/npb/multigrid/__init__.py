@@ -1,1 +1,0 @@
-"""MG: multigrid V-cycles for a periodic 3-D Poisson problem."""
