@@ -10,7 +10,7 @@ from live_database import LiveDatabase, fresh_name
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.reply import Reply
 from restbench_service.core.service import Core, Exchange, Head, Server
-from restbench_service.execution.serial import Serial
+from restbench_service.execution.techniques import Serial
 from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.requests import TECHNIQUES
 from restbench_service.workloads.messages.workload import MessagesWorkload

@@ -17,8 +17,8 @@ from restbench_service.execution.adaptive import (
     Adaptive,
 )
 from restbench_service.execution.job import Job
-from restbench_service.execution.per_request import PerRequest
 from restbench_service.execution.strategy import Strategy
+from restbench_service.execution.techniques import PerRequest
 
 OURS = {os.getpid()}
 OPERATION, BYTE = ("operation of", "observed"), ("byte of", "observed", "")

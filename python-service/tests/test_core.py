@@ -20,7 +20,7 @@ from restbench_service.core.reply import Reply
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head, Server
 from restbench_service.execution.faults import AbandonedError, PoolFailedError, WorkerDiedError
 from restbench_service.execution.job import Job
-from restbench_service.execution.serial import Serial
+from restbench_service.execution.techniques import Serial
 from restbench_service.settings import Settings
 from restbench_service.workloads.matrix.workload import MatrixWorkload
 

@@ -8,10 +8,10 @@ from live_service import wait_until
 from observed import Observed
 from test_core import GOOD, assert_nothing_is_left, core_of, opened
 
-from restbench_service.execution.clock import StageClock
 from restbench_service.execution.faults import PoolFailedError
 from restbench_service.execution.gate import Gate
-from restbench_service.execution.per_request import PerRequest
+from restbench_service.execution.job import StageClock
+from restbench_service.execution.techniques import PerRequest
 from restbench_service.execution.worker_pool import WorkerPool
 
 

@@ -13,7 +13,7 @@ from restbench_service.codec.codec import Answer
 from restbench_service.codec.messages import OPERATIONS, MessagesJson
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.routes import Routes
-from restbench_service.execution.serial import Serial
+from restbench_service.execution.techniques import Serial
 from restbench_service.workloads.messages.requests import (
     TECHNIQUES,
     Broadcast,

@@ -28,10 +28,9 @@ from observed import (
 
 from restbench_service.execution.faults import AbandonedError, PoolFailedError
 from restbench_service.execution.gate import Gate
-from restbench_service.execution.pool_threads import THREADS_THAT_WAIT, PoolThreads
-from restbench_service.execution.serial import Serial
 from restbench_service.execution.strategies import Start, close_strategies, start_strategies
 from restbench_service.execution.strategy import Strategy
+from restbench_service.execution.techniques import THREADS_THAT_WAIT, PoolThreads, Serial
 
 Table = dict[str, Strategy]
 MASK = sum(1 << core for core in os.sched_getaffinity(0))

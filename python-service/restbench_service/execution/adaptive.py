@@ -9,9 +9,8 @@ from time import perf_counter_ns
 from typing import Any, Literal
 
 from .job import InOrderLoop, Job
-from .per_request import PerRequest
-from .serial import Serial
 from .strategy import Strategy, completed
+from .techniques import PerRequest, Serial
 from .worker_pool import WorkerPool
 
 Decision = Literal["caller", "process", "low-priority"]

@@ -8,12 +8,9 @@ from time import monotonic
 from typing import NamedTuple
 
 from .adaptive import NICENESS, Adaptive
-from .per_element import PerElement
-from .per_request import PerRequest
-from .pool_threads import PoolThreads
-from .serial import Serial
 from .standard_pools import ExecutorPool, MultiprocessingPool, PoolKind, prepare_fork_server
 from .strategy import Strategy
+from .techniques import PerElement, PerRequest, PoolThreads, Serial
 from .worker import begin_work
 from .worker_pool import WorkerPool
 

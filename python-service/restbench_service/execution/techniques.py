@@ -1,0 +1,171 @@
+"""The techniques that treat all requests alike: where a request's stages and its loops run."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+from itertools import count
+
+from ..process import allowed_cores, set_name
+from .faults import PoolFailedError
+from .gate import Gate
+from .job import Done, InOrderLoop, Job, Task, decode_task, run_task
+from .shared_loop import SharedLoop
+from .strategy import Strategy, completed
+from .worker_pool import WorkerPool
+
+MOST_DECODED_HERE_BYTES = 4 * 1024
+"""Of a request that says only when decoded what memory it needs, which is reserved here: fifty
+times what a kernel's request needs, and read in less than a millisecond, in which others wait."""
+THREADS_THAT_WAIT = 20
+"""For workloads that wait for other things than a core; for the others a thread a core."""
+
+
+class Serial(Strategy):
+    """PS: the request's own thread does everything, one request at a time."""
+
+    def __init__(self, running: int | None) -> None:
+        """`running` requests at once; by default one, since the GIL lets one compute at a time."""
+        self.gate = Gate(running or 1)
+        self.permits = self.gate.permits
+
+    def execute(self, job: Job) -> "Future[bytes]":
+        """See Strategy."""
+        return completed(lambda: self._in_turn(job))
+
+    def _in_turn(self, job: Job) -> bytes:
+        with self.gate.entered(job):
+            return job.run(InOrderLoop())
+
+
+class PerElement(Strategy):
+    """One task an element, operands and product in memory that all processes see; the rest is the
+    request's own thread."""
+
+    def __init__(self, pool: WorkerPool, running: int | None) -> None:
+        """The pool is closed with the strategy. By default one request runs, as the pool does."""
+        self._pool, self.gate = pool, Gate(running or 1)
+        self.permits = self.gate.permits
+
+    def execute(self, job: Job) -> "Future[bytes]":
+        """See Strategy."""
+        return completed(lambda: self._in_turn(job))
+
+    def await_ready(self) -> None:
+        """See Strategy."""
+        self._pool.await_ready()
+
+    def close(self) -> None:
+        """See Strategy."""
+        self._pool.close()
+
+    def _in_turn(self, job: Job) -> bytes:
+        with self.gate.entered(job), closing(SharedLoop(self._pool)) as loop:
+            return job.run(loop)
+
+
+class PerRequest(Strategy):
+    """As many requests at once as there are processes, each from its bytes to its bytes."""
+
+    def __init__(self, pool: WorkerPool, running: int | None) -> None:
+        """The pool is closed with the strategy."""
+        self._pool, self.gate = pool, Gate(min(running or pool.size, pool.size), pool.size)
+        self.permits = self.gate.permits
+
+    def execute(self, job: Job) -> "Future[bytes]":
+        """See Strategy. No thread waits, nor a request in the pool, which asks no client."""
+        return self.gate.enter_later(job, self._begin)
+
+    def await_ready(self) -> None:
+        """See Strategy."""
+        self._pool.await_ready()
+
+    def close(self) -> None:
+        """See Strategy."""
+        self._pool.close()
+
+    def _begin(self, job: Job, answer: "Future[bytes]") -> None:
+        if job.has_to_reserve and len(job.body) > MOST_DECODED_HERE_BYTES:
+            decoded = self._submitted(decode_task, job)
+            decoded.add_done_callback(partial(self._go_on, job, answer))
+            return
+        if job.has_to_reserve:
+            job.decode_ahead()
+        self._compute(job, answer)
+
+    def _go_on(self, job: Job, answer: "Future[bytes]", decoded: "Future[Done]") -> None:
+        """The rest of a request that was decoded elsewhere, unless there is none for it."""
+        try:
+            done = decoded.result()
+            job.clock.add(done.elapsed_ns)
+            job.accept(done.value)
+            self._compute(job, answer)
+        except Exception as error:  # carried to who waits for the answer
+            self.gate.leave(job)
+            answer.set_exception(error)
+
+    def _compute(self, job: Job, answer: "Future[bytes]") -> None:
+        done = self._submitted(run_task, job)
+        done.add_done_callback(partial(self._end, job, answer))
+
+    def _submitted(self, call: Callable[[Task], Done], job: Job) -> "Future[Done]":
+        """Raises what is known at once, as of a pool that is not back: a callback would let the
+        next one in on top of this one, and so on until the stack is full."""
+        done = self._pool.submit(call, job.task())
+        if done.done() and (error := done.exception()):
+            raise error
+        return done
+
+    def _end(self, job: Job, answer: "Future[bytes]", future: "Future[Done]") -> None:
+        self.gate.leave(job)
+        error = future.exception()
+        if error is not None:
+            answer.set_exception(error)
+            return
+        done = future.result()
+        job.clock.add(done.elapsed_ns)
+        answer.set_result(done.value)
+
+
+class PoolThreads(Strategy):
+    """concurrent.futures.ThreadPoolExecutor. Who hands a request over does not wait."""
+
+    def __init__(self, threads: int | None, running: int | None) -> None:
+        """`threads` for each kind of workload, None: see above; threads start when needed."""
+        computing, waiting = threads or len(allowed_cores()), threads or THREADS_THAT_WAIT
+        self._numbers = count(1)
+        self._computing, self._waiting = (
+            ThreadPoolExecutor(each, initializer=self._name_thread) for each in (computing, waiting)
+        )
+        self.gate = Gate(min(running or computing, computing), waiting)
+        self.permits = self.gate.permits
+
+    def execute(self, job: Job) -> "Future[bytes]":
+        """See Strategy. Nothing waits in an executor's queue, which asks no client."""
+        return self.gate.enter_later(job, self._begin)
+
+    def close(self) -> None:
+        """See Strategy. A thread cannot be ended: what runs is cut off with the process."""
+        for executor in (self._computing, self._waiting):
+            executor.shutdown(wait=False, cancel_futures=True)
+
+    def _name_thread(self) -> None:
+        """For /proc: the interpreter's own names do not reach it."""
+        set_name(f"WP-{next(self._numbers)}")
+
+    def _begin(self, job: Job, answer: "Future[bytes]") -> None:
+        executor = self._waiting if job.workload.is_blocking else self._computing
+        try:
+            done = executor.submit(job.run, InOrderLoop())
+        except RuntimeError:  # it is closed, or there is no thread to be had
+            raise PoolFailedError("there is no thread to be had") from None
+        done.add_done_callback(partial(self._end, job, answer))
+
+    def _end(self, job: Job, answer: "Future[bytes]", done: "Future[bytes]") -> None:
+        self.gate.leave(job)
+        if done.cancelled():
+            answer.set_exception(PoolFailedError("the threads are closed"))
+        elif (error := done.exception()) is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(done.result())
