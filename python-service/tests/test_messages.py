@@ -12,7 +12,7 @@ from live_service import wait_until
 from message_calls import Caller, calling_at
 
 from restbench_service.workloads.messages import techniques
-from restbench_service.workloads.messages.database import Session, StatementError
+from restbench_service.workloads.messages.database import Session, StatementError, statements
 from restbench_service.workloads.messages.requests import TECHNIQUES
 from restbench_service.workloads.workload import InvalidRequestError
 
@@ -265,9 +265,7 @@ def test_the_log_has_neither_bodies_nor_what_the_server_said(
     caller: Caller, database: LiveDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     queue = caller.queue()
-    from restbench_service.workloads.messages import statements as texts  # noqa: PLC0415
-
-    broken = {**texts.statements(), "send": b"SELECT %(body)s::int"}
+    broken = {**statements(), "send": b"SELECT %(body)s::int"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("restbench_service.workloads.messages.database.statements", lambda: broken)
         told = caller.send(queue, "secret-4815162342")

@@ -14,6 +14,7 @@ from restbench_service.codec.messages import OPERATIONS, MessagesJson
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.routes import Routes
 from restbench_service.execution.techniques import Serial
+from restbench_service.workloads.messages.database import in_driver_s_form, statements
 from restbench_service.workloads.messages.requests import (
     TECHNIQUES,
     Broadcast,
@@ -22,7 +23,6 @@ from restbench_service.workloads.messages.requests import (
     Pop,
     Send,
 )
-from restbench_service.workloads.messages.statements import in_driver_s_form, statements
 from restbench_service.workloads.messages.techniques import TECHNIQUES as TABLE
 from restbench_service.workloads.workload import InvalidRequestError
 

@@ -6,10 +6,12 @@ What the database said is never passed on: its messages quote what was sent.
 import logging
 import math
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, perf_counter_ns
@@ -22,8 +24,9 @@ from psycopg_pool import ConnectionPool
 
 from ...settings import DatabaseSettings
 from ..workload import InvalidRequestError
-from .statements import statements
 
+STATEMENTS = Path(__file__).parents[4] / "contract" / "database" / "statements"
+"""The SQL texts, which the other service and pgbench use too."""
 WAIT_SECONDS = 1.0
 """For a connection; then 014."""
 RECONNECT_SECONDS = 0.5
@@ -47,6 +50,7 @@ _CONNECTION: Mapping[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
+_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 _LOG = logging.getLogger(__name__)
 
@@ -218,6 +222,18 @@ def _is_there(connection: Connection) -> bool:
     except _BROKEN:
         return False
     return not connection.broken
+
+
+@cache
+def statements() -> Mapping[str, bytes]:
+    """By the names of their files, with the driver's form of parameters."""
+    files = STATEMENTS.glob("*.sql")
+    return {path.stem: in_driver_s_form(path.read_text("utf-8")) for path in files}
+
+
+def in_driver_s_form(text: str) -> bytes:
+    """`:name` as `%(name)s`: the driver sends values apart from the text."""
+    return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%")).encode()
 
 
 class Session:
