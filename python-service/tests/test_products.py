@@ -12,7 +12,7 @@ from live_service import KERNELS, PER_REQUEST, STRATEGIES
 
 from restbench_service.codec import matrix as codec
 from restbench_service.codec import slow_reader
-from restbench_service.codec.request_object import INT64_MAX, INT64_MIN
+from restbench_service.codec.codec import INT64_MAX, INT64_MIN
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.execution.job import Job, WorkLimits
 from restbench_service.execution.strategy import Strategy

@@ -14,8 +14,7 @@ from ..workloads.logs.rules import RULE_SETS
 from ..workloads.logs.workload import LogsRequest, LogsResult
 from ..workloads.workload import InvalidRequestError
 from . import delay
-from .codec import Codec
-from .request_object import MISSING, SLOWLY, Members, is_right_id, read_request, text_of
+from .codec import MISSING, SLOWLY, Codec, Members, is_right_id, read_request, text_of
 from .strict_json import STRING
 
 MOST_CHARACTERS = 4096

@@ -17,8 +17,7 @@ import orjson
 from ..workloads.matrix.request import Matrix, MatrixProduct, MatrixRequest
 from ..workloads.workload import InvalidRequestError
 from . import delay, digits, slow_reader
-from .codec import Codec
-from .request_object import SLOWLY, is_right_id
+from .codec import SLOWLY, Codec, is_right_id
 
 MOST_BYTES_PER_BODY_BYTE = 16
 """In addition to the body, until it is read. Measured: 4 for the usual strings of numbers, 12 for

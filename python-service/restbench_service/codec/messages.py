@@ -27,10 +27,10 @@ from ..workloads.messages.requests import (
 )
 from ..workloads.workload import InvalidRequestError
 from . import delay
-from .codec import Answer
-from .request_object import (
+from .codec import (
     INT64_MAX,
     MISSING,
+    Answer,
     Members,
     id_of,
     int64,

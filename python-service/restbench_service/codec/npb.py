@@ -8,8 +8,7 @@ import orjson
 from ..workloads.npb.workload import KERNELS, NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
 from . import delay
-from .codec import Codec
-from .request_object import MISSING, Members, read_request, text_of
+from .codec import MISSING, Codec, Members, read_request, text_of
 
 
 class _Members(Members, gc=False):

@@ -14,7 +14,7 @@ import numpy as np
 from ..workloads.matrix.request import Matrix
 from ..workloads.workload import InvalidRequestError
 from . import digits
-from .request_object import MISSING, Members, int64, read_request
+from .codec import MISSING, Members, int64, read_request
 from .strict_json import MAX_DEPTH, STRING
 
 INNER_SIZES_DIFFER = "Invalid number of columns and rows for multiplication"
