@@ -68,81 +68,53 @@ class DatabaseSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the service is started with; each field is RESTBENCH_<NAME> in the environment."""
+    """What the service is started with; each field is RESTBENCH_<NAME> in the environment.
+
+    README.md says what each one does. Here is why where it does not.
+    """
 
     host: str = "127.0.0.1"
-    """Where to listen: an IP address, a host name, or unix: and the path of a socket, which has no
-    port."""
     port: int = 8000
-    """TCP port to listen on."""
     framework: str = "flask"
-    """What is around the core: a name in the table of frameworks, which main.py looks up."""
+    """A name in the table of frameworks, which main.py looks up."""
     handoff: str = "thread"
-    """Where an asynchronous framework runs a request: `thread`, or `loop`, the event loop itself,
-    in which everything else waits meanwhile."""
     strategies: tuple[str, ...] | None = None
-    """Offered ones, of the table of techniques, which main.py looks up; None: all. One that is not
-    offered starts no processes."""
+    """Of the table of techniques, which main.py looks up; None: all."""
     max_body_bytes: int = 64 * MEBIBYTE
-    """A larger request body is error 007, so is a product of more than half as many elements."""
     max_in_flight: int = 256
-    """With so many requests in flight the next is error 008; more than the study's 60 users."""
     max_delay_millis: int = 10_000
-    """A request may ask for a longer delay of its work: error 003; the longest of the study of
-    calls. At most half of the requests in flight wait so, more are error 008."""
+    """The longest of the study of calls."""
     workers: int = 1
-    """Processes that serve, each with its own pools and an equal share of the limits on requests in
-    flight and memory, rounded up."""
     processes: int = 1
-    """Processes in each pool; in the environment the default is one a core the service may use."""
     running: int | None = None
-    """Requests running at once under each strategy, the others wait in order of arrival.
-    None, the default, is what the strategy can make progress with: 1 where the GIL or the pool
-    lets one run at a time anyway, one a process for process-per-request. More would only make
-    requests take turns, so that all of them finish at the end."""
+    """None is what the strategy can make progress with: 1 where the GIL or the pool lets one run at
+    a time anyway, one a process for process-per-request. More would only make requests take turns,
+    so that all of them finish at the end."""
     pool_threads: int | None = None
-    """Threads of the strategy worker-pool. None, the default: 20 for what waits for other things
-    than a core, else one a core."""
     blas_threads: int = 1
-    """Threads of numpy's matrix library, so that `native` is one core as `loops` is."""
+    """So that `native` is one core as `loops` is."""
     max_loop_operations: int = 200_000_000
-    """Multiplications of a matrix request with kernel=loops; more are error 011."""
     max_operations: int = 10_000_000_000
-    """The same with kernel=native."""
     memory_budget_bytes: int = 3072 * MEBIBYTE
-    """Bodies, answers and what the NAS kernels in flight compute with, with the cached inputs; what
-    does not fit is error 008, what never would 010. Class B of each kernel fits, and with it eight
-    of the largest bodies."""
+    """Class B of each NAS kernel fits, and with it eight of the largest bodies."""
     input_cache_bytes: int = 1024 * MEBIBYTE
-    """Of that, for inputs that later requests use again, in equal parts for each process that
-    computes: with two cores the field of class A of FT fits, the largest there."""
+    """With two cores the field of class A of FT fits, the largest there."""
     max_connections: int = 2000
-    """Idle ones that are kept. They cost a descriptor and some KiB, so there may be many more than
-    requests in flight."""
+    """Idle ones cost a descriptor and some KiB: there may be many more than requests in flight."""
     receive_timeout_seconds: int = 20
-    """Of a sender's silence in the middle of a body, then error 002, and for a client to take its
-    answer, then its connection is closed. Slow senders are for the proxy in front to bear."""
     keep_alive_seconds: int = 300
-    """Until an idle connection is closed: a user keeps his for a whole run, and between runs."""
+    """A user keeps his connection for a whole run, and between runs."""
     stop_timeout_seconds: int = 30
-    """For requests in flight when the service is told to stop; then they are cut off."""
     stuck_timeout_seconds: int = 120
-    """Until gunicorn replaces a worker whose main thread does nothing: only a machine at a
-    standstill is this slow."""
+    """Only a machine at a standstill is this slow."""
     database_url: str | None = None
-    """Of the workload messages, postgresql://USER@HOST:PORT/DATABASE; None: it is not offered."""
     database_password_file: str | None = None
     """The password is not in the URL, which others can read."""
     database_connections: int = 20
-    """Of all workers; a process of a pool has one of its own."""
     database_free_path: str | None = None
-    """On the file system of the database's data; None: the database is elsewhere."""
     database_min_free_bytes: int = 1024 * MEBIBYTE
-    """With less free there, sends and broadcasts are error 014."""
     max_message_characters: int = 65536
-    """Of a message: error 007."""
     receipt_seconds: int = 600
-    """Until what was answered to a request with a key is forgotten."""
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Self:
