@@ -312,7 +312,8 @@ def attach(name: ServiceName, base_url: str) -> Service:
 
 
 def await_ready(service: Service, timeout_s: float | None = None) -> None:
-    """Poll /health until it answers 200, by default for READY_TIMEOUT_S."""
+    """Poll /health until it answers 200, by default for READY_TIMEOUT_S. Another process that took
+    the port meanwhile is not the service."""
     timeout_s = READY_TIMEOUT_S if timeout_s is None else timeout_s
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -320,9 +321,16 @@ def await_ready(service: Service, timeout_s: float | None = None) -> None:
             break
         with contextlib.suppress(httpx.HTTPError):
             answer = service.client.get(f"{service.base_url}/health", timeout=2.0)
-            if answer.status_code == httpx.codes.OK:
+            if answer.status_code == httpx.codes.OK and not _others_listen(service):
                 return
         time.sleep(0.1)
+    if _others_listen(service):
+        port = service.address[1]
+        raise EnvironmentProblem(
+            f"another process answers at {service.base_url}: the port was taken"
+            f"{ports.owner(port)} before the {service.name} service had it; end that, or choose "
+            f"another port by {ports.PORT_VARIABLES[service.name]}"
+        )
     shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
     how = f"did not come up within {timeout_s:.0f} s" if service.alive() else "ended at once"
     raise EnvironmentProblem(f"the {service.name} service at {service.base_url} {how}{shown}")
@@ -348,3 +356,13 @@ def await_workers(service: Service, count: int, timeout_s: float = READY_TIMEOUT
                 each.sendall(b"GET /health HTTP/1.1\r\nHost: restbench\r\n\r\n")
             if b"" not in {each.recv(1) for each in clients}:
                 busy = len(connections.counts(service.address[1], service.pids(), os.getpid()))
+
+
+def _others_listen(service: Service) -> bool:
+    """Whether all that listen where it is asked are known and none of its own; of what others run,
+    or runs elsewhere, that is not asked."""
+    host, port = service.address
+    if service.attached or host != ports.HOST:
+        return False
+    found = ports.listeners(port)
+    return bool(found) and found.isdisjoint(service.pids())

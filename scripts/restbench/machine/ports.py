@@ -38,7 +38,7 @@ def require_free(wanted: int, variable: str) -> None:
             probe.bind((HOST, wanted))
         except OSError as error:
             raise EnvironmentProblem(
-                f"port {wanted} is in use{_owner(wanted)}: "
+                f"port {wanted} is in use{owner(wanted)}: "
                 f"'make stop' ends services started by 'make serve', or set {variable}"
             ) from error
 
@@ -70,12 +70,20 @@ def lasting() -> int:
             return number
 
 
-def _owner(wanted: int) -> str:
-    for connection in psutil.net_connections("tcp"):
-        listens = connection.status == psutil.CONN_LISTEN
+def listeners(wanted: int) -> set[int]:
+    """The processes that listen on a port, as far as the kernel names them to us."""
+    return {
+        connection.pid
+        for connection in psutil.net_connections("tcp")
         # Another user's process has no number here, and Process(None) would be ourselves.
-        known = listens and connection.pid is not None
-        if known and getattr(connection.laddr, "port", None) == wanted:
-            with contextlib.suppress(psutil.Error):
-                return f" by {psutil.Process(connection.pid).name()} (pid {connection.pid})"
+        if connection.status == psutil.CONN_LISTEN and connection.pid is not None
+        if getattr(connection.laddr, "port", None) == wanted
+    }
+
+
+def owner(wanted: int) -> str:
+    """Who has a port, for people; empty where that is not known."""
+    for pid in sorted(listeners(wanted)):
+        with contextlib.suppress(psutil.Error):
+            return f" by {psutil.Process(pid).name()} (pid {pid})"
     return ""

@@ -88,6 +88,22 @@ def test_a_service_stops_by_itself_before_it_is_killed(
     assert expected < process.STOP_TIMEOUT_S
 
 
+def test_what_another_process_answers_at_its_port_is_not_taken_for_the_service(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It may have taken the port while the service came up; its numbers would be another's."""
+    monkeypatch.setattr(service, "READY_TIMEOUT_S", 3.0)
+    (tmp_path / "health").write_text("{}")
+    port = free_port()
+    other = f"import http.server as h, os; os.chdir({str(tmp_path)!r}); "
+    other += f"h.HTTPServer(({ports.HOST!r}, {port}), h.SimpleHTTPRequestHandler).serve_forever()"
+    with beside(other) as stranger:
+        assert await_true(lambda: stranger.pid in ports.listeners(port))
+        ours = [sys.executable, "-c", SLEEPS]
+        with pytest.raises(EnvironmentProblem, match=f"another process answers.*{stranger.pid}"):
+            service.start("java", "none", None, tmp_path, command=ours, port=port)
+
+
 def test_a_service_that_never_answers_is_given_up_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
