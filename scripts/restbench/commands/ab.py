@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,8 +13,7 @@ from restbench.commands.options import CellsOption, MinutesOption, note
 from restbench.deploy import builds
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, Regression
-from restbench.machine import clock, machine_lock, phases
-from restbench.machine.phases import Account
+from restbench.machine import machine_lock
 from restbench.show import findings
 from restbench.show.kinds import builds as shown
 from restbench.store import exported, store
@@ -42,28 +40,26 @@ def compare_builds(  # noqa: PLR0913 - one option each
     ] = None,
 ) -> None:
     """Build two commits and measure both: is B worse?"""
-    account = Account(time.monotonic() - clock.running_s())
-    with phases.kept(account):
-        order = _order(name, cells, minutes)
-        for path in filter(None, (junit, summary)):
-            if not path.absolute().parent.is_dir():
-                raise BadConfiguration(f"{path}: its folder is not there")
-            if path.is_dir():
-                raise BadConfiguration(f"{path}: is a folder: give the name of a file")
-        commits = builds.resolved({"A": first, "B": second})
-        machine_lock.take()
-        settings = order.experiment.settings
-        services = {each.cell.service for each in order.plan}
-        wanted = {each: settings.get(each, {}) for each in services}
-        with builds.built(commits, wanted, note) as made:
-            presented = measuring.measured(replace(order, builds=made), None)
+    order = _order(name, cells, minutes)
+    for path in filter(None, (junit, summary)):
+        if not path.absolute().parent.is_dir():
+            raise BadConfiguration(f"{path}: its folder is not there")
+        if path.is_dir():
+            raise BadConfiguration(f"{path}: is a folder: give the name of a file")
+    commits = builds.resolved({"A": first, "B": second})
+    machine_lock.take()
+    settings = order.experiment.settings
+    services = {each.cell.service for each in order.plan}
+    wanted = {each: settings.get(each, {}) for each in services}
+    with builds.built(commits, wanted, note) as made:
+        presented = measuring.measured(replace(order, builds=made), None)
     run = store.open_run("latest")
     found = shown.of(findings.of(exported.read(run.exported_file), run))
     if junit:
         write_text(junit, shown.as_junit(found))
     if summary:
         write_text(summary, shown.as_markdown(found))
-    measuring.end(account, presented)
+    measuring.end(presented)
     if found.beyond:
         names = ", ".join(each.name for each in found.beyond)
         raise Regression(f"B is beyond the thresholds in {len(found.beyond)} cells: {names}")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -44,8 +43,7 @@ from restbench.failures import (
     StorageProblem,
     WrongAnswers,
 )
-from restbench.machine import clock, phases, storage, watch
-from restbench.machine.phases import Account
+from restbench.machine import clock, storage, watch
 from restbench.schedule import closed_load, environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
 from restbench.store import at_work, store
@@ -96,16 +94,13 @@ def run_experiment(  # noqa: PLR0913 - one option each
     resume: ResumeOption = False,
 ) -> None:
     """Run an experiment and print its tables."""
-    account = Account(time.monotonic() - clock.running_s())
-    with phases.kept(account):
-        order = order_for(name, profile, cells, attach or [], minutes)
-        if order.experiment.thresholds:
-            raise BadConfiguration(
-                f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
-            )
-        begun = resuming.to_go_on_with(order, store.runs(), note) if resume else None
-        presented = measured(order, begun)
-    end(account, presented)
+    order = order_for(name, profile, cells, attach or [], minutes)
+    if order.experiment.thresholds:
+        raise BadConfiguration(
+            f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
+        )
+    begun = resuming.to_go_on_with(order, store.runs(), note) if resume else None
+    end(measured(order, begun))
 
 
 def extend_run(
@@ -116,11 +111,8 @@ def extend_run(
     if minutes <= 0:
         raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
     run = with_raw_data(name)
-    account = Account(time.monotonic() - clock.running_s())
-    with phases.kept(account):
-        order = resuming.order_to_extend(run, minutes)
-        presented = measured(order, run, f"'restbench extend {run.name}'")
-    end(account, presented)
+    order = resuming.order_to_extend(run, minutes)
+    end(measured(order, run, f"'restbench extend {run.name}'"))
 
 
 def order_for(
@@ -189,10 +181,9 @@ class Presented:
     """Why there are no dashboards: for who has judged the rows first, which weigh more."""
 
 
-def end(account: Account, presented: Presented) -> None:
-    """Say where the time went, and raise what the run has to end with."""
-    seconds = account.seconds()
-    console.print(f"all done in {duration(sum(seconds.values()))}: {phases.summary(seconds)}")
+def end(presented: Presented) -> None:
+    """Say how long it took, and raise what the run has to end with."""
+    console.print(f"all done in {duration(clock.running_s())}")
     judge(presented.rows)
     if presented.failure:
         raise presented.failure
@@ -219,12 +210,11 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presented
     """Measure and present a run of trials; `begun` is one to go on with, `again` what would do so
     after an interruption. All else is shown even if there are no dashboards."""
     console.print(_cost(order), soft_wrap=True)
-    with phases.spent_on("checks"):
-        for each in environment.check(order):
-            note(each)
-        run = begun or begun_now(order)
+    for each in environment.check(order):
+        note(each)
+    run = begun or begun_now(order)
     failure: Failure | None = None
-    with kept(run, "" if order.builds else again) as note_time:
+    with kept(run, "" if order.builds else again):
         with ProgressView(console) as view:
             runner.execute(order, run, view)
         try:
@@ -232,7 +222,7 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presented
         except Failure as error:
             failure = error
             note(f"no dashboards: {error}")
-        rows, told = results.analyse(run, note_time)
+        rows, told = results.analyse(run)
         results.show(run, told)
     return Presented(rows, failure)
 
@@ -265,10 +255,10 @@ def begun_now(order: Order) -> Run:
 
 
 @contextmanager
-def kept(run: Run, again: str = RESUMED) -> Iterator[Callable[[], None]]:
+def kept(run: Run, again: str = RESUMED) -> Iterator[None]:
     """Nobody else goes on with the run meanwhile; an interruption prints where it lies, and what
-    goes on with it, if anything does. What is yielded notes what the time went to so far."""
-    with at_work.held(run) as is_held, at_work.noted(run) as note_time:
+    goes on with it, if anything does."""
+    with at_work.held(run) as is_held:
         console.print(f"raw data: {run.path}", soft_wrap=True)
         try:
             watch.at_end("remove", storage.temporary(run.latest))
@@ -277,7 +267,7 @@ def kept(run: Run, again: str = RESUMED) -> Iterator[Callable[[], None]]:
                 watch.sweep(run.path)
             else:
                 note("no locks on this file system: resume no run that still goes on")
-            yield note_time
+            yield
         except (Interrupted, StorageProblem, NotAsBegun) as stop:
             if not run.manifest_file.exists():
                 raise

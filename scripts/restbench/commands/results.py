@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -14,7 +14,6 @@ from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration
 from restbench.judge import claims, study
-from restbench.machine import phases
 from restbench.show import export, files, report, terminal, views
 from restbench.show.browser import site
 from restbench.show.kinds import bottleneck
@@ -123,14 +122,10 @@ def browse_runs(
         webbrowser.open(page.as_uri())
 
 
-def analyse(
-    run: store.Run, before_page: Callable[[], None] = lambda: None
-) -> tuple[Sequence[Row], exported.Exported]:
-    """What the run measured, and its `run.json` made of it once `before_page` was called."""
-    with phases.spent_on("tables and figures"):
-        known = rows(run)
-        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
-    before_page()
+def analyse(run: store.Run) -> tuple[Sequence[Row], exported.Exported]:
+    """What the run measured, and its `run.json` made of it."""
+    known = rows(run)
+    machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
     return known, export.write(run, known, note)
 
 
@@ -138,12 +133,10 @@ def show(run: store.Run, told: exported.Exported) -> None:
     """Tables, figures and page, all of `run.json`; the page last, and its place where it is seen
     first."""
     found = views.drawn(told, run)
-    with phases.spent_on("tables and figures"):
-        drawn = files.write_figures(found)
-        files.write_tables(found)
-        report.write_markdown(found)
-    with phases.spent_on("page"):
-        report.write(found)
+    drawn = files.write_figures(found)
+    files.write_tables(found)
+    report.write_markdown(found)
+    report.write(found)
     console.print(terminal.render(found))
     console.print()
     console.print(f"tables      {run.test_matrix_csv.parent}", soft_wrap=True)

@@ -9,11 +9,9 @@ from pathlib import Path
 from restbench.drive import load
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import process
-from restbench.machine.phases import spent_on
 from restbench.store.store import Run
 
 
-@spent_on("dashboards")
 def write_study(run: Run) -> list[Path]:
     """The dashboard of every cell that has a long window; returns their pages."""
     return _write(run, windows(run))

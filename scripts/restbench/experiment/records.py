@@ -132,15 +132,6 @@ class Interruption(Record):
     git_dirty: bool | None
 
 
-class Spent(Record):
-    """What the time of one process that worked on a run went to: a line of `phases.jsonl`."""
-
-    ended: str
-    """When it was noted, ISO 8601."""
-    seconds: dict[str, float]
-    """By phase (`phases`), the process' start included; they add up to the time it had run."""
-
-
 class CheckEntry(Record):
     """One check of the measuring chain against something known."""
 

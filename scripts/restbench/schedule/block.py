@@ -12,7 +12,6 @@ from restbench.drive.generator import GeneratorGone
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock, speed
-from restbench.machine.phases import spent_on
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
 from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.closed_load import ClosedDriver
@@ -50,11 +49,10 @@ def measure(wanted: Wanted) -> None:
         part_ends = time.monotonic() + (ends - time.monotonic()) * left
         with DRIVERS[wanted.order.experiment.driver](part) as driver:
             driver.here.progress.until = part_ends
-            with spent_on("trials"):
-                begun = time.monotonic()
-                for planned in driver.rounds(part_ends - begun):
-                    take_round(driver, planned)
-                spare_s += driver.here.progress.spare_part * (time.monotonic() - begun)
+            begun = time.monotonic()
+            for planned in driver.rounds(part_ends - begun):
+                take_round(driver, planned)
+            spare_s += driver.here.progress.spare_part * (time.monotonic() - begun)
     file.fact(wanted.block, SPARE_S, spare_s)
     file.finish(wanted.block, clock.now_text())
 

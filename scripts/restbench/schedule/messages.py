@@ -17,7 +17,6 @@ from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell, variables
 from restbench.experiment.level import Messages
 from restbench.failures import EnvironmentProblem, WrongAnswers
-from restbench.machine.phases import spent_on
 from restbench.machine.placement import core_list
 from restbench.observe import resources
 from restbench.prove import messages as proofs
@@ -136,7 +135,7 @@ class MessagesRun(LoadRun):
     @answering()
     def before(self, cell: Cell) -> None:
         """Each load begins with the same messages in the queues."""
-        with spent_on("queues"), self._counted(cell):
+        with self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
         store = self.stores[cell.postgres]
         self.meter = resources.Meter(store.database.pids, store.watching, self.opens_after_s)
@@ -283,8 +282,7 @@ def opened(
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
     with ExitStack() as stack:
-        with spent_on("service start"):
-            stores = _stores(stack, wanted)
+        stores = _stores(stack, wanted)
         found = {name: each.database.environment() for name, each in stores.items()}
         block = partial(MessagesRun, stores=stores)
         yield stack.enter_context(under_load.opened(kind, block, wanted, found))

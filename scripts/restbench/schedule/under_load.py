@@ -10,7 +10,6 @@ from typing import Protocol, TypeAlias, TypeVar
 from restbench.drive import generator, monitor
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.machine.namespaces import Host
-from restbench.machine.phases import spent_on
 from restbench.schedule import preparation
 from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.deployments import Deployments, Running
@@ -51,11 +50,9 @@ def opened(
     ):
         here = run_of(wanted, deployments, load=load)
         with proven(here):
-            with spent_on("warm-up"):
-                preparation.warm(here)
+            preparation.warm(here)
             driver = kind(here)
-            with spent_on("pilot"):
-                driver.pilot()
+            driver.pilot()
             yield driver
 
 
@@ -63,10 +60,9 @@ def opened(
 def proven(here: LoadRun) -> Iterator[None]:
     """Look at each cell and prove what it is; after the last trial look whether services counted
     what was sent to them meanwhile, and whether they kept to their cores."""
-    with spent_on("proofs"):
-        preparation.look(here)
-        preparation.prove(here)
-        here.prove()
+    preparation.look(here)
+    preparation.prove(here)
+    here.prove()
     before = _counts(here)
     yield
     _check_counts(here, before)
@@ -98,12 +94,10 @@ def services(
     # What starts first has some seconds more before its trials, so that must vary.
     wanted.draws("start").shuffle(groups)
     try:
-        with spent_on("service start"):
-            deployments.start(groups)
+        deployments.start(groups)
         yield deployments
     finally:
-        with spent_on("service stop"):
-            deployments.stop()
+        deployments.stop()
 
 
 def _counts(here: LoadRun) -> Counts:

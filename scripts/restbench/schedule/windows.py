@@ -13,7 +13,6 @@ from restbench.experiment.order import Order
 from restbench.experiment.records import LongWindow, Window
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock
-from restbench.machine.phases import spent_on
 from restbench.schedule import under_load
 from restbench.schedule.block_run import LoadRun, View, Wanted
 from restbench.schedule.pace import TrialGroup
@@ -46,7 +45,6 @@ def seconds(order: Order, run: Run) -> float:
     return (1 + _BESIDE) * order.profile.window_s * len(missing(order, run))
 
 
-@spent_on("long windows")
 def take(order: Order, run: Run, view: View) -> None:
     """A window for each cell that lacks one."""
     groups: dict[object, list[Cell]] = {}

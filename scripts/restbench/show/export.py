@@ -17,7 +17,6 @@ from restbench.judge import claims
 from restbench.judge.claims import Decision, PartDecision
 from restbench.show import microbench_text, views
 from restbench.store import exported, quoted, store
-from restbench.store.at_work import together
 from restbench.store.exported import Exported
 from restbench.store.store import Run
 from restbench.store.traces import Traced, TraceEntry
@@ -121,7 +120,6 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> exported.ManifestEntry:
         interruptions=len(run.interruptions()),
         interrupted=tuple(run.interruptions()),
         planned_blocks=max((each.block for each in manifest.plan), default=0),
-        spent_s=together(run.spent()),
     )
 
 

@@ -273,7 +273,7 @@ class ManifestEntry(RunRecord):
     """Each of them."""
     planned_blocks: Count | None = None
     spent_s: dict[str, float] = Field(default_factory=dict)
-    """What its time went to, by phase."""
+    """Of runs of before: what their time went to, by phase."""
 
 
 class ExperimentEntry(Record):

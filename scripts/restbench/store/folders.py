@@ -71,8 +71,6 @@ class RunFolder(Folder):
     """One Proof a strategy and placement."""
     interruptions_file = Inside("interruptions.jsonl")
     """An Interruption a line; absent where there was none."""
-    phases_file = Inside("phases.jsonl")
-    """A Spent a line, one for each process that measured."""
     test_matrix_csv = Inside("tables/test-matrix.csv")
     """The table of the study, a row a cell."""
     factorial_json = Inside("tables/factorial.json")
@@ -124,7 +122,6 @@ class RunFolder(Folder):
             self.microbench_file,
             self.proofs_file,
             self.interruptions_file,
-            self.phases_file,
         )
 
     def named_figure(self, name: str) -> Path:

@@ -1,5 +1,5 @@
 """What `run.json` quotes of other files of a run, so that its page can be made of it alone: claims
-with their ratios, the calibration, the microbenchmark, long windows, how its time was spent."""
+with their ratios, the calibration, the microbenchmark, long windows."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from restbench.experiment.records import (
     Interruption,
     Manifest,
     Proof,
-    Spent,
 )
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
@@ -159,10 +158,6 @@ class Run(RunFolder):
     def interruptions(self) -> list[Interruption]:
         """Each time the run had ended too early and went on."""
         return _lines_of(self.interruptions_file, Interruption)
-
-    def spent(self) -> list[Spent]:
-        """What the time went to of each process that measured; none of one that was killed."""
-        return _lines_of(self.phases_file, Spent)
 
     def calibration(self) -> Calibration | None:
         """The calibration next to the run, if there is one."""

@@ -9,7 +9,6 @@ from statistics import fmean
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.experiment.records import CheckEntry, Interruption, Proof
 from restbench.judge import study
-from restbench.machine import phases
 from restbench.show import document as doc
 from restbench.show import microbench_text, wording
 from restbench.show.findings import Findings
@@ -175,7 +174,6 @@ def _facts(found: Findings) -> dict[str, doc.Inline]:
         "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
         "that number of users and hide what requests at a fixed rate would wait",
     }
-    facts |= {"Time went to": phases.summary(manifest.spent_s)} if manifest.spent_s else {}
     facts |= {"Interrupted": _interrupted(manifest.interrupted)}
     facts |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
     facts |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
