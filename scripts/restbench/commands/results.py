@@ -135,7 +135,6 @@ def show(run: store.Run, told: exported.Exported) -> None:
     found = views.drawn(told, run)
     drawn = files.write_figures(found)
     files.write_tables(found)
-    report.write_markdown(found)
     report.write(found)
     console.print(terminal.render(found))
     console.print()

@@ -1,41 +1,8 @@
-"""A run's page in Markdown: the same sections, without its charts."""
+"""A table of the page in Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from restbench.show import document as doc
-
-
-def document(title: str, parts: Sequence[doc.Part]) -> str:
-    """The whole text; sections are headings from the second level on."""
-    return "\n\n".join([f"# {title}", *_blocks(parts, 2)]) + "\n"
-
-
-def _blocks(parts: Iterable[doc.Part], level: int) -> list[str]:
-    found: list[str] = []
-    for part in parts:
-        match part:
-            case doc.Section():
-                badge = f": {part.badge}" if part.badge else ""
-                found += [
-                    f"{'#' * min(level, 6)} {part.title}{badge}",
-                    *_blocks(part.parts, level + 1),
-                ]
-            case doc.Text():
-                found.append(_inline(part.content))
-            case doc.Bullets():
-                found.append("\n".join(f"- {_inline(each)}" for each in part.items))
-            case doc.Terms():
-                found.append(
-                    "\n".join(f"- **{name}**: {_inline(of)}" for name, of in part.entries.items())
-                )
-            case doc.Table():
-                found += [f"**{part.caption}**", table(part)]
-            case doc.Figure():
-                found.append(f"**{part.chart.title}.** {part.chart.caption}")
-                found += [f"![{part.chart.title}]({part.file})"] if part.file else []
-    return [each for each in found if each]
 
 
 def table(part: doc.Table) -> str:

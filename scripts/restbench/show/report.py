@@ -1,5 +1,5 @@
 """The page of a run, made of its `run.json` alone: the answer on the first screen, then what was
-decided, the figures, and everything else folded away. The same sections make `report.md`."""
+decided, the figures, and everything else folded away."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import jinja2
 from markupsafe import Markup
 
 from restbench.machine import machine
-from restbench.show import markdown, views
+from restbench.show import views
 from restbench.show.charts import theme
-from restbench.show.document import Bullets, Field, Figure, Part, Section, Text, words
+from restbench.show.document import Field, Figure, Section, Text, words
 from restbench.show.findings import Findings
 from restbench.show.parts import cells, claims, evidence
 from restbench.store.quoted import AnswerEntry
@@ -79,18 +79,6 @@ def html(found: Findings, library: str | None = None) -> str:
         library_address=library,
     )
     return page + "\n"
-
-
-def write_markdown(found: Findings) -> None:
-    """Write the same as `report.md`, but for the cells one by one."""
-    answer = answer_of(found)
-    parts: list[Part] = [
-        Text(_subtitle(found)),
-        Text(answer.sentence),
-        Bullets(answer.reasons),
-        *(each for each in sections(found) if each.id != "cells"),
-    ]
-    write_text(found.folder.report_markdown, markdown.document(found.run.experiment.title, parts))
 
 
 def answer_of(found: Findings) -> AnswerEntry:

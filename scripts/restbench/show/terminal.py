@@ -36,7 +36,7 @@ def render(found: Findings) -> RenderableType:
     parts += _claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
     if waiting := study.not_measured(found.rows):
-        parts.append(Text(f"{len(waiting)} cells need more time: report.md has how much"))
+        parts.append(Text(f"{len(waiting)} cells need more time: the page has how much"))
     parts += [
         Text(
             f"{study.verdict(each)}  {each.service} {each.strategy}, {each.claim}: {each.evidence}"

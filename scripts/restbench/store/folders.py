@@ -83,8 +83,6 @@ class RunFolder(Folder):
     """Loads of messages, with what their database took: a row a cell."""
     npb_csv = Inside("tables/npb.csv")
     """The times of each NAS kernel: a row a cell."""
-    report_markdown = Inside("report.md")
-    """The page's sections as Markdown, without its charts."""
     report = Inside("report.html")
     """The page that shows everything and links to the rest."""
     figures = Inside("figures")

@@ -117,7 +117,7 @@ def test_each_cell_has_its_four_times(ran: Ran) -> None:
 
 
 def test_the_claim_is_decided_both_ways(ran: Ran) -> None:
-    page = ran.run.report_markdown.read_text()
+    page = ran.run.report.read_text()
     assert "N1" in ran.told
     decided = {each.id: each for each in exported.read(ran.run.exported_file).claims}
     assert "is not in this run" in decided["N1"].why, "the other classes of the claim"
@@ -138,7 +138,6 @@ def test_numbers_of_cores_are_looked_at_without_a_service(ran: Ran) -> None:
 def test_the_report_can_be_made_again_to_the_byte(ran: Ran) -> None:
     run = ran.run
     made = [
-        run.report_markdown,
         run.npb_csv,
         run.named_figure("npb-time"),
         run.named_figure("npb-speed-up"),
@@ -201,7 +200,7 @@ def test_clients_call_the_service_after_the_harness_and_end_with_their_block(
         assert float(row["python_soap_call_ms"]) == pytest.approx(10)
         assert (row["clients_asked"], row["clients_same"]) == ("4.0", "4.0")
     assert "SOAP adds 0.00 ms to a call of the Java client" in ran.told
-    assert "4 of 4" in ran.run.report_markdown.read_text()
+    assert "4 of 4" in ran.run.report.read_text()
     assert ran.bench.left_running() == []
 
 
@@ -223,7 +222,7 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
     ran = run_kernels(bench, "--cells", "complexity=CG-S", **faults)
     assert ran.code == 5, ran.told
     found = {row["strategy"]: row for row in table(ran.run)}
-    page = ran.run.report_markdown.read_text()
+    page = ran.run.report.read_text()
     assert found["serial"]["service_s"] == str(WARM_S)
     for strategy, verified in (("thread-pool", "NO"), ("fork-join", "NO"), ("pipeline", "refused")):
         row = found[strategy]
@@ -251,7 +250,7 @@ def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(
     verified = [row["verified"] for row in table(ran.run)]
     assert "yes" in verified
     assert "not measured" in verified
-    assert "the block had no time for it" in ran.run.report_markdown.read_text()
+    assert "the block had no time for it" in ran.run.report.read_text()
 
 
 def test_a_finished_run_is_extended_by_a_block(ran: Ran, tmp_path: Path) -> None:

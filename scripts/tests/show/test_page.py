@@ -232,25 +232,6 @@ def test_a_run_without_proofs_and_machine_still_has_a_page(tmp_path: Path) -> No
     assert "machine not recorded" in text
 
 
-def test_the_markdown_has_the_pages_sections_and_whole_tables(run: Run) -> None:
-    found = findings(run)
-    report.write_markdown(found)
-    text = run.report_markdown.read_text()
-    for section in report.sections(found):
-        if section.id == "cells":
-            continue
-        assert f"## {section.title}" in text
-    assert "| T-A01 | S serial | low | 10 | 200 | 50.0 | 50.0 | 50.0 |" in text
-    assert "**DOES NOT**" not in text and "| DOES NOT | one worker is bound to one core |" in text
-    block: list[int] = []
-    for line in [*text.splitlines(), ""]:
-        if line.startswith("|"):
-            block.append(line.replace("\\|", "").count("|"))
-        else:
-            assert len(set(block)) <= 1
-            block = []
-
-
 def test_a_file_without_an_answer_says_what_mends_it(run: Run) -> None:
     old = findings(run).run.model_copy(update={"answer": None})
     exported.write(run.exported_file, old)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from fixture_run import START, Made, build, cell, error, steady_load, wrong_answer
-from shown_run import findings
+from shown_run import findings, page_of, part_of
 
 from restbench.analyse import measures
 from restbench.experiment import columns
 from restbench.judge import study
-from restbench.show import files, report
+from restbench.show import files
 from restbench.store.store import Run
 
 LOAD = steady_load(users=10, elapsed_ms=50)  # 400 completions in 2 s: 200/s
@@ -70,9 +70,9 @@ def test_several_blocks_show_their_half_width(tmp_path: Path) -> None:
     told = []
     for some in (blocks, blocks[:2]):
         run = build(tmp_path / f"run-{len(some)}", some)
-        report.write_markdown(findings(run))
-        told.append(run.report_markdown.read_text())
-    assert "| 217 ± 72 |" in told[0] and "| 225 |" in told[1]
+        told.append(page_of(run))
+    tables = [part_of(each, "tables") for each in told]
+    assert " 217 ± 72 " in tables[0] and " 225 " in tables[1]
     assert "3; ± is the 95 % t interval over them" in told[0]
     assert "two: an interval over blocks takes three" in told[1]
 
