@@ -18,6 +18,7 @@ State = Literal["good", "worse", "unknown"]
 WATCH_S = 1.5
 #: Half the margin of verdicts: a cell with more has a warning (method, rule 10).
 LIMIT_PCT = 2.5
+_CPU = "sys/devices/system/cpu"
 
 
 @dataclass(frozen=True)
@@ -50,35 +51,63 @@ class Machine:
 
 def examine(machine: Machine) -> list[Finding]:
     """Every finding, in the order of what matters most."""
-    return [*_watched(machine), *(check(machine) for check in CHECKS)]
+    return [*_watched(machine), *_settings(machine)]
 
 
-def _cores(machine: Machine) -> Finding:
-    number = len(machine.cores)
-    return Finding(
-        "cores we may use",
-        str(number),
-        "good" if number >= CORES_FOR_OWN_LOAD_CORES else "worse",
-        "JMeter shares the cores with the service: throughput differences shrink",
-        f"{CORES_FOR_OWN_LOAD_CORES} cores or more; until then compare CPU time per request",
-    )
-
-
-def _governor(machine: Machine) -> Finding:
-    value = machine.read(f"sys/devices/system/cpu/cpu{machine.cores[0]}/cpufreq/scaling_governor")
-    return _wanted(
-        "frequency governor",
-        value,
-        ("performance",),
-        "the clock rises and falls with the load: slow starts, differences that are not there",
-        "sudo cpupower frequency-set -g performance",
-    )
+def _settings(machine: Machine) -> list[Finding]:
+    number, read = len(machine.cores), machine.read
+    return [
+        Finding(
+            "cores we may use",
+            str(number),
+            "good" if number >= CORES_FOR_OWN_LOAD_CORES else "worse",
+            "JMeter shares the cores with the service: throughput differences shrink",
+            f"{CORES_FOR_OWN_LOAD_CORES} cores or more; until then compare CPU time per request",
+        ),
+        _wanted(
+            "frequency governor",
+            read(f"{_CPU}/cpu{machine.cores[0]}/cpufreq/scaling_governor"),
+            ("performance",),
+            "the clock rises and falls with the load: slow starts, differences that are not there",
+            "sudo cpupower frequency-set -g performance",
+        ),
+        _turbo(machine),
+        _wanted(
+            "transparent huge pages",
+            _chosen(read("sys/kernel/mm/transparent_hugepage/enabled")),
+            ("madvise", "never"),
+            "the kernel joins pages when it likes: pauses, and a new thread's stack may cost "
+            "megabytes",
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+        ),
+        _wanted(
+            "clock source",
+            read("sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            ("tsc", "kvm-clock", "arm_arch_sys_counter", "hyperv_clocksource_tsc_page"),
+            "reading the time needs a system call: every measured stage gets longer",
+            "boot with clocksource=tsc where the processor allows it",
+        ),
+        _wanted(
+            "swap in use",
+            _swap(read("proc/meminfo")),
+            ("0 MiB",),
+            "pages that come back from disk are latencies of milliseconds",
+            "end what fills the memory, then: sudo swapoff -a && sudo swapon -a",
+        ),
+        _wanted(
+            "delay of packets (netem)",
+            {None: None, True: "there", False: "none"}[machine.has_netem()],
+            ("there",),
+            "cells with delay_ms go through a relay, which takes CPU time of the load generator",
+            "a kernel with sch_netem: modprobe sch_netem",
+        ),
+    ]
 
 
 def _turbo(machine: Machine) -> Finding:
-    path, off = "sys/devices/system/cpu/intel_pstate/no_turbo", "1"
+    path, off = f"{_CPU}/intel_pstate/no_turbo", "1"
     if machine.read(path) is None:
-        path, off = "sys/devices/system/cpu/cpufreq/boost", "0"
+        path, off = f"{_CPU}/cpufreq/boost", "0"
     text = machine.read(path)
     return _wanted(
         "turbo",
@@ -89,63 +118,17 @@ def _turbo(machine: Machine) -> Finding:
     )
 
 
-def _huge_pages(machine: Machine) -> Finding:
-    text = machine.read("sys/kernel/mm/transparent_hugepage/enabled")
-    value = None if text is None else text.partition("[")[2].partition("]")[0]
-    return _wanted(
-        "transparent huge pages",
-        value,
-        ("madvise", "never"),
-        "the kernel joins pages when it likes: pauses, and a new thread's stack may cost megabytes",
-        "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
-    )
+def _chosen(text: str | None) -> str | None:
+    """Of `always [madvise] never` the one in brackets."""
+    return text and text.partition("[")[2].partition("]")[0]
 
 
-def _clock(machine: Machine) -> Finding:
-    return _wanted(
-        "clock source",
-        machine.read("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        ("tsc", "kvm-clock", "arm_arch_sys_counter", "hyperv_clocksource_tsc_page"),
-        "reading the time needs a system call: every measured stage gets longer",
-        "boot with clocksource=tsc where the processor allows it",
-    )
-
-
-def _swap(machine: Machine) -> Finding:
-    text = machine.read("proc/meminfo")
+def _swap(text: str | None) -> str | None:
     if text is None:
-        return Finding("swap in use", "not visible", "unknown")
+        return None
     sizes = dict(line.split(":") for line in text.splitlines())
-    used_mib = (_kib(sizes["SwapTotal"]) - _kib(sizes["SwapFree"])) // 1024
-    return Finding(
-        "swap in use",
-        f"{used_mib} MiB",
-        "worse" if used_mib else "good",
-        "pages that come back from disk are latencies of milliseconds",
-        "end what fills the memory, then: sudo swapoff -a && sudo swapon -a",
-    )
-
-
-def _netem(machine: Machine) -> Finding:
-    shown = {None: None, True: "there", False: "none"}[machine.has_netem()]
-    return _wanted(
-        "delay of packets (netem)",
-        shown,
-        ("there",),
-        "cells with delay_ms go through a relay, which takes CPU time of the load generator",
-        "a kernel with sch_netem: modprobe sch_netem",
-    )
-
-
-CHECKS: tuple[Callable[[Machine], Finding], ...] = (
-    _cores,
-    _governor,
-    _turbo,
-    _huge_pages,
-    _clock,
-    _swap,
-    _netem,
-)
+    total, free = (int(sizes[name].split()[0]) for name in ("SwapTotal", "SwapFree"))
+    return f"{(total - free) // 1024} MiB"
 
 
 def _watched(machine: Machine) -> list[Finding]:
@@ -178,7 +161,3 @@ def _wanted(name: str, value: str | None, good: tuple[str, ...], effect: str, me
     if value is None:
         return Finding(name, "not visible", "unknown", effect)
     return Finding(name, value, "good" if value in good else "worse", effect, mend)
-
-
-def _kib(size: str) -> int:
-    return int(size.split(maxsplit=1)[0])
