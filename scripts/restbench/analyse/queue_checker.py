@@ -210,8 +210,6 @@ def _by_answer(messages: Messages) -> Messages:
 
 @dataclass
 class _Timeline:
-    """What happened at one address."""
-
     rows: list[tuple[str, int, int, int, int]] = field(default_factory=list)
     empty: list[tuple[int, int, int]] = field(default_factory=list)
     """Client, begin and end of each pop that brought nothing."""

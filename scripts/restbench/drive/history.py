@@ -175,7 +175,6 @@ class _Client:
     def _request(
         self, op: Literal["send", "pop"], to: Address, key: str, token: str | None
     ) -> Request:
-        """Not made yet."""
         known = key if self.clients.have_keys else None
         return Request(op, self.number, known, *to, token, None, 0, None, None)
 

@@ -224,7 +224,6 @@ def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
 
 
 def _blocks(groups: Sequence[Leader]) -> list[int]:
-    """How many each ratio is of."""
     return [each.blocks for of in groups for _, each in of.others]
 
 

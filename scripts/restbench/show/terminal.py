@@ -80,7 +80,6 @@ def _tables(found: Findings) -> Sequence[RenderableType]:
 
 
 def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
-    """Every cell."""
     shares = _shares(leaders)
     columns: list[doc.Column[Row]] = [
         doc.Column("", wording.service_name),

@@ -51,7 +51,6 @@ def settings_of(cell: Cell) -> list[str]:
 
 
 def _caption(panels: Sequence[Panel]) -> str:
-    """What is dashed, where anything is."""
     if any(line.is_limit for panel in panels for line in panel.lines):
         return "Dashed, in a technique's colour: pgbench, the limit."
     return "No limit was measured."
@@ -159,7 +158,6 @@ def _over_threads(rows: Sequence[Row]) -> theme.Chart | None:
 
 
 def _over_connections(rows: Sequence[Row]) -> theme.Chart | None:
-    """Where these are other than threads."""
     panels = _panels(
         alike(rows, connections=0),
         lambda cell: f"{name(cell)}, {cell.pool_threads} threads",
@@ -208,7 +206,6 @@ def _panels(  # noqa: PLR0913 - the last three are given by name
 def _lines(
     label: str, style: int, rows: Sequence[Row], x: Callable[[Row], float], has_limit: bool
 ) -> list[Line]:
-    """Of a label, and its limit."""
     own = sorted(rows, key=x)
 
     def points(metric: str) -> tuple[Point, ...]:

@@ -140,7 +140,6 @@ def _notes(of: tuple[Family, Level]) -> doc.Field:
 
 
 def _by_station(of: tuple[Family, Level]) -> str:
-    """Where there are several."""
     stations, found = of[0].stations, of[1].predicted.residence
     parts = [f"{each.name} {readable(ms)}" for each, ms in zip(stations, found, strict=True)]
     return ", ".join(parts) if len(parts) > 1 else ""

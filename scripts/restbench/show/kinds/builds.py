@@ -194,7 +194,6 @@ def _kind(pair: Pair) -> str:
 
 
 def _seconds(*of_pairs: Pair) -> str:
-    """What was measured of them."""
     rows = [row for pair in of_pairs for row in (pair.first, pair.second)]
     return f"{sum(each.seconds or 0.0 for row in rows for each in row.measured):.3f}"
 

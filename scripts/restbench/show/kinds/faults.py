@@ -126,7 +126,6 @@ def terminal(known: Sequence[Outcome]) -> list[doc.Table]:
 
 
 def _service(found: Outcome) -> doc.Field:
-    """What it broke of its promises."""
     broken = found.complaints
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
     return doc.Field(f"{broken[0]}{more}" if broken else "as promised", doc.DOUBT if broken else "")

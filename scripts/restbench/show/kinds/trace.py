@@ -189,7 +189,6 @@ def terminal(found: Findings) -> list[doc.Table]:
 
 
 def _summary(found: Findings) -> doc.Table:
-    """A line a trace."""
     return doc.table("Traces", _COLUMNS, known(found))
 
 
