@@ -213,7 +213,7 @@ def bench_limit(
     asked = {"services": services, "turns": turns, "turn_s": seconds}
     write_json(KEPT, {"machine": described, "plan": asked, "standings": standings})
     shown = table("CPU time a request over the practical limit's", _COLUMNS, found)
-    console.print(drawn(shown, wraps=False))
+    console.print(drawn(shown, ("",)))
     console.print(
         f"CPU time of the server's processes, kernel native, serial; {services * turns} turns of "
         f"{seconds:g} s over {services} fresh services, each next to a turn of the limit; ratio: "
