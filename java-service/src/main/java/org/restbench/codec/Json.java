@@ -10,14 +10,26 @@ import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonWriteFeature;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Bodies in JSON as the contract has it, read by Jackson's streaming reader. {@link BodyText} checks what that does
- * not.
+ * Bodies in JSON as the contract has it, read by Jackson's streaming reader, and what writes them. {@link BodyText}
+ * checks what the reader does not.
  */
 final class Json {
     /** Levels of objects and arrays, the outermost included. */
     static final int MAX_DEPTH = 32;
+
+    /** Escapes as JSON.stringify does; members stay in their order. */
+    static final JsonMapper WRITER = JsonMapper.builder(JsonFactory.builder()
+                    .disable(JsonWriteFeature.WRITE_HEX_UPPER_CASE)
+                    .disable(JsonWriteFeature.ESCAPE_FORWARD_SLASHES)
+                    .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
+                    .build())
+            .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+            .build();
 
     /** Bytes of memory for a byte of a name, measured: Jackson holds a long one several times while it reads it. */
     private static final int BYTES_OF_LONG_NAMES = 8;

@@ -10,22 +10,9 @@ import org.restbench.workload.RequestId;
 import org.restbench.workload.messages.MessagesAnswer;
 import org.restbench.workload.messages.MessagesRequest;
 import org.restbench.workload.messages.MessagesWorkload;
-import tools.jackson.core.json.JsonFactory;
-import tools.jackson.core.json.JsonWriteFeature;
-import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The JSON of one operation on queues. */
 public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer> {
-    /** Escapes as JSON.stringify does. */
-    private static final JsonMapper WRITER = JsonMapper.builder(JsonFactory.builder()
-                    .disable(JsonWriteFeature.WRITE_HEX_UPPER_CASE)
-                    .disable(JsonWriteFeature.ESCAPE_FORWARD_SLASHES)
-                    .enable(JsonWriteFeature.COMBINE_UNICODE_SURROGATES_IN_UTF8)
-                    .build())
-            .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
-            .build();
-
     private static final Map<String, String> REPLAYED = Map.of("Idempotent-Replayed", "true");
 
     private final boolean hasBody;
@@ -97,7 +84,7 @@ public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer
     /** The contract's members in its order, without white space. */
     @Override
     public byte[] encode(MessagesAnswer answer) {
-        return WRITER.writeValueAsBytes(answer.members());
+        return Json.WRITER.writeValueAsBytes(answer.members());
     }
 
     @Override

@@ -63,18 +63,6 @@ public final class RequestIds {
 
     /** The text as a JSON string with its quotes, escaped as {@code JSON.stringify} does. */
     public static String quote(String text) {
-        StringBuilder quoted = new StringBuilder(text.length() + 2).append('"');
-        for (int i = 0; i < text.length(); i++) {
-            char unit = text.charAt(i);
-            int escape = "\"\\\b\f\n\r\t".indexOf(unit);
-            if (escape >= 0) {
-                quoted.append('\\').append("\"\\bfnrt".charAt(escape));
-            } else if (unit < ' ') {
-                quoted.append(String.format("\\u%04x", (int) unit));
-            } else {
-                quoted.append(unit);
-            }
-        }
-        return quoted.append('"').toString();
+        return Json.WRITER.writeValueAsString(text);
     }
 }
