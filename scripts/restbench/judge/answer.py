@@ -21,8 +21,6 @@ class Answer:
 
     sentence: str
     """Over the whole run."""
-    places: tuple[str, ...]
-    """Where which technique is best: a sentence for each service."""
     sure: str
     """How sure that is."""
     by_throughput: tuple[Leader, ...]
@@ -53,11 +51,6 @@ def answer(rows: Sequence[Row]) -> Answer:
     between = of.pop("both")
     return Answer(
         _sentence(of, between, sizes),
-        tuple(
-            f"In {scope.capitalize()}, {'; '.join(_clauses(groups, sizes))}."
-            for scope, groups in of.items()
-            if groups
-        ),
         _sure([*of["java"], *of["python"]], cheapest),
         tuple(fastest),
         tuple(cheapest),
@@ -127,59 +120,6 @@ def _services(groups: Sequence[Leader]) -> str:
         for name in dict.fromkeys(shown)
     ]
     return " and ".join(counts) or "neither service is shown to be ahead of the other"
-
-
-def _clauses(groups: Sequence[Leader], sizes: Sizes) -> list[str]:
-    """Where each technique is best, the one with the most places first; ties and doubts last."""
-    outcomes = grouped(groups, _outcome)
-    ranked = sorted(outcomes.items(), key=lambda each: (not each[1][0].is_shown, -len(each[1])))
-    every = [(each.complexity, each.users) for each in groups]
-    return [
-        f"{outcome} with {_places(of, every, sizes)}{', ' + _lead(of) if of[0].is_shown else ''}"
-        for outcome, of in ranked
-    ]
-
-
-def _outcome(leader: Leader) -> str:
-    if leader.is_order:
-        return f"{leader.best.strategy} came first"
-    if leader.verdict == "reproduced":
-        return f"{leader.best.strategy} is fastest"
-    if leader.is_tie:
-        tied = sorted({cell.strategy for cell in (leader.best, *leader.tied)})
-        return f"{joined(tied)} are equally fast (within {100 * MARGIN:.0f} %)"
-    return "no technique is shown to be fastest"
-
-
-def _places(group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Sizes) -> str:
-    """`30 to 600 rows and 10 to 60 users`; a range where it leaves out none that was measured."""
-    users = grouped(group, lambda each: each.complexity)
-    levels = grouped(users, lambda name: tuple(sorted(each.users for each in users[name])))
-    all_users = sorted({number for _, number in every})
-    all_rows = sorted({sizes.rows[name] for name, _ in every if name in sizes.rows})
-    return joined(
-        f"{_sizes(names, all_rows, sizes)} and {_span(numbers, all_users)} "
-        f"user{'s' * (numbers != (1,))}"
-        for numbers, names in levels.items()
-    )
-
-
-def _sizes(names: Sequence[str], every: Sequence[int], sizes: Sizes) -> str:
-    rows = sorted({sizes.rows[name] for name in names if name in sizes.rows})
-    others = [
-        f"the mix {name}".removesuffix(" mix") if name in sizes.mixes else name  # one is just "mix"
-        for name in names
-        if name not in sizes.rows
-    ]
-    return joined([*([f"{_span(rows, every)} rows"] if rows else []), *others])
-
-
-def _span(numbers: Sequence[int], every: Sequence[int]) -> str:
-    """`10 to 60` where these are neighbours among all, else each of them."""
-    between = [each for each in every if numbers[0] <= each <= numbers[-1]]
-    if len(numbers) > 2 and list(numbers) == between:
-        return f"{numbers[0]} to {numbers[-1]}"
-    return joined(numbers)
 
 
 def joined(items: Iterable[object], last: str = "and") -> str:

@@ -95,7 +95,6 @@ def answer_of(run: Exported) -> AnswerEntry:
     sentence, sure = next((each for each in said if each[0]), (general.sentence, general.sure))
     return AnswerEntry(
         sentence=sentence,
-        places=general.places if _asks_which(found) else (),
         reasons=trust.reasons(
             sure or general.sure,
             found.rows,

@@ -16,7 +16,7 @@ class AnswerEntry(Record):
     sentence: str
     """What is best, over the whole run."""
     places: tuple[str, ...] = ()
-    """Where which technique is best: a sentence for each service."""
+    """Of older runs: where which technique is best, in words."""
     reasons: tuple[str, ...] = ()
     """Why to believe it."""
 

@@ -161,18 +161,6 @@ def test_one_sentence_says_what_is_best_how_often_and_by_how_much() -> None:
     )
 
 
-def test_each_service_has_a_sentence_on_where_that_is() -> None:
-    java, python = answer(full()).places
-    assert java == (
-        "In Java, serial is fastest with 30 rows and 10 and 30 users, 1.50 to 2.00 times the next; "
-        "pinned and serial are equally fast (within 5 %) with 1000 rows and 10 users."
-    )
-    assert python == (
-        "In Python, process-per-request is fastest with 30 rows and 10 users, 2.00 times serial "
-        "[1.95, 2.05]."
-    )
-
-
 def test_how_sure_that_is_is_said_in_words() -> None:
     assert answer(full()).sure == (
         "A fastest technique is shown in 3 of 4 combinations, with 95 % confidence over 5 blocks "
@@ -190,28 +178,6 @@ def test_the_blocks_are_those_of_the_combinations_that_are_shown() -> None:
     )
 
 
-def test_places_are_as_short_as_they_are_true() -> None:
-    rows = [
-        timed(f"java {name} {complexity} {users}", [speed])
-        for complexity, users, lead in (
-            ("low", 10, "serial"),
-            ("low", 30, "serial"),
-            ("low", 60, "serial"),
-            ("medium", 10, "serial"),
-            ("medium", 30, "serial"),
-            ("medium", 60, "serial"),
-            ("high", 10, "serial"),
-            ("high", 30, "pinned"),
-        )
-        for name, speed in (("serial", 3.0), ("pinned", 9.0 if lead == "pinned" else 1.0))
-    ]
-    assert answer(rows).places == (
-        "In Java, serial came first with 30 and 1000 rows and 10 to 60 users and 2000 rows and 10 "
-        "users, 3.00 times the next; pinned came first with 2000 rows and 30 users, 3.00 times "
-        "serial.",
-    )
-
-
 def test_of_nothing_it_says_that() -> None:
     for rows in ([], [timed("java serial low 10", times(1.0))]):
         found = answer(rows)
@@ -225,7 +191,6 @@ def test_one_block_is_an_order_and_no_verdict() -> None:
     rows = [timed("java serial low 1", [900.0]), timed("java pinned low 1", [100.0])]
     found = answer(rows)
     assert found.sentence == "In Java serial came first, 9.00 times pinned."
-    assert found.places[0].endswith("with 30 rows and 1 user, 9.00 times pinned.")
     assert found.sure.startswith("One block has no interval: this is an order, no verdict.")
 
 
@@ -238,7 +203,8 @@ def test_what_is_not_known_well_enough_is_no_tie() -> None:
     rows = [timed("java serial low 10", times(1.1, 0.3)), timed("java pinned low 10", times(1.0))]
     found = answer(rows)
     assert found.sentence == "In Java no technique is shown to be fastest."
-    assert "no technique is shown to be fastest with 30 rows" in found.places[0]
+    assert [each.is_tie for each in found.by_throughput] == [False]
+    assert [each.is_tie for each in answer(full()[4:6]).by_throughput] == [True]
 
 
 def test_the_service_that_is_not_always_ahead_is_counted() -> None:
@@ -315,7 +281,6 @@ def test_levels_of_logs_are_called_by_their_names() -> None:
     ]
     found = answer([with_level(each, "logs-low") for each in rows])
     assert "combinations of size (logs-low) and users (10 to 30)" in found.sentence
-    assert "with logs-low and 10 and 30 users" in found.places[0]
 
 
 def with_level(of: Row, complexity: str) -> Row:

@@ -38,15 +38,14 @@ _OF_BLOCK = (
 
 
 def first(found: Findings) -> doc.Section | None:
-    """Where which technique is best, in words, as the picture where another stands on the first
-    screen, and by two metrics."""
-    if found.run.answer is None or not found.run.answer.places:
-        return None
+    """Where which technique is best, by two metrics, and as the picture where another stands on the
+    first screen; None where the run is not asked that, or compares none."""
     leading = answer.answer(found.rows)
+    if "overview" not in found.charts or not any(of.others for of in leading.by_throughput):
+        return None
     return doc.section(
         "places",
         "Which technique is fastest for which size and how many users",
-        doc.Bullets(found.run.answer.places),
         *found.figures("overview"),
         doc.table("First by throughput", _FIRST, leading.by_throughput),
         doc.table("First by CPU time per request", _FIRST, leading.by_cpu_time),
