@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from live_service import STRATEGIES
 
 from restbench_service.coded_workloads import coded_workloads
-from restbench_service.core.errors import described
-from restbench_service.core.reply import Reply
+from restbench_service.core.reply import Reply, described
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head, Server
 from restbench_service.execution.faults import AbandonedError, PoolFailedError, WorkerDiedError
 from restbench_service.execution.job import Job

@@ -18,8 +18,7 @@ from test_frameworks import LONG, SEES_CONNECTIONS, computing
 
 from restbench_service.codec.delay import asked_ms
 from restbench_service.core.delays import Delays
-from restbench_service.core.errors import Refused
-from restbench_service.core.reply import Reply
+from restbench_service.core.reply import Refused, Reply
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head
 from restbench_service.frameworks import FRAMEWORKS
 from restbench_service.settings import Settings

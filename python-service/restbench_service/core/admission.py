@@ -6,8 +6,8 @@ Both refuse instead of letting wait: a request that waits would hold what it has
 from collections.abc import Callable
 from threading import Lock
 
-from .errors import Refused
 from .metrics import unseen
+from .reply import Refused
 
 
 class Admission:

@@ -10,8 +10,8 @@ from contextlib import suppress
 from threading import Lock
 from time import perf_counter_ns
 
-from .errors import Refused
 from .metrics import unseen
+from .reply import Refused
 
 TOO_MANY = "the service is at its limit of requests that wait for their delay"
 

@@ -2,15 +2,37 @@
 
 Nothing here is to be cached, framed, guessed or run. The answers are data, so a browser that shows
 one may load and run nothing (Content-Security-Policy level 3, Fetch's nosniff). Only the page of
-the contract loads its own files.
+the contract loads its own files. Errors have the contract's codes, and a fault a line in the log.
 """
 
+import json
+import logging
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ..codec.codec import Answer
-from .errors import STATUS_OF_CODE, Refused, error_body
+from ..execution.faults import PoolFailedError, WorkerDiedError, places
 
+STATUS_OF_CODE = {
+    "001": 422,
+    "002": 400,
+    "003": 422,
+    "004": 422,
+    "005": 422,
+    "006": 422,
+    "007": 413,
+    "008": 503,
+    "010": 413,
+    "011": 413,
+    "012": 404,
+    "013": 409,
+    "014": 503,
+    "015": 503,
+    "099": 500,
+}
+"""Status of each code that has one status; 009 has several."""
+FAULT = "a fault of the service; its log says more"
+MAX_MESSAGE_CHARACTERS = 300
 JSON = "application/json"
 CLOSED = {
     "X-Content-Type-Options": "nosniff",
@@ -28,6 +50,16 @@ PAGE = {
 _OF_JSON = {"Content-Type": JSON, **CLOSED}
 _RETRY_LATER = {**_OF_JSON, "Retry-After": "1"}
 """With every 503: requests take from milliseconds to seconds."""
+_LOG = logging.getLogger(__name__)
+
+
+class Refused(Exception):
+    """A request that is refused for a reason outside its JSON."""
+
+    def __init__(self, code: str, message: str, status: int | None = None) -> None:
+        """The status is the code's own unless it has several."""
+        super().__init__(code, message)
+        self.code, self.message, self.status = code, message, status
 
 
 class Reply(NamedTuple):
@@ -55,10 +87,16 @@ def answer(body: bytes, server_timing: str, sent: Callable[[], None]) -> Reply:
 def error(
     code: str, message: str, request_id: str | int | None = None, status: int | None = None
 ) -> Reply:
-    """The status is the code's own unless it has several."""
+    """The contract's JSON for it; the status is the code's own unless it has several."""
     status = status or STATUS_OF_CODE[code]
     headers = _RETRY_LATER if status == 503 else _OF_JSON
-    return Reply(status, headers, error_body(code, message, request_id))
+    members = {
+        "requestId": request_id,
+        "errorCode": code,
+        "errorMessage": message[:MAX_MESSAGE_CHARACTERS],
+    }
+    body = json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
+    return Reply(status, headers, body)
 
 
 def refusal(refused: Refused) -> Reply:
@@ -71,3 +109,23 @@ def wrong_method(*allowed: str) -> Reply:
     methods = f"method {allowed[0]}" if len(allowed) == 1 else f"methods {' and '.join(allowed)}"
     reply = error("009", f"this path has the {methods} only", status=405)
     return reply._replace(headers={**reply.headers, "Allow": ", ".join(allowed)})
+
+
+def log_fault(request_id: str | int | None, error: BaseException) -> None:
+    """One line for the request and one for each place the error came through."""
+    # ascii() of an id, which has 128 characters at most, leaves no way to forge or break a line
+    _LOG.error("request %a failed: %s", request_id, described(error))
+
+
+def described(error: BaseException | None) -> str:
+    """What is wrong and where, for the log: types and lines of code.
+
+    Not the text of an error, in which there may be values of a request, except for our own.
+    """
+    links = []
+    while error is not None:
+        ours = isinstance(error, WorkerDiedError | PoolFailedError)
+        name = f"{type(error).__name__}: {error}" if ours else type(error).__name__
+        links.append(name + places(error))
+        error = error.__cause__
+    return "\ncaused by ".join(links)

@@ -38,9 +38,8 @@ from . import reply
 from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import document, openapi
-from .errors import FAULT, Refused, log_fault
 from .metrics import Counts, Metrics, OwnMetrics
-from .reply import JSON, Reply
+from .reply import FAULT, JSON, Refused, Reply, log_fault
 from .routes import Route, Routes
 from .shared_metrics import SharedMetrics
 

@@ -16,8 +16,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from ..core.errors import FAULT, log_fault
-from ..core.reply import Reply, error
+from ..core.reply import FAULT, Reply, error, log_fault
 from ..settings import Settings
 from . import NAMELESS
 from .event_loop import BegunError, Client, Requests, head_of, leave, serving
