@@ -16,7 +16,7 @@ from raw_client import answer_of, connected, is_answered, post_head
 from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, core_of, opened, post
 from test_frameworks import LONG, SEES_CONNECTIONS, computing
 
-from restbench_service.codec.delay import asked_ms
+from restbench_service.codec.codec import asked_ms
 from restbench_service.core.delays import Delays
 from restbench_service.core.reply import Refused, Reply
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head

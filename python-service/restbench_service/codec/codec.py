@@ -1,12 +1,14 @@
 """The seam between what is on the wire and what a workload computes with.
 
-Every codec reads one well-formed JSON object, and the request's id in it.
+Every codec reads one well-formed JSON object, the request's id in it, and the delay in the query.
 """
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from threading import Lock
 from typing import Protocol, TypeVar
+from urllib.parse import parse_qs
 
 import msgspec
 
@@ -23,6 +25,7 @@ SLOWLY = Lock()
 """For bodies that are read slowly: the interpreter lock lets no more than one pass, and memory is
 bounded."""
 _INTEGER = re.compile(rb" *(-?)([0-9]+) *")
+_MILLIS = re.compile(r"[0-9]{1,6}")
 
 
 class Answer(bytes):
@@ -125,3 +128,27 @@ def int64(text: bytes) -> int | None:
     digits = match[2].lstrip(b"0") or b"0"
     value = int(match[1] + digits) if len(digits) <= len(str(INT64_MAX)) else INT64_MAX + 1
     return value if INT64_MIN <= value <= INT64_MAX else None
+
+
+@lru_cache(maxsize=64)
+def asked_ms(query: str, max_ms: int) -> int | None:
+    """How long ?delay=MS of any workload asks to wait before it is worked on, in milliseconds; None
+    where nothing is asked for, or something wrong.
+    """
+    asked = _delays(query)
+    if len(asked) != 1 or not _MILLIS.fullmatch(asked[0]):
+        return None
+    delay_ms = int(asked[0])
+    return delay_ms if delay_ms <= max_ms else None
+
+
+@lru_cache(maxsize=64)
+def delay_fault(query: str, max_ms: int) -> str | None:
+    """The message of 003 for a delay, right after the kernel's; None where nothing is wrong."""
+    if not query or asked_ms(query, max_ms) is not None or not _delays(query):
+        return None
+    return f"delay: must be a whole number of milliseconds from 0 to {max_ms}"
+
+
+def _delays(query: str) -> list[str]:
+    return parse_qs(query, keep_blank_values=True).get("delay", [])

@@ -13,8 +13,7 @@ import orjson
 from ..workloads.logs.rules import RULE_SETS
 from ..workloads.logs.workload import LogsRequest, LogsResult
 from ..workloads.workload import InvalidRequestError
-from . import delay
-from .codec import MISSING, SLOWLY, Codec, Members, is_right_id, read_request, text_of
+from .codec import MISSING, SLOWLY, Codec, Members, delay_fault, is_right_id, read_request, text_of
 from .strict_json import STRING
 
 MOST_CHARACTERS = 4096
@@ -48,7 +47,7 @@ class LogsJson(Codec[LogsRequest, LogsResult]):
 
     def decode(self, body: bytes, query: str) -> LogsRequest:
         """Raises InvalidRequestError 002, 003, 005, 004: the first that applies."""
-        wrong_delay = delay.fault(query, self.max_delay_ms)
+        wrong_delay = delay_fault(query, self.max_delay_ms)
         request = None if wrong_delay else _read_usual(body)
         if request is None:
             with SLOWLY:

@@ -16,8 +16,8 @@ import orjson
 
 from ..workloads.matrix.request import Matrix, MatrixProduct, MatrixRequest
 from ..workloads.workload import InvalidRequestError
-from . import delay, digits, slow_reader
-from .codec import SLOWLY, Codec, is_right_id
+from . import digits, slow_reader
+from .codec import SLOWLY, Codec, delay_fault, is_right_id
 
 MOST_BYTES_PER_BODY_BYTE = 16
 """In addition to the body, until it is read. Measured: 4 for the usual strings of numbers, 12 for
@@ -70,7 +70,7 @@ class MatrixJson(Codec[MatrixRequest, MatrixProduct]):
     def decode(self, body: bytes, query: str) -> MatrixRequest:
         """Raises InvalidRequestError 002, 003, 005, 004, 001, 007: the first that applies."""
         kernel = kernel_of(query) if query else DEFAULT_KERNEL
-        wrong = KERNEL_RULE if kernel is None else delay.fault(query, self.max_delay_ms)
+        wrong = KERNEL_RULE if kernel is None else delay_fault(query, self.max_delay_ms)
         operands = _read_usual(body, kernel) if kernel and not wrong else None
         if operands is None:
             with SLOWLY:

@@ -26,12 +26,12 @@ from ..workloads.messages.requests import (
     Send,
 )
 from ..workloads.workload import InvalidRequestError
-from . import delay
 from .codec import (
     INT64_MAX,
     MISSING,
     Answer,
     Members,
+    delay_fault,
     id_of,
     int64,
     read_members,
@@ -102,7 +102,7 @@ class MessagesJson:
     def _decoded(self, members: _Members, query: str, request_id: str | int | None) -> Request:
         queue = _queue("queue", self.values[0]) if self.values else ""
         message_id = _identifier("id", self.values[1]) if len(self.values) > 1 else 0
-        if wrong := delay.fault(query, self.max_delay_ms):
+        if wrong := delay_fault(query, self.max_delay_ms):
             raise InvalidRequestError("003", wrong)
         asked = parse_qs(query, keep_blank_values=True) if query else {}
         common: dict[str, Any] = {"request_id": request_id, "strategy": self.strategy}

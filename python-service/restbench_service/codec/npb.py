@@ -7,8 +7,7 @@ import orjson
 
 from ..workloads.npb.workload import KERNELS, NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
-from . import delay
-from .codec import MISSING, Codec, Members, read_request, text_of
+from .codec import MISSING, Codec, Members, delay_fault, read_request, text_of
 
 
 class _Members(Members, gc=False):
@@ -28,7 +27,7 @@ class NpbJson(Codec[NpbRequest, NpbResult]):
 
     def decode(self, body: bytes, query: str) -> NpbRequest:
         """In the contract's order: 002, then 003 member by member."""
-        wrong_delay = delay.fault(query, self.max_delay_ms)
+        wrong_delay = delay_fault(query, self.max_delay_ms)
         members, request_id = read_request(body, _MEMBERS, wrong_delay)
         class_names = KERNELS[self.kernel_name].classes
         class_name, generate = text_of(members.class_), bytes(members.generate)

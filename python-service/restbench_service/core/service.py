@@ -24,7 +24,7 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from .. import VERSION
-from ..codec.delay import asked_ms
+from ..codec.codec import asked_ms
 from ..coded_workloads import CodedWorkload
 from ..execution.faults import AbandonedError, PoolFailedError
 from ..execution.job import Job, WorkLimits
