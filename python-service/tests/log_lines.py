@@ -3,8 +3,7 @@
 import re
 from collections.abc import Callable
 
-from restbench_service.workloads.logs.draws import Draws
-from restbench_service.workloads.logs.rules import LEVELS, PATHS, ROLES, SERVICES
+from restbench_service.workloads.logs.rules import LEVELS, PATHS, ROLES, SERVICES, Draws
 
 LEVELS_FROM = (0, 30, 75, 90, 98)
 """Of a hundred."""

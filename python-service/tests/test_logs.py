@@ -20,8 +20,7 @@ from restbench_service.codec import logs as codec
 from restbench_service.codec.logs import LogsJson
 from restbench_service.execution.job import InOrderLoop
 from restbench_service.workloads.logs import workload as module
-from restbench_service.workloads.logs.draws import Draws
-from restbench_service.workloads.logs.rules import RULE_SETS, drawn_rules, parse, threshold
+from restbench_service.workloads.logs.rules import RULE_SETS, Draws, drawn_rules, parse, threshold
 from restbench_service.workloads.logs.workload import LogsRequest, LogsWorkload, bit_set
 from restbench_service.workloads.workload import Body, InvalidRequestError, ParallelLoop
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
-from .draws import Draws
-
 Field = Literal["line", "service", "message"]
 RULE_SETS = {"R16": 16, "R64": 64, "R256": 256, "R1024": 1024}
 """How many of the rules each has: the first ones."""
+MODULUS = 2**46
+MULTIPLIER = 5**13
+"""Of the NAS Parallel Benchmarks, as their generator: any language computes it exactly."""
 SEED = 2022
 THRESHOLD_PER_16_RULES = 3
 """A line whose fired rules weigh as much is an alert."""
@@ -35,6 +36,19 @@ HEAD = re.compile(
     r"(DEBUG|INFO|WARN|ERROR|FATAL) ([a-z]+)\[[0-9]{1,5}\]: "
 )
 """What a line of the usual form begins with; its message follows."""
+
+
+class Draws:
+    """One stream of random numbers: the same for the same seed, in every service."""
+
+    def __init__(self, seed: int) -> None:
+        """The first number is drawn by the first pick."""
+        self._state = (2 * seed + 1) % MODULUS
+
+    def pick(self, choices: int) -> int:
+        """0 to `choices` - 1; at most 65536 choices, which fit 64 bits in every language."""
+        self._state = self._state * MULTIPLIER % MODULUS
+        return self._state * choices // MODULUS
 
 
 @dataclass(frozen=True)
