@@ -10,7 +10,7 @@ from .codec.messages import OPERATIONS, MessagesJson
 from .codec.npb import NpbJson
 from .settings import DatabaseSettings, Settings
 from .workloads.logs.workload import LogsWorkload
-from .workloads.matrix.workload import MatrixWorkload
+from .workloads.matrix import MatrixWorkload
 from .workloads.npb.workload import KERNELS, NpbWorkload
 from .workloads.workload import Workload
 

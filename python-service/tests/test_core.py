@@ -21,7 +21,7 @@ from restbench_service.execution.faults import AbandonedError, PoolFailedError, 
 from restbench_service.execution.job import Job
 from restbench_service.execution.techniques import Serial
 from restbench_service.settings import Settings
-from restbench_service.workloads.matrix.workload import MatrixWorkload
+from restbench_service.workloads.matrix import MatrixWorkload
 
 JSON = "application/json"
 GOOD = (

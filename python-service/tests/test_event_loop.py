@@ -17,7 +17,7 @@ from restbench_service.core.service import UNKNOWN, Head
 from restbench_service.frameworks import event_loop, fastapi
 from restbench_service.frameworks.event_loop import Client, Requests
 from restbench_service.settings import Settings
-from restbench_service.workloads.matrix.workload import MatrixWorkload
+from restbench_service.workloads.matrix import MatrixWorkload
 
 
 class BrokenError(Exception):

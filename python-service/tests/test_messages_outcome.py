@@ -14,7 +14,7 @@ from test_core import GOOD, Scripted, assert_nothing_is_left, core_of, opened
 
 from restbench_service.core.service import UNKNOWN
 from restbench_service.settings import Settings
-from restbench_service.workloads.matrix.workload import MatrixWorkload
+from restbench_service.workloads.matrix import MatrixWorkload
 
 STATEMENTS = {
     "skip-locked": (1, 1),

@@ -17,12 +17,12 @@ from restbench_service.coded_workloads import coded_workloads
 from restbench_service.execution.job import Job, WorkLimits
 from restbench_service.execution.strategy import Strategy
 from restbench_service.settings import Settings
-from restbench_service.workloads.matrix.multiplication import (
+from restbench_service.workloads.matrix import (
     FLOAT64_EXACT_BELOW,
+    MatrixRequest,
     multiply_by_loops,
     multiply_by_numpy,
 )
-from restbench_service.workloads.matrix.request import MatrixRequest
 from restbench_service.workloads.workload import InvalidRequestError
 
 Rows = list[list[int]]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..workloads.matrix.request import Matrix
+from ..workloads.matrix import Matrix
 
 SURELY_FIT_BELOW = 10**18
 """Larger numbers are for the slow reader to judge: strtoll cuts off what does not fit 64 bits."""

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import orjson
 
-from ..workloads.matrix.request import Matrix, MatrixProduct, MatrixRequest
+from ..workloads.matrix import Matrix, MatrixProduct, MatrixRequest
 from ..workloads.workload import InvalidRequestError
 from . import digits, slow_reader
 from .codec import SLOWLY, Codec, delay_fault, is_right_id

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from ..workloads.matrix.request import Matrix
+from ..workloads.matrix import Matrix
 from ..workloads.workload import InvalidRequestError
 from . import digits
 from .codec import MISSING, Members, int64, read_request

@@ -1,21 +1,85 @@
-"""The product of two matrices of 64-bit integers, exact, element by element or a block at a time.
+"""The matrix workload: the product of two matrices of 64-bit integers, the study's request.
 
-A unit of the loop is one element of the product, in row-major order; its natural grain is a row.
+It is exact, element by element or a block at a time. A unit of the loop is one element of the
+product, in row-major order; its natural grain is a row.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..workload import Body, InvalidRequestError, ParallelLoop
-from .request import Matrix, MatrixRequest
+from .workload import Body, InvalidRequestError, ParallelLoop, Workload
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 FLOAT64_EXACT_BELOW = 2**53
 """Integers below this are exact in binary64 (IEEE 754: 53 bits of significand)."""
+ELEMENT_BYTES = 8
 
 Operand = NDArray[Any]
+Matrix = NDArray[np.int64]
+"""Rows x columns, row-major."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixRequest:
+    """A right request: left is rows x inner, right is inner x columns.
+
+    No element of left has an absolute value above `left_at_most`, and so for right; None where
+    reading the matrix did not show it.
+    """
+
+    request_id: str | int
+    kernel: str
+    """How to multiply, as the request asks: `loops` or `native`."""
+    left: Matrix
+    right: Matrix
+    left_at_most: int | None = None
+    right_at_most: int | None = None
+
+    @property
+    def sums_at_most(self) -> int | None:
+        """No sum of some of the products that make an element is larger; None if not shown."""
+        if self.left_at_most is None or self.right_at_most is None:
+            return None
+        inner: int = self.left.shape[1]
+        return inner * self.left_at_most * self.right_at_most
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixProduct:
+    """The answer: rows x columns."""
+
+    request_id: str | int
+    rows: Matrix
+
+
+@dataclass(frozen=True)
+class MatrixWorkload(Workload[MatrixRequest, MatrixProduct]):
+    """The kernel is part of the request. Its operands are in proportion to the body."""
+
+    name = "matrix"
+
+    def kind(self, value: MatrixRequest) -> str:
+        """The kernels differ by a thousand times in what a multiplication takes."""
+        return f"matrix {value.kernel}"
+
+    def operations(self, value: MatrixRequest) -> float:
+        """Multiplications."""
+        return float(value.left.size * value.right.shape[1])
+
+    def working_bytes(self, value: MatrixRequest) -> int:
+        """The product, and its text with all numbers as long as they can be: a short body, a column
+        times a row, can ask for a thousand times its size."""
+        most = value.sums_at_most
+        longest = len(str(INT64_MIN if most is None else max(INT64_MIN, -most)))
+        elements: int = value.left.shape[0] * value.right.shape[1]
+        return elements * (ELEMENT_BYTES + longest + 1)
+
+    def compute(self, value: MatrixRequest, loop: ParallelLoop) -> MatrixProduct:
+        """Error 006 if an element of the product does not fit 64 bits."""
+        return MatrixProduct(value.request_id, multiply(value, loop))
 
 
 def multiply(operands: MatrixRequest, loop: ParallelLoop) -> Matrix:

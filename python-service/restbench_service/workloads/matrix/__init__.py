@@ -1,1 +1,0 @@
-"""Multiplication of two integer matrices, the study's request."""
