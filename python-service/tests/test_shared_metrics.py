@@ -10,9 +10,9 @@ import pytest
 from prometheus_client.mmap_dict import MmapedDict
 from test_core import core_of
 
+from restbench_service.core.metrics import SharedMetrics
 from restbench_service.core.reply import Reply
 from restbench_service.core.service import Head
-from restbench_service.core.shared_metrics import SharedMetrics
 from restbench_service.metrics_folder import VARIABLE
 
 NOBODY = 2**22 + 1

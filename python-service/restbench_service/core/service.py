@@ -38,10 +38,9 @@ from . import reply
 from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import document, openapi
-from .metrics import Counts, Metrics, OwnMetrics
+from .metrics import Counts, Metrics, OwnMetrics, SharedMetrics
 from .reply import FAULT, JSON, Refused, Reply, log_fault
 from .routes import Route, Routes
-from .shared_metrics import SharedMetrics
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SENT_AT_ONCE_BYTES = 64 * 1024
