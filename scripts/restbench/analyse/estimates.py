@@ -225,12 +225,19 @@ def _half_width_pct(error: float | None, trials: int) -> float | None:
     return None if error is None else 100 * two_sided_t(trials - 1) * error
 
 
-def percentile_ms(sorted_us: Microseconds, percent: int) -> float | None:
-    """By the nearest rank; None where there are too few completions for it (rule 4)."""
-    if sorted_us.size < COMPLETIONS_NEEDED[percent]:
+def percentile_ms(
+    sorted_us: Microseconds,
+    percent: int,
+    requests: int | None = None,
+    needed: Mapping[float, int] = COMPLETIONS_NEEDED,
+) -> float | None:
+    """By the nearest rank over so many requests, else over the completions: infinite where it falls
+    on one without a correct answer, None where they are too few for it (rule 4)."""
+    count = int(sorted_us.size) if requests is None else requests
+    if count < needed[percent]:
         return None
-    rank = -(-percent * sorted_us.size // 100)
-    return float(sorted_us[rank - 1]) / 1000
+    rank = -(-percent * count // 100)
+    return float(sorted_us[rank - 1]) / 1000 if rank <= sorted_us.size else math.inf
 
 
 def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[float]]:

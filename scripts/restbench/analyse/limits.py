@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from restbench.analyse.estimates import percentile_ms
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import Bracket, Objective, OpenLoad, Tried, bracket
 from restbench.experiment.statistics import (
@@ -129,7 +130,10 @@ class Limit:
 def step(trial: Trial, objective: Objective) -> StepEntry:
     """A trial of an open load, held against the objective."""
     arrivals, unsent = int(trial.extras["arrivals"]), int(trial.extras["unsent"])
-    values = {f"p{percent}_ms": percentile_ms(trial, percent) for percent in PERCENTILES}
+    values = {
+        f"p{percent}_ms": percentile_ms(trial.elapsed_us, percent, arrivals)
+        for percent in PERCENTILES
+    }
     reached_ms = values[f"p{objective.percentile}_ms"]
     reasons = objective.shortfalls(arrivals, unsent, trial.errors, reached_ms)
     load_ms = trial.generator_cpu_ms
@@ -152,18 +156,8 @@ def step(trial: Trial, objective: Objective) -> StepEntry:
     )
 
 
-def percentile_ms(trial: Trial, percent: int) -> float | None:
-    """By the nearest rank over ALL arrivals: infinite where it falls on one without a correct
-    answer, None where they are too few for it (rule 4)."""
-    arrivals = int(trial.extras["arrivals"])
-    if arrivals < COMPLETIONS_NEEDED[percent]:
-        return None
-    rank = -(-percent * arrivals // 100)
-    return float(trial.elapsed_us[rank - 1]) / 1000 if rank <= trial.completions else math.inf
-
-
 def latency_ms(found: StepEntry, percent: int) -> float | None:
-    """The same of a step, as `percentile_ms` has it."""
+    """A percentile of a step over ALL its arrivals, as `percentile_ms` has it."""
     if found.arrivals < COMPLETIONS_NEEDED[percent]:
         return None
     known: float | None = getattr(found, f"p{percent}_ms")

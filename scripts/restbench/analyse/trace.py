@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from restbench.analyse.estimates import percentile_ms
 from restbench.experiment.statistics import log_welch_ratio
 from restbench.grouping import grouped
 from restbench.observe.incidents import Incident
@@ -46,7 +47,7 @@ STALLED, MOST_GROWTH = 0.2, 1.2
 #: A fault that halves the throughput was seen.
 FAULT_SEEN = 0.5
 #: The completions in a step that a percentile of it needs: one of them lies beyond.
-_NEEDED = {50: 2, 95: 20, 99: 100}
+_NEEDED: Mapping[float, int] = {50: 2, 95: 20, 99: 100}
 _LONG_STEP_S = 10
 _MOST_WAITS = 4
 #: Of a sample what is shown as it is: its column, and what it is multiplied by.
@@ -81,10 +82,9 @@ def courses(
     for code in np.unique(codes[wrong]).tolist():
         failed = np.bincount(at[inside & (codes == code)], minlength=seconds)
         found.append(_course(f"{BY_CODE}{code}_per_s", failed))
-    elapsed_ms = elapsed_us[right] / 1000
-    found.append(_means("mean_ms", at[right], elapsed_ms, seconds))
+    found.append(_means("mean_ms", at[right], elapsed_us[right] / 1000, seconds))
     for percent, step_s in ((50, 1), (95, 1), (99, _LONG_STEP_S)):
-        found.append(_percentiles(percent, step_s, at[right], elapsed_ms, seconds))
+        found.append(_percentiles(percent, step_s, at[right], elapsed_us[right], seconds))
     for name, values in stages_ms.items():
         told = right & ~np.isnan(values)
         if told.any():
@@ -105,17 +105,12 @@ def _means(column: str, at: Numbers, values: Numbers, seconds: int) -> Course:
 
 
 def _percentiles(
-    percent: int, step_s: int, at: Numbers, elapsed_ms: Numbers, seconds: int
+    percent: int, step_s: int, at: Numbers, elapsed_us: Numbers, seconds: int
 ) -> Course:
-    """By the nearest rank."""
-    steps = -(-seconds // step_s)
-    order = np.lexsort((elapsed_ms, at))
-    ends = np.cumsum(np.bincount(at // step_s, minlength=steps))
-    by_step = np.split(elapsed_ms[order], ends[:-1])
-    values: list[float | None] = []
-    for each in by_step:
-        rank = -(-percent * each.size // 100)
-        values.append(float(np.sort(each)[rank - 1]) if each.size >= _NEEDED[percent] else None)
+    steps, step = -(-seconds // step_s), at // step_s
+    ends = np.cumsum(np.bincount(step, minlength=steps))
+    by_step = np.split(elapsed_us[np.lexsort((elapsed_us, step))], ends[:-1])
+    values = [percentile_ms(each, percent, needed=_NEEDED) for each in by_step]
     return _course(f"p{percent}_ms", values, step_s)
 
 

@@ -14,6 +14,7 @@ from fixture_run import begun
 from shown_run import part_of, picture_of
 
 from restbench.analyse import limits, measures
+from restbench.analyse.estimates import percentile_ms
 from restbench.commands import measuring
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
 from restbench.experiment import experiment
@@ -121,12 +122,12 @@ def test_lateness_is_of_every_request_and_latency_from_sending_is_without_it() -
 
 
 def test_an_arrival_without_a_correct_answer_is_slower_than_any_other() -> None:
-    assert limits.percentile_ms(trial(100, 40, answered=951), 95) == 40
-    assert limits.percentile_ms(trial(100, 40, answered=949), 95) == math.inf
+    assert percentile_ms(trial(100, 40, answered=951).elapsed_us, 95, 1000) == 40
+    assert percentile_ms(trial(100, 40, answered=949).elapsed_us, 95, 1000) == math.inf
 
 
 def test_a_percentile_that_the_arrivals_do_not_support_is_none() -> None:
-    assert limits.percentile_ms(trial(99, 40), 95) is None
+    assert percentile_ms(trial(99, 40).elapsed_us, 95, 990) is None
     step = limits.step(trial(99, 40), OBJECTIVE)
     assert step.reasons == ("990 arrivals do not support p95",)
 
