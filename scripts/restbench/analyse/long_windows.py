@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from restbench.analyse import trace
 from restbench.experiment.records import LongWindow
 from restbench.observe import service_metrics, sysstat
 from restbench.store.exported import SeriesEntry
@@ -74,20 +75,10 @@ def _course(cell: str, samples: Path) -> list[SeriesEntry]:
     span_s = max(float(ended_s.max()), SHORTEST_STEP_S)
     steps = min(MOST_POINTS, int(span_s / SHORTEST_STEP_S))
     at = np.minimum((ended_s * steps / span_s).astype(int), steps - 1)
-    counts = np.bincount(at, minlength=steps)
-    sums_ms = np.bincount(at, weights=correct[:, 1], minlength=steps)
-    per_s = tuple(_short(count * steps / span_s) for count in counts)
-    means_ms = tuple(
-        _short(total / count) if count else None
-        for total, count in zip(sums_ms, counts, strict=True)
+    per_s = np.bincount(at, minlength=steps) * steps / span_s
+    step_s = float(f"{span_s / steps:.5g}")
+    found = (
+        trace.course_of("throughput_per_s", per_s, step_s),
+        trace.means_of("mean_ms", at, correct[:, 1], steps, step_s),
     )
-    step_s = _short(span_s / steps)
-    return [
-        SeriesEntry(cell=cell, column="throughput_per_s", step_s=step_s, values=per_s),
-        SeriesEntry(cell=cell, column="mean_ms", step_s=step_s, values=means_ms),
-    ]
-
-
-def _short(value: float) -> float:
-    """In five significant digits: a step of a tenth of a second knows no more."""
-    return float(f"{value:.5g}")
+    return [SeriesEntry(cell=cell, **each.model_dump()) for each in found]

@@ -76,32 +76,34 @@ def courses(
     inside = (at >= 0) & (at < seconds)
     right, wrong = inside & (codes == ""), inside & (codes != "")
     found = [
-        _course("throughput_per_s", np.bincount(at[right], minlength=seconds)),
-        _course("errors_per_s", np.bincount(at[wrong], minlength=seconds)),
+        course_of("throughput_per_s", np.bincount(at[right], minlength=seconds)),
+        course_of("errors_per_s", np.bincount(at[wrong], minlength=seconds)),
     ]
     for code in np.unique(codes[wrong]).tolist():
         failed = np.bincount(at[inside & (codes == code)], minlength=seconds)
-        found.append(_course(f"{BY_CODE}{code}_per_s", failed))
-    found.append(_means("mean_ms", at[right], elapsed_us[right] / 1000, seconds))
+        found.append(course_of(f"{BY_CODE}{code}_per_s", failed))
+    found.append(means_of("mean_ms", at[right], elapsed_us[right] / 1000, seconds))
     for percent, step_s in ((50, 1), (95, 1), (99, _LONG_STEP_S)):
         found.append(_percentiles(percent, step_s, at[right], elapsed_us[right], seconds))
     for name, values in stages_ms.items():
         told = right & ~np.isnan(values)
         if told.any():
-            found.append(_means(f"{name}_ms", at[told], values[told], seconds))
+            found.append(means_of(f"{name}_ms", at[told], values[told], seconds))
     return found
 
 
-def _course(column: str, values: Iterable[float | None], step_s: float = 1.0) -> Course:
+def course_of(column: str, values: Iterable[float | None], step_s: float = 1.0) -> Course:
+    """In five significant digits: no step knows more."""
     shown = (None if each is None else float(f"{each:.5g}") for each in values)
     return Course(column=column, step_s=step_s, values=tuple(shown))
 
 
-def _means(column: str, at: Numbers, values: Numbers, seconds: int) -> Course:
-    counts = np.bincount(at, minlength=seconds)
-    sums = np.bincount(at, weights=values, minlength=seconds)
-    means = (s / n if n else None for s, n in zip(sums, counts, strict=True))
-    return _course(column, means)
+def means_of(column: str, at: Numbers, values: Numbers, steps: int, step_s: float = 1.0) -> Course:
+    """Of the values that fall into each step, by its number `at`."""
+    counts = np.bincount(at, minlength=steps)
+    sums = np.bincount(at, weights=values, minlength=steps)
+    found = (s / n if n else None for s, n in zip(sums, counts, strict=True))
+    return course_of(column, found, step_s)
 
 
 def _percentiles(
@@ -111,7 +113,7 @@ def _percentiles(
     ends = np.cumsum(np.bincount(step, minlength=steps))
     by_step = np.split(elapsed_us[np.lexsort((elapsed_us, step))], ends[:-1])
     values = [percentile_ms(each, percent, needed=_NEEDED) for each in by_step]
-    return _course(f"p{percent}_ms", values, step_s)
+    return course_of(f"p{percent}_ms", values, step_s)
 
 
 def entry(traced: Traced) -> TraceEntry:
@@ -218,7 +220,7 @@ def joined(course: Course) -> JoinedCourse:
     """In as many steps as `run.json` has points at most, each the mean of those that it takes."""
     wide = -(-len(course.values) // MOST_POINTS)
     parts = [course.values[at : at + wide] for at in range(0, len(course.values), wide)]
-    made = _course(course.column, map(_mean, parts), course.step_s * wide)
+    made = course_of(course.column, map(_mean, parts), course.step_s * wide)
     return JoinedCourse(**made.model_dump())
 
 
@@ -330,7 +332,7 @@ def _of_database(
         for step, value in zip(at, values, strict=True):
             if 0 <= step < steps:
                 placed[step] = value
-        return _course(column, placed, LOOK_EVERY_S)
+        return course_of(column, placed, LOOK_EVERY_S)
 
     found = [
         on_grid(column, (factor * each[name] for each in samples))
