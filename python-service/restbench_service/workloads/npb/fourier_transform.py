@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..workload import ParallelLoop
 from . import random_numbers
-from .blocks import block_count, lines_of
-from .kernel import Outcome
+from .kernel import Outcome, block_count, lines_of
 from .random_numbers import SEED
 
 Vector = NDArray[np.float64]

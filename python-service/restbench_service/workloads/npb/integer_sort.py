@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ..workload import ParallelLoop
 from . import random_numbers
-from .blocks import lines_of
-from .kernel import Outcome
+from .kernel import Outcome, lines_of
 from .random_numbers import SEED
 
 Integers = NDArray[np.int64]

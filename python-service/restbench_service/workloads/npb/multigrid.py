@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..workload import ParallelLoop
 from . import random_numbers, stencils
-from .blocks import block_count
-from .kernel import Outcome
+from .kernel import Outcome, block_count
 from .random_numbers import SEED
 
 Grid = NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import lines_of
+from .kernel import lines_of
 
 Plane = NDArray[Any]
 Weights = tuple[float, float, float]
