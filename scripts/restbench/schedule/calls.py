@@ -13,7 +13,7 @@ from statistics import fmean
 import httpx
 import numpy as np
 
-from restbench.analyse.calls import MISMEASURED
+from restbench.analyse.calls import MISMEASURED, OneCall, least_s
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
 from restbench.drive.batches import Alone
@@ -91,10 +91,13 @@ class CallsDriver(OnceEach):
         yield from super().rounds(ends - time.monotonic())
 
     def least_s(self, cell: Cell) -> float:
-        """Calls in turn wait for one another."""
+        """Of the waits alone."""
         work = work_of(cell.complexity)
         made = self.table.made(self.here.order.profile_name, self.here.block, work)
-        return made * work.delay_ms / 1000 if work.strategy == "sequential" else 0.0
+        if work.strategy == "document":
+            return 0.0
+        waits = OneCall(0.0, 0.0, work.delay_ms / 1000, 0.0, 0.0)
+        return least_s(work.strategy, cell.users, made, waits, cpu_s=0.0, cores=1)
 
     def trial(self, planned: Planned) -> Trial | None:
         """One batch, with its audit."""

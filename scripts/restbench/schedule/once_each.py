@@ -23,27 +23,28 @@ class OnceEach:
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """Every cell once, in random order: first those that open claims need, then those that
-        had no time in the blocks before, and last those whose trial is longer than a block. What
-        begins before the block's time is over ends; time that is left is for what claims need,
-        once more."""
+        had no time in the blocks before. A trial that takes longer than the time that is left lets
+        those go first that do not. What begins before the block's time is over ends; time that is
+        left is for what claims need, once more, where it fits."""
         here, ends = self.here, time.monotonic() + seconds
         tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
         cells, needed = here.cells, here.wanted.needed
         here.wanted.draws().shuffle(cells)
-        cells.sort(
-            key=lambda each: (
-                each.id not in needed,
-                tried.get(each.id, 0),
-                self.least_s(each) > seconds,
-            )
-        )
+        cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
         here.progress.planned = len(cells)
-        again = [(number, cell) for number in (2, 3) for cell in cells if cell.id in needed]
-        for number, cell in (*((1, cell) for cell in cells), *again):
-            if (number, cell) == (1, cells[0]) or time.monotonic() < ends:
-                yield [Planned(number, cell)]
-            elif cell.id not in tried and number == 1:
-                here.lose(cell, "not-measured", "the block had no time for it")
+        is_first = True
+        for number in (1, 2, 3):
+            left = [each for each in cells if number == 1 or each.id in needed]
+            while left:
+                left_s = ends - time.monotonic()
+                cell = next((each for each in left if self.least_s(each) <= left_s), left[0])
+                left.remove(cell)
+                fits = self.least_s(cell) <= left_s or number == 1
+                if is_first or (left_s > 0 and fits):
+                    yield [Planned(number, cell)]
+                elif cell.id not in tried and number == 1:
+                    here.lose(cell, "not-measured", "the block had no time for it")
+                is_first = False
 
     def least_s(self, cell: Cell) -> float:  # noqa: ARG002 - where trials differ, it says by what
         """The time that a trial of the cell takes at least, where that is known."""

@@ -89,6 +89,21 @@ def test_a_trial_that_is_longer_than_a_block_comes_last(
         assert order[-1] == (1, longest)
 
 
+def test_a_trial_longer_than_the_time_that_is_left_lets_those_go_first_that_fit(
+    tmp_path: Path, now_s: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim compares cells of one block: a long trial must not take the short ones' places."""
+    long_s = {CELLS[0]: 1.8}
+    monkeypatch.setattr(NpbDriver, "least_s", lambda _, each: long_s.get(each, 0.0))
+    places = set[int]()
+    for number in range(12):
+        (folder := tmp_path / str(number)).mkdir()
+        order = taken(driver(folder, number + 1, CELLS), 2.5, now_s)
+        assert len(order) == 3
+        places |= {place for place, (_, found) in enumerate(order) if found == CELLS[0]}
+    assert places == {0}, "in a block of 2.5 s it has the time at the begin alone"
+
+
 def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: Path) -> None:
     renewed: list[Cell] = []
     found = driver(tmp_path, 1)
