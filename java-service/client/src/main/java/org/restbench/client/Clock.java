@@ -5,7 +5,6 @@ import java.util.concurrent.TimeUnit;
 
 /** Where time comes from: tests replace it. */
 public interface Clock {
-    /** The machine's. */
     Clock SYSTEM = new Clock() {
         @Override
         public long nanos() {

@@ -33,9 +33,7 @@ public record Limits(
         within("queue", queue, MOST);
         within("maxAnswerBytes", maxAnswerBytes, Integer.MAX_VALUE);
         positive("perCall", Objects.requireNonNull(perCall, "perCall"));
-        if (whole != null) {
-            positive("whole", whole);
-        }
+        positive("whole", whole == null ? perCall : whole);
         Objects.requireNonNull(retries, "retries");
     }
 
@@ -55,6 +53,11 @@ public record Limits(
 
     public Limits withInFlight(int calls) {
         return new Limits(calls, queue, perCall, whole, maxAnswerBytes, retries, ordered);
+    }
+
+    /** The two as {@code perCall} and {@code whole}. */
+    public Limits withDeadlines(Duration call, Duration batch) {
+        return new Limits(inFlight, queue, call, batch, maxAnswerBytes, retries, ordered);
     }
 
     public Limits withRetries(Retries which) {

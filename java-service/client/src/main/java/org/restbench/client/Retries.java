@@ -16,7 +16,6 @@ import org.restbench.client.Outcome.Kind;
  */
 public record Retries(int attempts, int busyAttempts, boolean idempotent, boolean onTimeout, long seed) {
     public static final Retries NONE = new Retries(1, 1, false, false, 0);
-
     /** Those that are safe for any call. */
     public static final Retries SAFE = new Retries(3, 10, false, false, 0);
 

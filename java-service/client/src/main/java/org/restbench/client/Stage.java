@@ -18,7 +18,6 @@ public enum Stage {
         return ALL[(ordinal() + 1) % ALL.length];
     }
 
-    /** The one of which this is the next. */
     public Stage before() {
         return ALL[(ordinal() + ALL.length - 1) % ALL.length];
     }

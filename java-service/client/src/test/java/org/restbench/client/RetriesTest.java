@@ -80,7 +80,7 @@ class RetriesTest {
                 Calls<Integer> calls = strategy.start(
                         way.inputs(),
                         Ways.job(service),
-                        Ways.timed(way.limits().withRetries(retries), Duration.ofHours(1), null))) {
+                        way.limits().withRetries(retries).withDeadlines(Duration.ofHours(1), null))) {
             CompletableFuture<List<Outcome<Integer>>> all = CompletableFuture.supplyAsync(() -> Ways.all(calls));
             until(
                     () -> {
@@ -309,7 +309,7 @@ class RetriesTest {
                 Calls<Integer> calls = strategy.start(
                         way.inputs(),
                         new Job<>(new Ways.Numbers(), service, (index, input, output) -> processed.incrementAndGet()),
-                        Ways.timed(way.limits(), way.limits().perCall(), Duration.ofSeconds(5)))) {
+                        way.limits().withDeadlines(way.limits().perCall(), Duration.ofSeconds(5)))) {
             CompletableFuture<Void> passing = CompletableFuture.runAsync(() -> {
                 while (processed.get() < 10 || service.holds() == 0) {
                     Thread.onSpinWait();

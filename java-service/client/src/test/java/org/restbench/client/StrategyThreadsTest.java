@@ -77,11 +77,11 @@ class StrategyThreadsTest {
                 "queue: must be from 1 to 100000, is 100001",
                 () -> new Limits(1, 100_001, usual.perCall(), null, 1, usual.retries(), false));
         Duration none = Duration.ZERO;
-        isRefused("perCall: must be more than 0 and at most 1 day, is PT0S", () -> Ways.timed(usual, none, null));
+        isRefused("perCall: must be more than 0 and at most 1 day, is PT0S", () -> usual.withDeadlines(none, null));
         Duration tooLong = Duration.ofHours(25);
         isRefused(
                 "whole: must be more than 0 and at most 1 day, is PT25H",
-                () -> Ways.timed(usual, usual.perCall(), tooLong));
+                () -> usual.withDeadlines(usual.perCall(), tooLong));
         isRefused("attempts: must be from 1 to 100, is 0", () -> new Retries(0, 1, false, false, 0));
         isRefused("busyAttempts: must be from 1 to 100, is 101", () -> new Retries(1, 101, false, false, 0));
         isRefused("loop threads: must be from 1 to 1024, is 0", () -> Loop.team(0));

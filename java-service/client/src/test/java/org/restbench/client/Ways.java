@@ -91,18 +91,6 @@ final class Ways {
         });
     }
 
-    /** The same but for the time of a call and of the batch. */
-    static Limits timed(Limits limits, Duration perCall, Duration whole) {
-        return new Limits(
-                limits.inFlight(),
-                limits.queue(),
-                perCall,
-                whole,
-                limits.maxAnswerBytes(),
-                limits.retries(),
-                limits.ordered());
-    }
-
     private static Way one(String name, Random random) {
         int calls = SIZES[random.nextInt(SIZES.length)];
         List<Integer> teams = switch (name) {
