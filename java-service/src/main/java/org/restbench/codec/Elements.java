@@ -158,15 +158,19 @@ final class Elements {
         long[] room = values;
         int count = kept;
         int from = offset;
-        while (count < room.length) {
-            int to = from;
-            int value = 0; // wraps where there are many digits, and is not used then
-            for (int digit = at(text, to) - '0'; digit >= 0 && digit <= 9; digit = at(text, to) - '0') {
-                value = value * 10 + digit;
-                to++;
+        int last = text.length - 2;
+        while (count < room.length && from < last) {
+            int first = text[from] - '0';
+            int second = text[from + 1] - '0';
+            int isTwo = (second - 10 & ~second) >>> 31; // no branch: it would often be foreseen wrongly
+            int value = first + isTwo * (9 * first + second);
+            int to = from + 1 + isTwo;
+            byte end = text[to];
+            while (end >= '0' && end <= '9') {
+                value = value * 10 + end - '0'; // wraps where there are many digits, and is not used then
+                end = at(text, ++to);
             }
-            byte end = at(text, to);
-            if (to == from || to - from > INT_DIGITS || end != ',' && end != '"') {
+            if (first < 0 || first > 9 || to - from > INT_DIGITS || end != ',' && end != '"') {
                 break;
             }
             room[count++] = value;
