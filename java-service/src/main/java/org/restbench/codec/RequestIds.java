@@ -58,7 +58,7 @@ public final class RequestIds {
 
     /** As a JSON string, whatever it was. */
     static String asString(RequestId id) {
-        return quote(id.text());
+        return id.number() ? '"' + id.text() + '"' : quote(id.text());
     }
 
     /** The text as a JSON string with its quotes, escaped as {@code JSON.stringify} does. */

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -81,6 +83,32 @@ class MatrixTextTest {
                     + "]}}");
             assertThat(request.one().values()).as(list).startsWith(values);
             assertThat(request.two().values()).startsWith(values);
+        }
+    }
+
+    /** A reader that looks at several characters at once has to see each kind of element behind each other. */
+    @Test
+    void short_elements_of_every_kind_are_read_in_every_order() {
+        List<String> kinds = List.of("5", "42", "07", "123", "-3", " 8", "9 ", "", "1-", "x", "/", ":1", "1é");
+        Pattern integer = Pattern.compile(" *-?[0-9]+ *");
+        for (int order = 0; order < Math.pow(kinds.size(), 4); order++) {
+            List<String> elements = new ArrayList<>(List.of("1"));
+            for (int rest = order, i = 0; i < 4; i++, rest /= kinds.size()) {
+                elements.add(kinds.get(rest % kinds.size()));
+            }
+            elements.add("23");
+            boolean isList =
+                    elements.stream().allMatch(it -> integer.matcher(it).matches());
+            String rows = "{\"value\":\"1\"},".repeat(5) + "{\"value\":\"1\"}";
+            String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":6,\"rows\":[{\"value\":\""
+                    + String.join(",", elements) + "\"}]},\"matrixTwo\":{\"columnCount\":1,\"rows\":[" + rows + "]}}";
+            assertThat(codeOf(body)).as(body).isEqualTo(isList ? "200" : "005");
+            if (isList) {
+                assertThat(decode(body).one().values())
+                        .startsWith(elements.stream()
+                                .mapToLong(it -> Long.parseLong(it.strip()))
+                                .toArray());
+            }
         }
     }
 
