@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from statistics import median
 
 from restbench.failures import EnvironmentProblem
+from restbench.machine import ports
 
 #: Where the controller hears what an engine sends to have its clock compared. JMeter itself opens
 #: up to three ports from 4100 on.
@@ -45,8 +46,9 @@ def require_together(offsets_ms: Mapping[str, float]) -> None:
 
 
 @contextmanager
-def listening(host: str) -> Iterator[list[float]]:
-    """Answers requests, and notes when they came, by this machine's clock."""
+def listening(host: str, most_bytes: int) -> Iterator[list[float]]:
+    """Answers requests, and notes when they came, by this machine's clock; none with a body of
+    more than `most_bytes`, for anyone may send one. EnvironmentProblem where the port is in use."""
     heard_ms: list[float] = []
 
     class Heard(BaseHTTPRequestHandler):
@@ -54,13 +56,24 @@ def listening(host: str) -> Iterator[list[float]]:
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
-            heard_ms.append(1000 * time.time())
-            self.rfile.read(int(self.headers["Content-Length"]))
+            now_ms, length = 1000 * time.time(), int(self.headers["Content-Length"])
+            if not 0 <= length <= most_bytes:
+                self.close_connection = True
+                return
+            heard_ms.append(now_ms)
+            self.rfile.read(length)
             self.send_response_only(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-    with ThreadingHTTPServer((host, PORT), Heard) as server:
+    try:
+        opened = ThreadingHTTPServer((host, PORT), Heard)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"port {PORT} is in use{ports.owner(PORT)}: end that, the engines' clocks are compared "
+            "there"
+        ) from error
+    with opened as server:
         thread = threading.Thread(target=server.serve_forever, args=(LOOK_S,), daemon=True)
         thread.start()
         try:

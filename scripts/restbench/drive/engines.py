@@ -26,6 +26,7 @@ import numpy.typing as npt
 from restbench.drive import engine_clocks, jtl_file, relay
 from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, Mark, Sent
 from restbench.drive.load import LAUNCHER, PLANS
+from restbench.drive.payload import BODY_REST
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_cpu, ports, process
 from restbench.machine.alongside import alongside
@@ -44,6 +45,8 @@ CONTROL_TIMEOUT_S = 90.0
 #: Engines begin one after the other, within so much time.
 STAGGER_S = 2.0
 LOOK_S = 0.05
+#: What a request has before its payload's body, at most.
+ID_BYTES = 64
 _RMI = ("-Jserver.rmi.ssl.disable=true",)
 
 
@@ -55,8 +58,8 @@ class Engines:
     """Of each engine, `host` or `host:port`."""
     folder: Path
     controller: Host | None = None
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    """Those of ours: none of engines that others run."""
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    """Those of ours by their names, which their logs have too: none of engines that others run."""
     own_address: str = ""
     """Where engines that others run reach the controller: a host's own name may mean loopback."""
     _cells: dict[str, tuple[str, Path]] = field(default_factory=dict)
@@ -79,16 +82,19 @@ class Engines:
             host, _, port = address.partition(":")
             own = self.controller.address, ports.free()
             line = self.controller.inside(relay.command(own, (host, int(port)), delay_ms))
-            running = process.start(process.bound_to_us(line), self.folder / "relay.out")
-            self.processes.append(running)
-            here = "{}:{}".format(*own)
-            _reached("relay", here, START_TIMEOUT_S, running).close()
+            name, here = f"relay-{own[1]}", "{}:{}".format(*own)
+            log = self.folder / f"{name}.out"
+            self.processes[name] = running = process.start(process.bound_to_us(line), log)
+            _reached("relay", here, START_TIMEOUT_S, running, log).close()
             self._relays[address, delay_ms] = here
         return self._relays[address, delay_ms]
 
     def alive(self) -> bool:
         """Whether none of ours has ended."""
-        return all(each.poll() is None for each in self.processes)
+        return not self._ended()
+
+    def _ended(self) -> list[str]:
+        return [name for name, each in self.processes.items() if each.poll() is not None]
 
     def cell(self, name: str, url: str, payload: Path) -> None:
         """Kept for the controllers to come (Generator)."""
@@ -107,7 +113,7 @@ class Engines:
         request."""
         if arrivals is not None:
             raise BadConfiguration("driver 'engines': a load that arrives at a rate is not for it")
-        with _looking(pids, [each.pid for each in self.processes]) as looked:
+        with _looking(pids, [each.pid for each in self.processes.values()]) as looked:
             samples = self._samples(name, users, drop_s + keep_s + STAGGER_S)
         return sent(samples, looked, len(self.addresses), drop_s, keep_s)
 
@@ -119,7 +125,8 @@ class Engines:
             _, payload = next(iter(self._cells.values()))
             with _reached("JMeter engine", address, ATTACH_TIMEOUT_S) as way:
                 own = way.getsockname()[0]
-            with engine_clocks.listening(own) as heard_ms:
+            most_bytes = (payload / BODY_REST).stat().st_size + ID_BYTES
+            with engine_clocks.listening(own, most_bytes) as heard_ms:
                 one = replace(self, addresses=[address], _cells={})
                 one.cell("clock", f"http://{own}:{engine_clocks.PORT}/clock/clock", payload)
                 found[address] = engine_clocks.offset_ms(
@@ -133,10 +140,12 @@ class Engines:
         samples.unlink(missing_ok=True)
         line = process.bound_to_us(self._controller(name, users, seconds, samples))
         code = process.finished(line, log, seconds + CONTROL_TIMEOUT_S)
+        # First: a controller may wait for an engine that is gone.
+        for gone in self._ended():
+            told = process.tail(self.folder / f"{gone}.out")
+            raise EnvironmentProblem(f"{gone} of the load has ended; its log ends:\n{told}")
         if code is None:
             raise EnvironmentProblem("JMeter's controller does not end")
-        if not self.alive():
-            raise EnvironmentProblem("a JMeter engine has ended, or the relay of a delay")
         if code or not samples.exists():
             raise EnvironmentProblem(f"JMeter's controller failed:\n{process.tail(log)}")
         return samples
@@ -171,20 +180,22 @@ def started(hosts: Sequence[Host], controller: Host, folder: Path) -> Iterator[E
     """An engine on each host; they end with the context. EnvironmentProblem where one does not come
     up."""
     folder.mkdir(parents=True, exist_ok=True)
-    running: list[subprocess.Popen[bytes]] = []
+    running: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for number, host in enumerate(hosts, start=1):
-            line = [str(LAUNCHER), "-s", "-j", str(folder / f"engine-{number}.log"), *_RMI]
+            name = f"engine-{number}"
+            line = [str(LAUNCHER), "-s", "-j", str(folder / f"{name}.log"), *_RMI]
             line += [f"-Jserver_port={PORT}", f"-Jserver.rmi.localport={OBJECTS_PORT}"]
             line += [f"-Djava.rmi.server.hostname={host.address}"]
             bound = process.bound_to_us(host.inside(line))
-            running.append(process.start(bound, folder / f"engine-{number}.out"))
+            running[name] = process.start(bound, folder / f"{name}.out")
         addresses = [f"{host.address}:{PORT}" for host in hosts]
-        for address, each in zip(addresses, running, strict=True):
-            _reached("JMeter engine", address, START_TIMEOUT_S, each).close()
+        for address, (name, each) in zip(addresses, running.items(), strict=True):
+            log = folder / f"{name}.out"
+            _reached("JMeter engine", address, START_TIMEOUT_S, each, log).close()
         yield Engines(addresses, folder, controller, running)
     finally:
-        for each in running:
+        for each in running.values():
             process.stop(each)
 
 
@@ -199,16 +210,24 @@ def attached(addresses: Sequence[str], folder: Path) -> Engines:
 
 
 def _reached(
-    what: str, address: str, wait_s: float, running: subprocess.Popen[bytes] | None = None
+    what: str,
+    address: str,
+    wait_s: float,
+    running: subprocess.Popen[bytes] | None = None,
+    log: Path | None = None,
 ) -> socket.socket:
-    """A connection to `host` or `host:port`, as soon as there is one."""
+    """A connection to `host` or `host:port`, as soon as there is one. EnvironmentProblem where
+    none comes in time, or where what is `running` ends; `log` is its own."""
     host, _, port = address.partition(":")
     ends = time.monotonic() + wait_s
     while time.monotonic() < ends and (running is None or running.poll() is None):
         with suppress(OSError):
             return socket.create_connection((host, int(port or PORT)), timeout=1)
         time.sleep(0.1)
-    raise EnvironmentProblem(f"no {what} at {host}:{port or PORT} after {wait_s:.0f} s")
+    why = f" after {wait_s:.0f} s"
+    if log and running and running.poll() is not None:
+        why = f": it has ended; its log ends:\n{process.tail(log)}"
+    raise EnvironmentProblem(f"no {what} at {host}:{port or PORT}{why}")
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
+import select
 import selectors
 import sys
 from asyncio import StreamReader, StreamWriter
@@ -26,6 +28,16 @@ def command(listen: tuple[str, int], target: tuple[str, int], delay_ms: int) -> 
     return [sys.executable, "-m", __name__, *map(str, (*listen, *target, delay_ms))]
 
 
+class _Precise(selectors.EpollSelector):
+    """epoll waits in whole milliseconds, select in microseconds: a delay of 5 ms shall not be 6.
+    select takes no descriptor from 1024 on, so it waits for epoll's own alone."""
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """What is ready, as soon as anything is or the time is over."""
+        select.select([self.fileno()], [], [], timeout)
+        return super().select(0)
+
+
 async def _carry(source: StreamReader, target: StreamWriter, delay_s: float) -> None:
     """One direction of a connection, to its end."""
     loop = asyncio.get_running_loop()
@@ -35,6 +47,8 @@ async def _carry(source: StreamReader, target: StreamWriter, delay_s: float) -> 
             pieces.append(piece)
             # The loop may call two of one moment in any order: each takes the oldest.
             loop.call_later(delay_s, lambda: target.write(pieces.popleft()))
+            # Who does not read what came before is sent no more.
+            await target.drain()
     await asyncio.sleep(delay_s)
     with contextlib.suppress(OSError):
         target.write_eof()
@@ -56,8 +70,10 @@ async def _serve(listen: tuple[str, int], target: tuple[str, int], delay_s: floa
 def main() -> None:
     """Relay as the arguments say."""
     host, port, to_host, to_port, delay_ms = sys.argv[1:]
-    # epoll waits in whole milliseconds, select in microseconds: a delay of 5 ms shall not be 6.
-    loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
+    # A user has two descriptors here.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    loop = asyncio.SelectorEventLoop(_Precise())
     loop.run_until_complete(
         _serve((host, int(port)), (to_host, int(to_port)), int(delay_ms) / 1000)
     )

@@ -10,6 +10,7 @@ lucky or unlucky shows in the other blocks.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
@@ -258,6 +259,10 @@ class EngineLoad(DriverTable):
     def _are_somewhere(self) -> Self:
         if (self.hosts == "addresses") != bool(self.addresses):
             raise ValueError("addresses: hosts = 'addresses' needs them, and nothing else has any")
+        for each in self.addresses:
+            port = re.fullmatch(r"[^\s:,]+(?::([0-9]{1,5}))?", each)
+            if not port or int(port[1] or 1) not in range(1, 65536):
+                raise ValueError(f"addresses: '{each}' is not HOST or HOST:PORT")
         return self
 
     @property

@@ -130,30 +130,6 @@ def test_an_engine_that_ended_early_voids_the_trial(tmp_path: Path) -> None:
         told(tmp_path, rows)
 
 
-def test_a_clock_is_compared_where_a_request_and_its_answer_were_quickest() -> None:
-    """The engine is 80 ms ahead; half of its requests were 30 ms late on their way."""
-    late = [30 * (number % 2) for number in range(10)]
-    rows = [
-        sample("198.18.0.4", 1, 80 + 100 * at, elapsed=str(2 + each))
-        for at, each in enumerate(late)
-    ]
-    heard = [BEGUN_MS + 100 * at + 1 + each for at, each in enumerate(late)]
-    assert engine_clocks.offset_ms(rows[::-1], heard) == 80
-    with pytest.raises(EnvironmentProblem, match="does not reach the controller's port 4103"):
-        engine_clocks.offset_ms([], [])
-
-
-def test_a_controller_and_the_clocks_of_its_machine_have_ports_of_their_own() -> None:
-    """JMeter opens up to three ports from client.rmi.localport on."""
-    assert engine_clocks.PORT not in range(engines.CONTROLLER_PORT, engines.CONTROLLER_PORT + 3)
-
-
-def test_windows_are_refused_where_a_clock_is_off() -> None:
-    engine_clocks.require_together({"10.0.0.2:1099": 50.0, "10.0.0.3:1099": -49.0})
-    with pytest.raises(EnvironmentProblem, match=r"clock of 10\.0\.0\.3:1099 .* by -51 ms"):
-        engine_clocks.require_together({"10.0.0.2:1099": 0.0, "10.0.0.3:1099": -51.0})
-
-
 def test_engines_share_users_evenly_or_the_plan_is_refused(tmp_path: Path) -> None:
     text = FILE.read_text().replace("count = 2", "count = 4")
     with pytest.raises(BadConfiguration, match="users = 10: 4 engines share them"):
@@ -172,6 +148,9 @@ def test_engines_on_real_machines_need_addresses(tmp_path: Path) -> None:
         experiment.parse(text, tmp_path / "own.toml")
     given = text.replace("count = 2", 'addresses = ["10.0.0.2", "10.0.0.3:1100"]')
     assert experiment.parse(given, tmp_path / "own.toml").engines.number == 2  # type: ignore[union-attr]
+    for wrong in ("10.0.0.3:many", "10.0.0.3:65536", "fd00::3", ""):
+        with pytest.raises(BadConfiguration, match=f"'{wrong}' is not HOST or HOST:PORT"):
+            experiment.parse(given.replace("10.0.0.3:1100", wrong), tmp_path / "own.toml")
 
 
 def test_an_engine_that_is_not_there_is_named(
@@ -185,6 +164,23 @@ def test_an_engine_that_is_not_there_is_named(
     known.cell("low", "http://127.0.0.1:1/matrix/serial", tmp_path)
     with gone:
         known.offsets_ms()
+
+
+def test_what_has_ended_of_a_load_is_named_with_the_end_of_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the controller waits for it without end."""
+    monkeypatch.setattr(engines.process, "finished", lambda *_: None)
+    (tmp_path / "relay-7.out").write_text("too many open files\n")
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+        load = engines.Engines(["127.0.0.1"], tmp_path, processes={"relay-7": ended})
+        load.cell("low", "http://127.0.0.1:1/matrix/serial", tmp_path)
+        with pytest.raises(EnvironmentProblem, match=r"(?s)relay-7 .* ended.*too many open files"):
+            load._samples("low", 1, 1.0)
+        log = tmp_path / "relay-7.out"
+        with pytest.raises(EnvironmentProblem, match=r"(?s)no relay .* ended.*too many open files"):
+            engines._reached("relay", "127.0.0.1:9", 60.0, ended, log)
 
 
 def test_engines_that_others_run_are_told_the_address_by_which_they_were_reached(

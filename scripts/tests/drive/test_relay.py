@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from threading import Thread
 
 import pytest
@@ -17,8 +17,12 @@ from restbench.drive import relay
 
 HOST = "127.0.0.1"
 DELAY_MS = 30
+#: A user has two descriptors in the relay, of which `select` takes 1024.
+MANY = 600
 #: More than a socket holds, so that it comes in many pieces.
 LONG = bytes(range(256)) * 16_000
+#: Far more than the kernel's buffers hold.
+MUCH = 64 * len(LONG)
 
 
 def echo(listener: socket.socket) -> None:
@@ -39,7 +43,9 @@ def relayed_to(port: int) -> Iterator[socket.socket]:
             clients.append(socket.create_connection((HOST, own), timeout=PATIENCE_S))
         return bool(clients)
 
-    with subprocess.Popen(relay.command((HOST, own), (HOST, port), DELAY_MS)) as running:
+    # As most shells have it: 1024 descriptors, of which more can be had.
+    line = ["prlimit", "--nofile=1024:", *relay.command((HOST, own), (HOST, port), DELAY_MS)]
+    with subprocess.Popen(line) as running:
         try:
             assert await_true(connects)
             with closing(clients[0]):
@@ -80,3 +86,45 @@ def test_all_that_is_sent_comes_in_its_order_and_then_the_end(client: socket.soc
 def test_where_nobody_listens_the_connection_ends() -> None:
     with relayed_to(free_port()) as client:
         assert client.recv(1) == b""
+
+
+def test_a_wait_is_no_longer_than_it_is_to_be_by_a_millisecond() -> None:
+    def taken_s() -> float:
+        begun = time.monotonic()
+        selector.select(0.0002)
+        return time.monotonic() - begun
+
+    with closing(relay._Precise()) as selector:
+        assert 0.0002 <= min(taken_s() for _ in range(20)) < 0.001
+
+
+def test_more_users_than_select_takes_are_all_carried() -> None:
+    with (
+        socket.create_server((HOST, 0), backlog=MANY) as listener,
+        relayed_to(listener.getsockname()[1]) as first,
+        ExitStack() as users,
+    ):
+        listener.settimeout(PATIENCE_S)
+        place = first.getpeername()
+        others = [users.enter_context(socket.create_connection(place)) for _ in range(MANY - 1)]
+        for each in (first, *others):
+            each.sendall(b"x")
+        for _ in range(MANY):
+            with closing(listener.accept()[0]) as came:
+                came.settimeout(PATIENCE_S)
+                assert came.recv(1) == b"x"
+
+
+def test_who_does_not_read_is_sent_no_more_than_buffers_hold() -> None:
+    """The relay holds none of it: the sender waits."""
+    with (
+        socket.create_server((HOST, 0)) as listener,
+        relayed_to(listener.getsockname()[1]) as client,
+        closing(listener.accept()[0]),
+    ):
+        client.settimeout(1)
+        sent = 0
+        with suppress(TimeoutError):
+            while sent < MUCH:
+                sent += client.send(LONG)
+        assert sent < MUCH
