@@ -108,7 +108,9 @@ def _lack(levels: Sequence[int], blocks: int, cores: int | None) -> str:
         return f"N = {', '.join(missing)} is not among the levels"
     if cores is not None and max(levels) > cores:
         return f"N = {max(levels)} is above the number of cores, {cores}"
-    return f"{blocks} block, 2 are needed for an interval" if blocks < 2 else ""
+    if blocks < FEWEST_BLOCKS:
+        return f"blocks: {blocks}, {FEWEST_BLOCKS} are needed for an interval"
+    return ""
 
 
 @dataclass(frozen=True)
