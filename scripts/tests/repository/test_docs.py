@@ -116,6 +116,13 @@ def test_every_link_and_anchor_resolves(path: Path) -> None:
     assert not list(broken_links(path))
 
 
+def test_a_java_service_on_another_machine_is_started_as_the_container_is() -> None:
+    image, page = text_of(ROOT / "java-service" / "Dockerfile"), text_of(ROOT / "docs" / "scale.md")
+    flags = re.findall(r'^ENV (JDK_JAVA_OPTIONS=".+")$', image, re.MULTILINE)
+    started = re.findall(r"^(.*)RESTBENCH_HOST=.* java -jar ", page, re.MULTILINE)
+    assert [each.strip() for each in started] == flags
+
+
 @pytest.mark.parametrize("path", OF_TODAY, ids=name_of)
 def test_every_make_target_exists(path: Path) -> None:
     targets = set(re.findall(r"^([a-z][a-z0-9-]*):", text_of(ROOT / "Makefile"), re.MULTILINE))
