@@ -238,7 +238,9 @@ def test_a_small_matrix_and_nginx_have_a_profile_and_names_of_their_own() -> Non
     kinds = {(each.complexity, each.front) for each in wide}
     assert kinds == {("low", "none"), ("low", "nginx"), ("logs-one", "nginx")}
     its = grids([Row(each, None, (), ()) for each in wide], cores=2)
-    assert len({workers.name(each) for each in its}) == len(its) == 2 * len(kinds)
+    assert {each.framework for each in wide} == {"fastapi-gunicorn", "flask"}
+    # By framework and kind of connection.
+    assert len({workers.name(each) for each in its}) == len(its) == 4 * len(kinds)
 
 
 @pytest.mark.parametrize(
