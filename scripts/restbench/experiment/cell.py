@@ -91,6 +91,27 @@ ASYNCHRONOUS = frozenset[Framework](
 WITH_WORKERS = frozenset[Framework]({"flask", "flask-granian", "fastapi-gunicorn", "rsgi"})
 DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWORKS.items()}
 
+_SETTINGS_OF_BOTH = (
+    "HOST", "PORT", "FRAMEWORK", "HANDOFF", "POOL_THREADS", "MAX_BODY_BYTES", "MAX_IN_FLIGHT",
+    "MAX_DELAY_MILLIS", "MAX_LOOP_OPERATIONS", "MAX_OPERATIONS", "MEMORY_BUDGET_BYTES",
+    "MAX_CONNECTIONS", "RECEIVE_TIMEOUT_SECONDS", "KEEP_ALIVE_SECONDS", "STOP_TIMEOUT_SECONDS",
+    "DATABASE_URL", "DATABASE_PASSWORD_FILE", "DATABASE_CONNECTIONS", "DATABASE_FREE_PATH",
+    "DATABASE_MIN_FREE_BYTES", "MAX_MESSAGE_CHARACTERS", "RECEIPT_SECONDS",
+)  # fmt: skip
+_SETTINGS_OF_ONE: dict[ServiceName, tuple[str, ...]] = {
+    "java": ("MAX_THREADS", "MAX_REQUEST_THREADS", "PINNED_WORKERS", "PIPELINE_QUEUE"),
+    "python": (
+        "STRATEGIES", "WORKERS", "PROCESSES", "RUNNING", "BLAS_THREADS", "INPUT_CACHE_BYTES",
+        "STUCK_TIMEOUT_SECONDS",
+    ),
+}  # fmt: skip
+_OURS = "RESTBENCH_"
+#: Our variables that each service reads of its environment (its README, "Settings").
+SETTINGS = {
+    service: [f"{_OURS}{each}" for each in (*_SETTINGS_OF_BOTH, *names)]
+    for service, names in _SETTINGS_OF_ONE.items()
+}
+
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
 OPTIONAL = frozenset({("java", "virtual-threads"), ("java", "virtual-thread-per-request")})
 
@@ -237,6 +258,14 @@ def require_strategy(service: ServiceName, strategy: str) -> None:
 def require_framework(service: ServiceName, framework: str) -> None:
     """ValueError where it is none of the service's."""
     _require("framework", framework, service, FRAMEWORKS[service])
+
+
+def require_settings(service: ServiceName, names: Iterable[str]) -> None:
+    """ValueError where a variable of ours is none that the service reads; others' are known to what
+    it runs on."""
+    for name in names:
+        if name.startswith(_OURS):
+            _require("settings", name, service, SETTINGS[service])
 
 
 def _require(factor: str, level: str, service: ServiceName, known: Collection[str]) -> None:

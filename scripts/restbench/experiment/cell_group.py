@@ -19,6 +19,7 @@ from restbench.experiment.cell import (
     Cell,
     ServiceName,
     require_framework,
+    require_settings,
     require_strategy,
     variables,
 )
@@ -92,6 +93,7 @@ class CellGroup(OptionalLevels):
         for name in given:
             if name in _OF_FACTORS:
                 raise ValueError(f"settings: {name} is the factor '{_OF_FACTORS[name]}'")
+        require_settings(self.service, given)
         if given and self.levels("build") != ["checkout"]:
             raise ValueError("settings: both builds have those of the table [settings] alone")
         return self

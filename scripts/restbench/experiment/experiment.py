@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from restbench.experiment import toml_file
 from restbench.experiment.calls import Calls
-from restbench.experiment.cell import Cell, Kind, ServiceName, Shape
+from restbench.experiment.cell import Cell, Kind, ServiceName, Shape, require_settings
 from restbench.experiment.cell_group import CellGroup, corner
 from restbench.experiment.design import Design
 from restbench.experiment.drivers import DRIVERS, Asked, Driver, DriverTable, Traits, View
@@ -104,6 +104,8 @@ class Experiment(Strict):
         names = [each.name for each in self.groups]
         if twice := [each for each in names if names.count(each) > 1]:
             raise ValueError(f"groups: two are named '{twice[0]}'")
+        for service, variables in self.settings.items():
+            require_settings(service, variables)
         self._require_tables()
         cells = self.all_cells()
         self._require_levels(cells)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from experiment_file import refused
 
+from restbench import ROOT
 from restbench.experiment import claim_file, experiment
-from restbench.experiment.cell import STRATEGIES, TAKING_MESSAGES, Cell
+from restbench.experiment.cell import SETTINGS, STRATEGIES, TAKING_MESSAGES, Cell
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.selection import Where
@@ -129,6 +131,11 @@ def parsed(text: str) -> Experiment:
         (GOOD + 'settings = "RESTBENCH_MAX_IN_FLIGHT 5"', "settings"),
         (GOOD + 'settings = "A=1"\nbuild = ["A", "B"]', "both builds have those of the table"),
         (GOOD + 'settings = "A=1,RESTBENCH_POOL_THREADS=5"', "is the factor 'pool_threads'"),
+        (GOOD + 'settings = "A=1,RESTBENCH_PROCESSES=2"', "'RESTBENCH_PROCESSES' is not one of"),
+        (
+            GOOD + '[settings.python]\nRESTBENCH_PROCESES = "2"',
+            "'RESTBENCH_PROCESES' is not one of",
+        ),
     ],
 )
 def test_cells_that_cannot_be_are_refused(cells: str, expected: str) -> None:
@@ -175,6 +182,17 @@ def test_a_setting_of_a_service_is_a_factor_of_a_design_beside_one_of_the_databa
     assert found[0].id.endswith("-function-work_mem=4MB-LOG=off,RESTBENCH_MAX_IN_FLIGHT=64")
     with pytest.raises(BadConfiguration, match=r"allowed are .*postgres\.NAME, settings\.NAME"):
         parsed(text.replace("settings.LOG", "setting.LOG"))
+    with pytest.raises(BadConfiguration, match=r"^mine\.toml: .*IN_FLIGT' is not .*_IN_FLIGHT, "):
+        parsed(text.replace("IN_FLIGHT", "IN_FLIGT"))
+
+
+def test_the_settings_of_cells_are_those_that_the_services_read() -> None:
+    java = ROOT / "java-service/src/main/java/org/restbench/settings/Settings.java"
+    assert {*SETTINGS["java"]} == {*re.findall(r'"(RESTBENCH_\w+)"', java.read_text())}
+    python = (ROOT / "python-service/restbench_service/settings.py").read_text()
+    fields = python.partition("\nclass Settings:")[2].partition("\n    @")[0]
+    names = re.findall(r"^    (\w+): ", fields, re.MULTILINE)
+    assert {*SETTINGS["python"]} == {f"RESTBENCH_{each.upper()}" for each in names}
 
 
 def test_cells_of_several_settings_are_selected_by_these_as_their_names_have_them() -> None:
