@@ -38,7 +38,7 @@ public interface Calls<R> extends AutoCloseable {
      * @param peakQueued most messages in the buffer before C, D and P; under S most outcomes that waited to be taken
      * @param attempts how often a call was sent, retries included
      * @param peakThreads most threads at once by name without number
-     * @param threadsMade in all
+     * @param threadsMade in all, without the one that takes
      */
     record Totals(
             double elapsedSeconds,

@@ -104,6 +104,16 @@ class StrategyThreadsTest {
     }
 
     @Test
+    void callingInTurnMakesNone() throws InterruptedException {
+        try (CallingStrategy strategy = Strategies.of("sequential", 1, Loop.IN_ORDER);
+                Calls<Integer> calls = strategy.start(
+                        IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
+            calls.all();
+            assertThat(calls.totals().threadsMade()).isZero();
+        }
+    }
+
+    @Test
     void threadsAreAsManyAsCoresUnlessTheirNumberIsGiven() throws InterruptedException {
         int cores = Runtime.getRuntime().availableProcessors();
         try (CallingStrategy strategy = Strategies.of("async", Loop.IN_ORDER);

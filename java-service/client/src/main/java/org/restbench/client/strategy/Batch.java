@@ -277,7 +277,7 @@ final class Batch<I, O, R> implements Calls<R> {
                 attempts,
                 workers.retries,
                 threads.peaks(),
-                threads.made));
+                plan.way() == Way.CALLER ? 0 : threads.made));
     }
 
     private static Map<Stage, Double> seconds(long[] nanos) {

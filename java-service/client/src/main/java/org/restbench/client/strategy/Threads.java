@@ -28,7 +28,7 @@ final class Threads {
     /** Wakes who waits for the end of the threads. */
     private final Condition ended;
 
-    /** How many there were in all. */
+    /** How many there were in all; where each call is the taking thread's own, that one for each. */
     long made;
 
     Threads(ReentrantLock lock) {
