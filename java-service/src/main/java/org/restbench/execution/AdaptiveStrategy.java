@@ -107,10 +107,6 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     @Override
     public <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
-        if (job.workload().isBlocking()) { // it needs no core: there is nothing to choose
-            count(Decision.CALLER);
-            return Loops.IN_ORDER.execute(job);
-        }
         CompletableFuture<byte[]> answer = new CompletableFuture<>();
         requests.arrived();
         answer.whenComplete((bytes, thrown) -> requests.left());

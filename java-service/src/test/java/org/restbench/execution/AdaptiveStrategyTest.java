@@ -176,25 +176,6 @@ class AdaptiveStrategyTest {
     }
 
     @Test
-    void a_workload_that_waits_stays_with_its_caller_and_counts_for_nobody() {
-        List<Thread> callers = new ArrayList<>();
-        List<Observed> waiting = new ArrayList<>();
-        for (int i = 0; i < 8; i++) {
-            Observed each = Observed.blocking(2, LONG);
-            waiting.add(each);
-            Thread caller = new Thread(() -> each.under(adaptive));
-            caller.start();
-            callers.add(caller);
-        }
-        await(() -> waiting.stream().noneMatch(it -> it.pieces.isEmpty()));
-        Observed larger = new Observed(100, 1, 3, WORTH_HELP);
-        larger.under(adaptive);
-        assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
-        waiting.forEach(Observed::release);
-        await(() -> callers.stream().noneMatch(Thread::isAlive));
-    }
-
-    @Test
     void costs_are_learned_from_what_is_done_a_quicker_one_at_once_and_a_slower_one_slowly() {
         LearnedCosts costs = new LearnedCosts(1);
         assertThat(costs.nanos("k", 1000)).isEqualTo(1000);
