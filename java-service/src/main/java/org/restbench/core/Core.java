@@ -29,6 +29,9 @@ public record Core(
         WorkLimits limits,
         Delays delays,
         int maxBodyBytes) {
+    /** A page of more may have to wait for its client. */
+    private static final int SENT_AT_ONCE_BYTES = 64 << 10;
+
     /** Never throws. */
     public Opened open(Head head) {
         Found found = catalogue.find(head.rawPath());
@@ -59,10 +62,28 @@ public record Core(
         }
         try {
             return head.method().equals("GET")
-                    ? page.get(head)
+                    ? bounded(page.get(head))
                     : catalogue.refusal(head.rawPath(), Refusal.wrongMethod(List.of("GET")));
         } catch (Throwable thrown) {
             return catalogue.refusal(head.rawPath(), Errors.refusal(thrown, () -> null));
+        }
+    }
+
+    /** A long page has a place in flight, and memory for what the server copies, until it is sent. */
+    private Reply bounded(Reply page) {
+        if (page.body().length <= SENT_AT_ONCE_BYTES) {
+            return page;
+        }
+        admission.enter();
+        try {
+            MemoryBudget.Hold hold = memory.hold(2L * page.body().length);
+            return page.releasing(() -> {
+                hold.close();
+                admission.leave();
+            });
+        } catch (Throwable refused) {
+            admission.leave();
+            throw refused;
         }
     }
 

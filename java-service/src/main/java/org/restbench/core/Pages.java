@@ -37,7 +37,10 @@ public final class Pages {
     /** What is there to GET under a path. */
     @FunctionalInterface
     public interface Page {
-        /** @throws Refused where it is not there with this query */
+        /**
+         * @return one of this request's own, as it may have a place and memory
+         * @throws Refused where it is not there with this query
+         */
         Reply get(Head head);
     }
 
@@ -117,7 +120,8 @@ public final class Pages {
     }
 
     private static Page file(String resource, String contentType, String policy) {
-        return head -> Reply.page(contentType, policy, read(resource));
+        byte[] file = read(resource);
+        return head -> Reply.page(contentType, policy, file);
     }
 
     /** A file of the class path, by its whole name. */

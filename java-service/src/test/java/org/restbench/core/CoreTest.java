@@ -42,6 +42,7 @@ class CoreTest {
                     + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"3\"}]}}";
     private static final int MAX_BODY_BYTES = 1000;
     private static final long BUDGET_BYTES = 4 << 20;
+    private static final int LONG_PAGE_BYTES = (64 << 10) + 1;
     private static final String JSON = "application/json";
 
     private final Strategies strategies = StrategiesOf.cores(2);
@@ -85,7 +86,9 @@ class CoreTest {
         Catalogue catalogue = new Catalogue(JsonProtocol.of(workloads), techniques, metrics);
         Pages.Page page = head -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
         WorkLimits limits = new WorkLimits(1000, 1000, 1000);
-        return new Core(catalogue, Map.of("/page", page), admission, memory, limits, delays, MAX_BODY_BYTES);
+        Pages.Page longPage = head -> Reply.page("text/plain", Reply.DATA, new byte[LONG_PAGE_BYTES]);
+        Map<String, Pages.Page> pages = Map.of("/page", page, "/long", longPage);
+        return new Core(catalogue, pages, admission, memory, limits, delays, MAX_BODY_BYTES);
     }
 
     @AfterEach
@@ -273,6 +276,23 @@ class CoreTest {
         assertThat(memory.heldBytes()).isPositive();
         sent(reply);
         assertThat(admission.inFlight()).isZero();
+    }
+
+    /** For it a thread waits whose client does not read; a short one is always there. */
+    @Test
+    void a_long_page_has_a_place_and_memory_until_it_is_sent() {
+        Head get = new Head("GET", "/long", null, null, 0, Head.ALWAYS_WANTED, header -> null);
+        Reply first = (Reply) core.open(get);
+        Reply second = (Reply) core.open(get);
+        assertThat(memory.heldBytes()).isEqualTo(4L * LONG_PAGE_BYTES);
+        assertThat(answer(get, "")).isEqualTo("503 008");
+        assertThat(answer(new Head("GET", "/page", null, null, 0, Head.ALWAYS_WANTED, header -> null), ""))
+                .isEqualTo("200x");
+        first.sent();
+        second.sent();
+        MemoryBudget.Hold others = memory.hold(BUDGET_BYTES - LONG_PAGE_BYTES);
+        assertThat(answer(get, "")).isEqualTo("503 008");
+        others.close();
     }
 
     /** Its place and memory were lost, and a client that was answered later waited for ever. */
