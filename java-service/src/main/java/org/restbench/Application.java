@@ -1,6 +1,7 @@
 package org.restbench;
 
 import java.io.PrintStream;
+import java.net.SocketException;
 import java.util.List;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
@@ -91,6 +92,12 @@ public class Application {
             }
             if (cause instanceof PortInUseException inUse) {
                 System.err.println("restbench: port " + inUse.getPort() + " is in use; set RESTBENCH_PORT to another");
+                System.exit(CANNOT_START);
+            }
+            if (cause instanceof SocketException unbound) {
+                Settings settings = Settings.from(System.getenv());
+                System.err.println(
+                        "restbench: " + settings.host() + ":" + settings.port() + ": " + unbound.getMessage());
                 System.exit(CANNOT_START);
             }
         }

@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 
 /**
@@ -39,6 +41,14 @@ class ProcessTest {
             String port = Integer.toString(taken.getLocalPort());
             exitsWith(1, "port " + port + " is in use; set RESTBENCH_PORT to another", Map.of("RESTBENCH_PORT", port));
         }
+    }
+
+    /** An address of documentation. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tomcat", "reactor-netty"})
+    void an_address_of_another_machine_is_told_and_exit_code_1(String framework) throws Exception {
+        Map<String, String> elsewhere = Map.of("RESTBENCH_HOST", "192.0.2.1", "RESTBENCH_FRAMEWORK", framework);
+        exitsWith(1, "192.0.2.1:8080: Cannot assign requested address", elsewhere);
     }
 
     /** The lowest that there is: left to itself the service takes the highest. */
