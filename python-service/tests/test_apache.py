@@ -30,6 +30,7 @@ def fronting(service_port: int, folder: Path) -> Iterator[int]:
         "RESTBENCH_FRONT_PORT": str(port),
         "RESTBENCH_PORT": str(service_port),
         "RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "20",
+        "RESTBENCH_MAX_BODY_BYTES": "67108864",
     }
     process = subprocess.Popen(
         [str(APACHE), "-f", str(SERVICE / "apache" / "httpd.conf"), "-DFOREGROUND"],
@@ -93,13 +94,17 @@ def test_nothing_is_written_but_the_error_log_and_the_pid(front: tuple[int, Path
     assert {path.name for path in front[1].iterdir()} == {"error.log", "httpd.pid"}
 
 
-def check_closed(answer: Answer, status: int, code: str) -> None:
+def check_closed(answer: Answer, status: int, code: str, text: str) -> None:
     assert answer.status == status
     assert answer.headers["Content-Type"] == "application/json"
-    assert json.loads(answer.body)["errorCode"] == code
+    error = {"requestId": None, "errorCode": code, "errorMessage": text}
+    assert json.loads(answer.body) == error
     for name in ("X-Content-Type-Options", "Cache-Control", "Content-Security-Policy"):
         assert len(answer.headers.get_all(name) or []) == 1
     assert answer.headers["Server"] == "Apache"
+
+
+REFUSED = "the request is refused with status {}"
 
 
 @pytest.mark.parametrize(
@@ -108,27 +113,41 @@ def check_closed(answer: Answer, status: int, code: str) -> None:
         (b"GET / HTTP/1.1\r\nbad\r\n\r\n", 400),
         (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
         (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 9000 + b"\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nExpect: y\r\n\r\n", 417),
     ],
-    ids=["malformed", "long path", "long header"],
+    ids=["malformed", "long path", "long header", "expectation"],
 )
-def test_its_own_errors_have_the_form_of_the_contract(
+def test_its_own_errors_have_the_words_of_the_contract(
     front: tuple[int, Path], sent: bytes, status: int
 ) -> None:
     with connected(front[0]) as client:
         client.sendall(sent)
-        check_closed(answer_of(client), status, "002")
+        check_closed(answer_of(client), status, "002", REFUSED.format(status))
 
 
 def test_the_service_s_headers_pass_once(front: tuple[int, Path]) -> None:
-    check_closed(request(front[0], "POST", "/matrix/no"), 404, "009")
+    no_path = "no such path or strategy; GET /strategies lists the strategies"
+    check_closed(request(front[0], "POST", "/matrix/no"), 404, "009", no_path)
     page = request(front[0], "GET", "/docs/").headers
     assert page.get_all("Cache-Control") == ["no-store"]
     assert "script-src" in page["Content-Security-Policy"]
 
 
-def test_a_service_that_is_down_is_error_008_and_trace_is_refused(tmp_path: Path) -> None:
-    with fronting(free_port(), tmp_path) as port:
-        down = request(port, "GET", "/health")
-        check_closed(down, 503, "008")
-        assert down.headers["Retry-After"] == "1"
-        check_closed(request(port, "TRACE", "/health"), 405, "009")
+@pytest.mark.parametrize(
+    ("sent", "status", "code", "text"),
+    [
+        (b"GET /health", 503, "099", "a fault of the service; its log says more"),
+        (b"TRACE /health", 405, "002", REFUSED.format(405)),
+        (b"POST /", 413, "007", "the body is larger than the limit of 67108864 bytes"),
+    ],
+    ids=["service down", "trace", "long chunk"],
+)
+def test_so_have_those_that_it_logs(
+    tmp_path: Path, sent: bytes, status: int, code: str, text: str
+) -> None:
+    rest = b" HTTP/1.1\r\nHost: x\r\n"
+    if status == 413:
+        rest += b"Transfer-Encoding: chunked\r\n\r\n" + b"f" * 17
+    with fronting(free_port(), tmp_path) as port, connected(port) as client:
+        client.sendall(sent + rest + b"\r\n")
+        check_closed(answer_of(client), status, code, text)

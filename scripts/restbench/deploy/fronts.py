@@ -50,6 +50,7 @@ def apache(place: Place) -> list[str]:
         f"RESTBENCH_FRONT_PORT={place.port}",
         f"RESTBENCH_FRONT_RUN={place.folder.resolve()}",
         f"RESTBENCH_RECEIVE_TIMEOUT_SECONDS={_receive_seconds(place)}",
+        f"RESTBENCH_MAX_BODY_BYTES={_body_limit(place)}",
     ]
     configuration = str(PYTHON_SERVICE / "apache" / "httpd.conf")
     return ["env", *settings, program("apache"), "-f", configuration, "-DFOREGROUND"]
@@ -93,11 +94,10 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
     folder = own_folder(front, place)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    limit = _set(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
     filled = {
         "FRONT_SERVERS": servers,
         "FRONT_REQUEST_BUFFERING": "on" if place.protects else "off",
-        "FRONT_MAX_BODY_BYTES": limit if place.protects else "0",
+        "FRONT_MAX_BODY_BYTES": _body_limit(place) if place.protects else "0",
         "FRONT_RUN": str(folder),
         "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
         "FRONT_RECEIVE_SECONDS": _receive_seconds(place),
@@ -115,6 +115,10 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
 
 def _receive_seconds(place: Place) -> str:
     return _set(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20)
+
+
+def _body_limit(place: Place) -> str:
+    return _set(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
 
 
 def _set(place: Place, variable: str, default: int) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
+from http.client import HTTPResponse
 from pathlib import Path
 
 import httpx
@@ -86,18 +88,33 @@ def test_nginx_reads_a_request_whole_and_refuses_one_that_is_too_long() -> None:
         serve.stop_all()
 
 
-@pytest.mark.parametrize("front", ["nginx", "haproxy"])
-def test_a_front_whose_service_is_gone_answers_in_the_contracts_form(
+@pytest.mark.parametrize("front", ["apache", "nginx", "haproxy"])
+def test_what_a_front_says_by_itself_is_in_the_contracts_words(
     front: Front, tmp_path: Path
 ) -> None:
+    """But for HAProxy's to what it cannot parse."""
     skip_without(front)
     with service.start("java", front, None, tmp_path) as started:
+        refused = answer_to_no_http(int(os.environ["JAVA_PORT"]))
         started.processes[0].kill()
         started.processes[0].wait()
-        answers = [started.client.get(f"{started.base_url}/health") for _ in range(3)]
-    for answer in answers:
-        assert (answer.status_code, answer.json()["errorCode"]) == (500, "099")
+        away = [started.client.get(f"{started.base_url}/health") for _ in range(3)]
+    text = "the request is refused with status 400"
+    error = {"requestId": None, "errorCode": "002", "errorMessage": text}
+    assert front == "haproxy" or json.loads(refused) == error
+    text = "a fault of the service; its log says more"
+    for answer in away:
+        assert answer.status_code == (503 if front == "apache" else 500)
+        assert answer.json() == {"requestId": None, "errorCode": "099", "errorMessage": text}
         assert answer.headers["Cache-Control"] == "no-store"
+
+
+def answer_to_no_http(port: int) -> bytes:
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(b"no HTTP\r\n\r\n")
+        response = HTTPResponse(connection)
+        response.begin()
+        return response.read()
 
 
 @pytest.mark.parametrize(
