@@ -1,5 +1,6 @@
 """What a key of a message promises: one effect and one answer, however often it is asked."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -7,7 +8,7 @@ from live_database import LiveDatabase, fresh_name
 from message_calls import ON_DATABASE, Caller, Told
 
 from restbench_service.workloads.messages.database import Database
-from restbench_service.workloads.messages.receipts import purge
+from restbench_service.workloads.messages.receipts import BATCH, purge
 
 on_database = pytest.mark.parametrize("technique", ON_DATABASE)
 
@@ -31,19 +32,39 @@ def test_one_key_from_many_at_once_is_one_message(caller: Caller, technique: str
     assert caller.count(queue) == 1
 
 
-def test_receipts_are_forgotten_when_they_are_old(caller: Caller, database: LiveDatabase) -> None:
-    queue, key = caller.queue(), fresh_name()
-    assert not replayed(caller.send(queue, key=key))
+@pytest.fixture
+def own(database: LiveDatabase) -> Iterator[Database]:
+    """A service's, without the service."""
     own = Database(database.of_a_worker(database_connections=1))
     own.open()
-    try:
-        purge(own, 600)
-        assert replayed(caller.send(queue, key=key))
-        database.value(
-            "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = %s RETURNING 1", key
-        )
-        purge(own, 600)
-    finally:
-        own.close()
+    yield own
+    own.close()
+
+
+def test_receipts_are_forgotten_when_they_are_old(
+    caller: Caller, database: LiveDatabase, own: Database
+) -> None:
+    queue, key = caller.queue(), fresh_name()
+    assert not replayed(caller.send(queue, key=key))
+    purge(own, 600)
+    assert replayed(caller.send(queue, key=key))
+    database.value(
+        "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = %s RETURNING 1", key
+    )
+    purge(own, 600)
     assert not replayed(caller.send(queue, key=key))
     assert caller.count(queue) == 2
+
+
+def test_receipts_are_forgotten_in_batches(database: LiveDatabase, own: Database) -> None:
+    """So that however many there are, no statement takes as long as its role may."""
+    client, many = 9_000_001, 2 * BATCH + 1
+    with database.connect() as connection:
+        connection.execute(
+            "INSERT INTO messages.receipt SELECT %s, n, '', '{}', now() - interval '1 day' "
+            "FROM generate_series(1, %s) n",
+            [client, many],
+        )
+    purge(own, 600)
+    text = "SELECT count(*) FROM messages.receipt WHERE client = %s"
+    assert database.value(text, client) == 0

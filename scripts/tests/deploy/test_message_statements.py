@@ -139,19 +139,21 @@ def test_statements_keep_a_receipt_in_their_transaction(ours: Session) -> None:
 
 
 def test_receipts_are_purged_by_age_and_by_an_index(database: Database, ours: Session) -> None:
-    old, new = keyed(), keyed()
-    for each in (old, new):
+    old, older, new = keyed(), keyed(), keyed()
+    for each in (old, older, new):
         ours.all("keep-receipt", answer="{}", **each)
     with database.connect() as owner:
-        age = "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = %s"
-        owner.execute(age, [old["key"]])
+        age = "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = ANY (%s)"
+        owner.execute(age, [[old["key"], older["key"]]])
     with ours.connection.transaction():
         ours.connection.execute("SET LOCAL enable_bitmapscan = on")
-        assert ours.value("purge-receipts", seconds=600) == 1
-        purge = STATEMENTS["purge-receipts"].replace(":seconds", "600")
+        purged = [ours.value("purge-receipts", seconds=600, most=1) for _ in range(3)]
+        assert purged == [1, 1, 0]
+        purge = STATEMENTS["purge-receipts"].replace(":seconds", "600").replace(":most", "1")
         plan = ours.connection.execute(f"EXPLAIN {purge}".encode())
         assert any("receipt_at" in line["QUERY PLAN"] for line in plan)
     assert kept(ours, old["key"]) is None
+    assert kept(ours, older["key"]) is None
     assert kept(ours, new["key"]) is not None
 
 

@@ -21,13 +21,17 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.codec.Workloads;
 import org.restbench.workload.messages.MessagesWorkload;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** What queues promise, of the whole service with a database: at once, and next to other sessions. */
+@ExtendWith(OutputCaptureExtension.class)
 class MessagesLiveTest {
     private static final List<String> HOLDING = List.of("SELECT 1 FROM %s FOR UPDATE", "DELETE FROM %s");
 
@@ -231,11 +235,43 @@ class MessagesLiveTest {
             statement.execute(
                     "UPDATE messages.receipt SET at = at - interval '601 s' WHERE key = '" + calls.queue() + "old'");
         }
+        purge();
+        assertThat(database.query("SELECT key FROM messages.receipt WHERE key LIKE '" + calls.queue() + "%'"))
+                .containsExactly(calls.queue() + "new");
+    }
+
+    private static void purge() {
         ((MessagesWorkload)
                         service.bean(Workloads.class).byName().get("messages").workload())
                 .purge();
-        assertThat(database.query("SELECT key FROM messages.receipt WHERE key LIKE '" + calls.queue() + "%'"))
-                .containsExactly(calls.queue() + "new");
+    }
+
+    /** Of 10 000, of which each is kept; one that fails is told, and comes again. */
+    @Test
+    void receipts_are_purged_in_batches(CapturedOutput log) throws SQLException, IOException {
+        purge();
+        String old = " FROM messages.receipt WHERE client = 9000001";
+        try (Connection owner = database.connect();
+                Statement statement = owner.createStatement()) {
+            statement.execute("INSERT INTO messages.receipt SELECT 9000001, n, '', '{}', now() - interval '1 day'"
+                    + " FROM generate_series(1, 20001) n");
+            String last = database.query("SELECT key" + old + " ORDER BY ctid DESC LIMIT 1")
+                    .get(0);
+            statement.execute(
+                    "CREATE FUNCTION messages.keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF OLD.key = ''" + last
+                            + "'' THEN RAISE query_canceled; END IF; RETURN OLD; END'");
+            try {
+                statement.execute("CREATE TRIGGER keep BEFORE DELETE ON messages.receipt FOR EACH ROW"
+                        + " EXECUTE FUNCTION messages.keep()");
+                purge();
+            } finally {
+                statement.execute("DROP FUNCTION messages.keep() CASCADE");
+            }
+        }
+        assertThat(database.query("SELECT count(*)" + old)).containsExactly("1");
+        assertThat(log.getAll()).containsOnlyOnce("WARN  MessagesWorkload: receipts are not purged: 57014");
+        purge();
+        assertThat(database.query("SELECT count(*)" + old)).containsExactly("0");
     }
 
     @Test

@@ -140,7 +140,7 @@ public final class Database implements AutoCloseable {
             try {
                 task.run();
             } catch (RuntimeException failed) {
-                LOG.debug("what is done every {} s failed: {}", seconds, failed.getClass());
+                LOG.warn("what is done every {} s failed: {}", seconds, failed.getClass());
             }
         };
         timer.scheduleWithFixedDelay(kept, seconds, seconds, TimeUnit.SECONDS);
