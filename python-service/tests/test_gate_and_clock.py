@@ -11,8 +11,8 @@ from test_core import GOOD, assert_nothing_is_left, core_of, opened
 from restbench_service.execution.faults import PoolFailedError
 from restbench_service.execution.gate import Gate
 from restbench_service.execution.job import StageClock
+from restbench_service.execution.process_pool import ProcessPool
 from restbench_service.execution.techniques import PerRequest
-from restbench_service.execution.worker_pool import WorkerPool
 
 
 def test_a_gate_lets_waiting_threads_in_by_order_of_arrival() -> None:
@@ -75,7 +75,7 @@ def test_a_pool_that_is_not_back_is_told_to_all_who_wait_without_a_call_in_a_cal
             return gone
 
     pool = GonePool()
-    strategy = PerRequest(cast(WorkerPool, pool), None)
+    strategy = PerRequest(cast(ProcessPool, pool), None)
     answers = [strategy.execute(Observed().job(1)) for _ in range(1000)]
     pool.first.set_exception(PoolFailedError("it has no processes now"))
     assert all(isinstance(each.exception(0), PoolFailedError) for each in answers)

@@ -30,7 +30,7 @@ from restbench_service.execution.faults import AbandonedError, PoolFailedError
 from restbench_service.execution.gate import Gate
 from restbench_service.execution.strategies import Start, close_strategies, start_strategies
 from restbench_service.execution.strategy import Strategy
-from restbench_service.execution.techniques import THREADS_THAT_WAIT, PoolThreads, Serial
+from restbench_service.execution.techniques import THREADS_THAT_WAIT, Serial, WorkerPool
 
 Table = dict[str, Strategy]
 MASK = sum(1 << core for core in os.sched_getaffinity(0))
@@ -308,7 +308,7 @@ class HeldWaiting(Held):
 
 
 def test_the_setting_of_threads_holds_for_every_kind(signal: Path) -> None:
-    pool, before = PoolThreads(3, None), threads_named("WP-")
+    pool, before = WorkerPool(3, None), threads_named("WP-")
     held = HeldWaiting(until=str(signal))
     futures = [pool.execute(held.job(1)) for _ in range(6)]
     wait_until(lambda: threads_named("WP-") == before + 3)

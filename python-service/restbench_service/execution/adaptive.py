@@ -9,9 +9,9 @@ from time import perf_counter_ns
 from typing import Any, Literal
 
 from .job import InOrderLoop, Job
+from .process_pool import ProcessPool
 from .strategy import Strategy, completed
 from .techniques import PerRequest, Serial
-from .worker_pool import WorkerPool
 
 Decision = Literal["caller", "process", "low-priority"]
 NICENESS = 10
@@ -44,7 +44,7 @@ class Adaptive(Strategy):
 
     permits = None
 
-    def __init__(self, shared: WorkerPool, low_priority: WorkerPool, running: int | None) -> None:
+    def __init__(self, shared: ProcessPool, low_priority: ProcessPool, running: int | None) -> None:
         """The pools are closed with the strategy. `running` limits those in each place."""
         self._pool = shared
         caller = Serial(running)

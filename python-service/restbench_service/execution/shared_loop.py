@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..workloads.workload import Body
 from .faults import carries_errors
-from .worker_pool import WorkerPool
+from .process_pool import ProcessPool
 
 MOST_TASKS_AT_ONCE = 16_384
 """Given to the pool: each is some hundred bytes there, and a product may have 30 million."""
@@ -53,7 +53,7 @@ class Handle(NamedTuple):
 class SharedLoop:
     """The loop of one request, to be closed after it: then its arrays are gone."""
 
-    def __init__(self, pool: WorkerPool) -> None:
+    def __init__(self, pool: ProcessPool) -> None:
         """Each unit is a task for it, whatever grain is asked for."""
         self._pool = pool
         self._descriptor = os.memfd_create("restbench", os.MFD_CLOEXEC)

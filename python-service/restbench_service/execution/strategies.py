@@ -8,11 +8,11 @@ from time import monotonic
 from typing import NamedTuple
 
 from .adaptive import NICENESS, Adaptive
+from .process_pool import ProcessPool
 from .standard_pools import ExecutorPool, MultiprocessingPool, PoolKind, prepare_fork_server
 from .strategy import Strategy
-from .techniques import PerElement, PerRequest, PoolThreads, Serial
+from .techniques import PerElement, PerRequest, Serial, WorkerPool
 from .worker import begin_work
-from .worker_pool import WorkerPool
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Start:
     threads: int | None = None
 
     @cached_property
-    def requests_pool(self) -> WorkerPool:
+    def requests_pool(self) -> ProcessPool:
         """For the techniques that give whole requests to processes, each of which may close it."""
         return self.pool(MultiprocessingPool, "PR")
 
-    def pool(self, kind: PoolKind, name: str, niceness: int = 0) -> WorkerPool:
+    def pool(self, kind: PoolKind, name: str, niceness: int = 0) -> ProcessPool:
         """Processes that are forked from one that has imported the modules."""
         prepare_fork_server([*self.modules, begin_work.__module__])
-        return WorkerPool(kind, name, self.processes, self.modules, niceness)
+        return ProcessPool(kind, name, self.processes, self.modules, niceness)
 
 
 class Technique(NamedTuple):
@@ -94,7 +94,7 @@ TECHNIQUES = {
     "worker-pool": Technique(
         None,
         _REQUESTS.format("on one thread of a ThreadPoolExecutor"),
-        lambda start: PoolThreads(start.threads, start.running),
+        lambda start: WorkerPool(start.threads, start.running),
     ),
 }
 """By the last part of the path, in the order GET /strategies lists them."""

@@ -10,9 +10,9 @@ from ..process import allowed_cores, set_name
 from .faults import PoolFailedError
 from .gate import Gate
 from .job import Done, InOrderLoop, Job, Task, decode_task, run_task
+from .process_pool import ProcessPool
 from .shared_loop import SharedLoop
 from .strategy import Strategy, completed
-from .worker_pool import WorkerPool
 
 MOST_DECODED_HERE_BYTES = 4 * 1024
 """Of a request that says only when decoded what memory it needs, which is reserved here: fifty
@@ -42,7 +42,7 @@ class PerElement(Strategy):
     """One task an element, operands and product in memory that all processes see; the rest is the
     request's own thread."""
 
-    def __init__(self, pool: WorkerPool, running: int | None) -> None:
+    def __init__(self, pool: ProcessPool, running: int | None) -> None:
         """The pool is closed with the strategy. By default one request runs, as the pool does."""
         self._pool, self.gate = pool, Gate(running or 1)
         self.permits = self.gate.permits
@@ -67,7 +67,7 @@ class PerElement(Strategy):
 class PerRequest(Strategy):
     """As many requests at once as there are processes, each from its bytes to its bytes."""
 
-    def __init__(self, pool: WorkerPool, running: int | None) -> None:
+    def __init__(self, pool: ProcessPool, running: int | None) -> None:
         """The pool is closed with the strategy."""
         self._pool, self.gate = pool, Gate(min(running or pool.size, pool.size), pool.size)
         self.permits = self.gate.permits
@@ -127,7 +127,7 @@ class PerRequest(Strategy):
         answer.set_result(done.value)
 
 
-class PoolThreads(Strategy):
+class WorkerPool(Strategy):
     """concurrent.futures.ThreadPoolExecutor. Who hands a request over does not wait."""
 
     def __init__(self, threads: int | None, running: int | None) -> None:

@@ -26,7 +26,7 @@ from live_service import (
 )
 from observed import Held, Observed, held
 
-from restbench_service.execution import worker_pool
+from restbench_service.execution import process_pool
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
 from restbench_service.execution.job import Job
 from restbench_service.execution.standard_pools import (
@@ -83,7 +83,7 @@ def serves_again(strategy: Strategy) -> bool:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request waits for a pool that heals as long as a busy machine may need."""
-    monkeypatch.setattr(worker_pool, "HEAL_SECONDS", 60.0)
+    monkeypatch.setattr(process_pool, "HEAL_SECONDS", 60.0)
 
 
 @on_pools
@@ -191,7 +191,7 @@ def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
 def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker_pool, "RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(process_pool, "RETRY_SECONDS", 0.2)
     attempts = list[int]()
 
     def failing_once(*arguments: object) -> MultiprocessingPool:
@@ -200,7 +200,7 @@ def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
             raise MemoryError
         return MultiprocessingPool(*arguments)  # type: ignore[arg-type]
 
-    tried = worker_pool.WorkerPool(failing_once, "PR", 1, ())
+    tried = process_pool.ProcessPool(failing_once, "PR", 1, ())
     try:
         tried.await_ready()
         assert tried.submit(os.getpid).result(60) in pool("PR-").values()
@@ -212,7 +212,7 @@ def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
 def test_who_waits_for_a_pool_that_does_not_come_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker_pool, "HEAL_SECONDS", 0.2)
+    monkeypatch.setattr(process_pool, "HEAL_SECONDS", 0.2)
     made, goes_on = list[int](), threading.Event()
 
     def held_up_later(*arguments: object) -> MultiprocessingPool:
@@ -221,7 +221,7 @@ def test_who_waits_for_a_pool_that_does_not_come_is_refused(
         made.append(1)
         return MultiprocessingPool(*arguments)  # type: ignore[arg-type]
 
-    healing = worker_pool.WorkerPool(held_up_later, "HU", 1, ())
+    healing = process_pool.ProcessPool(held_up_later, "HU", 1, ())
     try:
         healing.await_ready()
         kill(pool("HU-")["HU-1"])
@@ -246,7 +246,7 @@ def test_a_process_that_dies_before_it_is_ready_is_noticed(
         f"while not pathlib.Path({str(goes_on)!r}).exists():\n    time.sleep(0.01)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    started = worker_pool.WorkerPool(kind, "ST", 2, ("slow_to_import",))
+    started = process_pool.ProcessPool(kind, "ST", 2, ("slow_to_import",))
     try:
         wait_until(lambda: is_whole("ST-"))
         dead = pool("ST-")["ST-1"]

@@ -37,7 +37,7 @@ _LOG = logging.getLogger(__name__)
 Order = Callable[[StandardPool, Answer], None]
 
 
-class WorkerPool:
+class ProcessPool:
     """A standard pool and the thread that keeps it whole.
 
     Each call is answered: with its result, its error, or the pool's (WorkerDiedError,
