@@ -251,7 +251,10 @@ class ProcessPool:
             self._changed.notify_all()
         if lost:
             # What follows an answer may take its time, and this thread has a pool to make.
-            Thread(target=_fail, args=(lost, error), name=f"fail-{self.name}").start()
+            try:
+                Thread(target=_fail, args=(lost, error), name=f"fail-{self.name}").start()
+            except RuntimeError:  # no thread can be started: it is done here, then
+                _fail(lost, error)
 
 
 def _fail(lost: set[Future[Any]], error: Exception) -> None:
