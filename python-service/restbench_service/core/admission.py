@@ -63,17 +63,23 @@ class MemoryBudget:
 class Hold:
     """What one request holds of a budget."""
 
-    __slots__ = ("_budget", "size_bytes")
+    __slots__ = ("_budget", "_is_over", "size_bytes")
 
     def __init__(self, budget: MemoryBudget) -> None:
         self._budget, self.size_bytes = budget, 0
+        self._is_over = False
 
     def resize(self, size_bytes: int) -> None:
-        """Hold so many bytes in all. Raises Refused 008; what was held stays held then."""
+        """Hold so many bytes in all. Raises Refused 008; what was held stays held then. Raises
+        RuntimeError after let_go(): nobody would give these bytes back."""
+        if self._is_over:
+            raise RuntimeError("memory was asked for after its request was over")
         if size_bytes != self.size_bytes:
             self._budget.change(self.size_bytes, size_bytes)
             self.size_bytes = size_bytes
 
     def let_go(self) -> None:
-        """Hold nothing any more."""
-        self.resize(0)
+        """Hold nothing any more; once more does nothing."""
+        if not self._is_over:
+            self.resize(0)
+            self._is_over = True

@@ -7,10 +7,10 @@
     answered = opened.run()                 # and then; a Reply, or a future of it
     reply.sent()                            # its memory is given back
 
-Exactly one of cut_off() and run() is called. Nothing is raised for what a client did. The order of
-the codes is the contract's: 404, 405, 415, 007, 008, 002, then what the strategy says. A body of
-declared length is admitted before it is read, one of unknown length when it is there, since 007
-goes first.
+Exactly one of cut_off(), refused() and run() is called. Nothing is raised for what a client did.
+The order of the codes is the contract's: 404, 405, 415, 007, 008, 002, then what the strategy says.
+A body of declared length is admitted before it is read, one of unknown length when it is there,
+since 007 goes first.
 """
 
 import json
@@ -39,7 +39,7 @@ from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import document, openapi
 from .metrics import Counts, Metrics, OwnMetrics, SharedMetrics
-from .reply import FAULT, JSON, Refused, Reply, log_fault
+from .reply import FAULT, JSON, NO_WORKER, Refused, Reply, log_fault
 from .routes import Route, Routes
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -243,6 +243,10 @@ class Exchange:
         """The body ended before its length or its last chunk, or its sender was too slow."""
         return self._end(reply.error("002", "the body was cut off"))
 
+    def refused(self) -> Reply:
+        """Instead of run(): there is no thread for it."""
+        return self._end(reply.error("008", NO_WORKER))
+
     def delayed(self) -> Delay | None:
         """The wait that the request asks for, which begins now: the framework holds the request
         until it is over. None where it asks for none, or wrongly, or is refused: run() says why.
@@ -330,7 +334,7 @@ class Exchange:
         except AbandonedError:
             return reply.error("008", "the client went away before its turn came")
         except PoolFailedError:
-            return reply.error("008", "the service has no worker free for this request now")
+            return reply.error("008", NO_WORKER)
         except Exception as error:
             request_id = job.codec.identify(job.body)
             log_fault(request_id, error)

@@ -1,7 +1,7 @@
 """The techniques that treat all requests alike: where a request's stages and its loops run."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
 from itertools import count
@@ -13,6 +13,7 @@ from .job import Done, InOrderLoop, Job, Task, decode_task, run_task
 from .process_pool import ProcessPool
 from .shared_loop import SharedLoop
 from .strategy import Strategy, completed
+from .thread_pool import ThreadPool
 
 MOST_DECODED_HERE_BYTES = 4 * 1024
 """Of a request that says only when decoded what memory it needs, which is reserved here: fifty
@@ -135,13 +136,14 @@ class WorkerPool(Strategy):
         computing, waiting = threads or len(allowed_cores()), threads or THREADS_THAT_WAIT
         self._numbers = count(1)
         self._computing, self._waiting = (
-            ThreadPoolExecutor(each, initializer=self._name_thread) for each in (computing, waiting)
+            ThreadPool(each, initializer=self._name_thread) for each in (computing, waiting)
         )
         self.gate = Gate(min(running or computing, computing), waiting)
         self.permits = self.gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
-        """See Strategy. Nothing waits in an executor's queue, which asks no client."""
+        """See Strategy. Nothing waits in an executor's queue, which asks no client, unless no
+        thread can be started."""
         return self.gate.enter_later(job, self._begin)
 
     def close(self) -> None:

@@ -9,12 +9,13 @@ import logging
 import os
 import sys
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from ..core.reply import Reply
 from ..core.service import UNKNOWN, Core, Exchange, Head, Server
+from ..execution.thread_pool import ThreadPool
 from ..serving import Serving
 from ..settings import Settings
 from . import server_of
@@ -70,7 +71,7 @@ class Requests:
     """Answers requests by the core of this process, made by serving()."""
 
     def __init__(
-        self, core: Core, threads: ThreadPoolExecutor | None, broken: tuple[type[Exception], ...]
+        self, core: Core, threads: ThreadPool | None, broken: tuple[type[Exception], ...]
     ) -> None:
         """`threads` to run in, None: in the loop; `broken` is raised by a body that is cut off."""
         self._core, self._threads = core, threads
@@ -138,11 +139,16 @@ class Requests:
         """Once begun it ends: where this coroutine is cancelled meanwhile, nobody sends the reply,
         and its memory is given back.
         """
-        begun: Reply | Future[Any] = (
-            self._threads.submit(exchange.run) if self._threads else exchange.run()
-        )
-        if isinstance(begun, Reply):
-            return begun
+        begun: Reply | Future[Any]
+        if self._threads is None:
+            begun = exchange.run()
+            if isinstance(begun, Reply):
+                return begun
+        else:
+            try:
+                begun = self._threads.submit(exchange.run)
+            except RuntimeError:  # it is closed, or there is no thread to be had
+                return exchange.refused()
         replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         _hand_back(begun, replied)
         try:
@@ -183,7 +189,7 @@ def serving(settings: Settings, *broken: type[Exception]) -> Iterator[Requests]:
     try:
         served.await_ready()
         if settings.handoff == "thread":
-            threads = ThreadPoolExecutor(settings.threads, "request")
+            threads = ThreadPool(settings.threads, "request")
         yield Requests(served.core, threads, broken)
     finally:
         served.close()

@@ -1,0 +1,141 @@
+"""Where the system makes no thread a request is refused, or waits for a thread that lives: what was
+refused is not done later."""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_service import kill, wait_until
+from observed import Held, Observed, Units, held
+from test_core import GOOD, PRODUCT, assert_nothing_is_left, core_of, counted, error_of
+from test_event_loop import head, pieces
+
+from restbench_service.core.admission import Hold, MemoryBudget
+from restbench_service.core.reply import Reply
+from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
+from restbench_service.execution.process_pool import ProcessPool
+from restbench_service.execution.standard_pools import MultiprocessingPool
+from restbench_service.execution.techniques import WorkerPool
+from restbench_service.execution.thread_pool import ThreadPool
+from restbench_service.frameworks.event_loop import Requests
+from restbench_service.workloads.workload import ParallelLoop
+
+
+@contextmanager
+def no_new_thread(named: str = "") -> Iterator[None]:
+    """For those whose names begin so."""
+    start = threading.Thread.start
+
+    def fail(thread: threading.Thread) -> None:
+        if thread.name.startswith(named):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(threading.Thread, "start", fail)
+        yield
+
+
+@dataclass(frozen=True)
+class Recorded(Observed):
+    """Notes each request that is computed."""
+
+    computed: list[int] = field(default_factory=list)
+
+    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
+        self.computed.append(value["units"])
+        return super().compute(value, loop)
+
+
+def test_worker_pool_does_not_do_later_what_it_has_refused() -> None:
+    strategy, workload = WorkerPool(1, None), Recorded()
+    with no_new_thread():
+        for units in (1, 2):
+            refused = strategy.execute(workload.job(units))
+            assert isinstance(refused.exception(0), PoolFailedError)
+    assert strategy.execute(workload.job(3)).result(60)
+    assert workload.computed == [3]
+    assert strategy.gate._free[False] == 1
+    strategy.close()
+
+
+def test_a_request_of_worker_pool_waits_for_a_thread_that_lives(signal: Path) -> None:
+    strategy, workload = WorkerPool(2, None), Recorded()
+    first = strategy.execute(Held(until=str(signal)).job(1))
+    wait_until(lambda: held(signal) > 0)
+    with no_new_thread():
+        second = strategy.execute(workload.job(2))
+    assert not second.done()
+    signal.touch()
+    assert first.result(60) and second.result(60)
+    assert workload.computed == [2]
+    strategy.close()
+
+
+def test_an_event_loop_without_a_thread_refuses_and_leaves_nothing() -> None:
+    core = core_of()
+    with ThreadPool(1) as threads:
+        requests = Requests(core, threads, ())
+        with no_new_thread():
+            refused = asyncio.run(requests.answer(head(len(GOOD)), pieces(GOOD)))
+        text = "the service has no worker free for this request now"
+        assert error_of(refused) == (503, "008", text)
+        assert_nothing_is_left(core)
+        reply = asyncio.run(requests.answer(head(len(GOOD)), pieces(GOOD)))
+    assert reply.body == PRODUCT
+    reply.sent()
+    assert counted(core) == {"503": 1, "200": 1}
+    assert_nothing_is_left(core)
+
+
+def test_a_request_in_an_event_loop_waits_for_a_thread_that_lives() -> None:
+    core, goes_on = core_of(), threading.Event()
+
+    async def answer(requests: Requests) -> Reply:
+        with no_new_thread():
+            answering = asyncio.ensure_future(requests.answer(head(len(GOOD)), pieces(GOOD)))
+            await asyncio.wait([answering], timeout=0.1)
+        assert not answering.done()
+        goes_on.set()
+        return await answering
+
+    with ThreadPool(2) as threads:
+        threads.submit(goes_on.wait, 60)
+        reply = asyncio.run(answer(Requests(core, threads, ())))
+    assert reply.body == PRODUCT
+    reply.sent()
+    assert counted(core) == {"200": 1}
+    assert_nothing_is_left(core)
+
+
+def test_who_has_a_pool_that_is_lost_is_told_and_the_pool_made_anew() -> None:
+    kept = ProcessPool(MultiprocessingPool, "NT", 1, ())
+    try:
+        kept.await_ready()
+        first = kept.submit(os.getpid).result(60)
+        with no_new_thread("fail-"):
+            lost = kept.submit(time.sleep, 60)
+            kill(first)
+            assert isinstance(lost.exception(60), WorkerDiedError)
+            kept.await_ready()
+        assert kept.submit(os.getpid).result(60) != first
+    finally:
+        kept.close()
+
+
+def test_what_a_request_has_let_go_it_does_not_take_again() -> None:
+    budget = MemoryBudget(100)
+    hold = Hold(budget)
+    hold.resize(40)
+    for _ in range(2):
+        hold.let_go()
+    with pytest.raises(RuntimeError):
+        hold.resize(40)
+    assert budget.held_bytes == 0
