@@ -28,13 +28,15 @@ READY_TIMEOUT_S = 60.0
 #: A service to attach to is there already; this long is for one that is just starting.
 ATTACH_TIMEOUT_S = 10.0
 REQUEST_TIMEOUT_S = 30.0
+#: httpx would have 100 connections at most, and the 101st request wait for one.
+_ROOM = httpx.Limits(max_keepalive_connections=20)
 
 
 def new_client(path: str | None = None) -> httpx.Client:
     """Plain HTTP without proxies, with room for every thread that warms up or proves; over a Unix
     socket where its path is given."""
-    way = httpx.HTTPTransport(uds=path, trust_env=False) if path else None
-    return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way)
+    way = httpx.HTTPTransport(uds=path, trust_env=False, limits=_ROOM) if path else None
+    return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way, limits=_ROOM)
 
 
 #: By the exit code: a JVM says 128 and the number of the signal, gunicorn ends in order.

@@ -114,6 +114,13 @@ def watched(pids: tuple[int, ...], families: tuple[str, ...]) -> Iterator[Observ
     seen.ended_cpu_ns = max(0.0, used_ns - left_ns)
 
 
+def threads(pids: tuple[int, ...], family: str) -> dict[int, int]:
+    """By their ids the CPU time so far, nanoseconds, of the threads whose names begin so."""
+    seen = Observation()
+    _look(seen, pids, (family,), refresh=True)
+    return {task.tid: task.last_cpu_ns for task in seen.family(family)}
+
+
 def _look(
     seen: Observation, pids: tuple[int, ...], families: tuple[str, ...], *, refresh: bool
 ) -> None:

@@ -1,9 +1,11 @@
 """Does a technique do what its name says? Seen by two sessions: ours holds the first message of a
 queue, or has deleted it without commit, while a pop goes through the service's HTTP. And how many
-connections does a strategy really use? Seen by as many requests that all wait for our session."""
+connections and threads does a strategy really use? Seen by more requests than that, which all wait
+for our session."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,13 +26,22 @@ from restbench.experiment.cell import Cell, Technique
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
-from restbench.observe.seen import Verdict
+from restbench.observe import observe
+from restbench.observe.seen import WORKER_POOL, Verdict
 
 #: What a pop that does not wait takes at most, with our lock held; and what is waited for.
 AT_ONCE_S, PATIENCE_S = 2.0, 4.0
 LOOK_S = 0.01
-#: A pool's usual size, and how many requests more than connections are sent.
+#: A pool's usual size, and how many requests more than can be at work are sent.
 POOL, MORE = 20, 3
+#: How often it is looked for as many sessions as there should be.
+LOOKS = 3
+#: Names of the threads that a strategy works on: of its pool, or those that carry virtual threads.
+THREADS: Mapping[tuple[str, str], str] = {
+    ("java", "worker-pool"): "worker-pool",
+    ("python", "worker-pool"): WORKER_POOL,
+    ("java", "virtual-thread-per-request"): "ForkJoi",
+}
 RETRIES = "restbench_database_retries_total"
 How = Literal["locked", "deleted"]
 _HOLD: Mapping[How, LiteralString] = {
@@ -244,24 +255,45 @@ def of(cell: Cell) -> list[Claim]:
     """What is to be proven of a cell's kind, once a service."""
     found = [Claim(f"technique {cell.technique}", *CLAIMS[cell.technique])]
     if cell.strategy in _COUNTED and cell.technique != "memory":
-        wanted = connections(cell)
-        text = f"{wanted} at work in the database at once"
-        name = f"{wanted} connection{'s' * (wanted != 1)} of {cell.strategy}"
-        found.append(Claim(name, text, partial(_at_work, wanted)))
+        wanted, threads = connections(cell), cell.pool_threads or POOL
+        name, text = f"{wanted} connection{'s' * (wanted != 1)}", f"{wanted} at work at once"
+        if cell.strategy == "worker-pool":
+            name += f" and {threads} thread{'s' * (threads != 1)}"
+            text += f", on {threads} threads"
+        found.append(Claim(f"{name} of {cell.strategy}", text, partial(_at_work, cell)))
     return found
 
 
-def _at_work(wanted: int, bench: _Bench) -> Verdict:
-    """Under as many requests as could have more sessions."""
+def _at_work(cell: Cell, bench: _Bench) -> Verdict:
+    """Under more requests than can be at work: so many sessions at once, and the strategy's own
+    threads. Those of a pool that computes have names like these, and none of them runs now."""
+    wanted, asked, most = connections(cell), _requests(cell), 0
+    pids, family = bench.calls.service.pids(), THREADS.get((cell.service, cell.strategy))
     bench.technique = "blocking"
+    before = observe.threads(pids, family) if family else {}
+    for _ in range(LOOKS):  # a fresh pool may not have opened all its connections yet
+        most = max(most, _sessions(bench, wanted, asked))
+        if most >= wanted:
+            break
+    does, seen = most == wanted, f"{most} sessions at once under {asked} requests"
+    if family is None:
+        return does, seen
+    ran = sum(ns > before.get(tid, 0) for tid, ns in observe.threads(pids, family).items())
+    if cell.strategy == "worker-pool":
+        return does and ran == (cell.pool_threads or POOL), f"{seen}, on {ran} threads of the pool"
+    return does and 0 < ran < asked, f"{seen}, on {ran} carrier threads"
+
+
+def _sessions(bench: _Bench, wanted: int, asked: int) -> int:
+    """The most at once while so many requests wait for one message."""
     bench.fill(1)
     with bench.first_held("locked"):
-        asked = [bench.pop() for _ in range(wanted + MORE)]
+        pops = [bench.pop() for _ in range(asked)]
         most = _most_active(bench, wanted)
-    for each in asked:
+    for each in pops:
         with suppress(EnvironmentProblem):  # some were refused: all waited for one message
             each.result(PATIENCE_S)
-    return most == wanted, f"{most} sessions at once under {wanted + MORE} requests"
+    return most
 
 
 #: The strategies that say how many requests they work on at once.
@@ -274,6 +306,11 @@ def connections(cell: Cell) -> int:
     if cell.strategy == "pinned":
         return 1
     return min(pool, cell.pool_threads or POOL) if cell.strategy == "worker-pool" else pool
+
+
+def _requests(cell: Cell) -> int:
+    """More than connections, than threads of a pool, and than threads that carry virtual ones."""
+    return max(connections(cell), cell.pool_threads or POOL, os.cpu_count() or 1) + MORE
 
 
 def _most_active(bench: _Bench, wanted: int) -> int:
@@ -295,7 +332,7 @@ def _most_active(bench: _Bench, wanted: int) -> int:
 def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Proof:
     """Whether a service keeps a claim."""
     try:
-        with database.connect() as ours, ThreadPoolExecutor(connections(cell) + MORE) as clients:
+        with database.connect() as ours, ThreadPoolExecutor(_requests(cell)) as clients:
             calls = QueueCalls(service, cell.strategy)
             bench = _Bench(calls, cell.technique, database, ours, clients)
             does, evidence = claim.check(bench)

@@ -89,7 +89,8 @@ def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: P
         if " " in each.strategy
     }
     assert {of: each.evidence for of, each in proofs.items() if not each.does} == {}
-    claimed = ("20 connections of worker-pool", *(f"technique {each}" for each in CLAIMS))
+    at_work = "20 connections and 20 threads of worker-pool"
+    claimed = (at_work, *(f"technique {each}" for each in CLAIMS))
     assert {*proofs} == {(service, claim) for service in ("java", "python") for claim in claimed}
     assert "Of the limit" in bench.latest.report.read_text()
     databases = exported.read(bench.latest.exported_file).versions.databases or {}
