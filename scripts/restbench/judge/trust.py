@@ -51,24 +51,41 @@ def _answers(rows: Sequence[Row]) -> str:
 
 
 def proven(proofs: Sequence[Proof]) -> str:
-    """Whether the strategies do what they are called, in one line where all do."""
+    """Whether the strategies do what they are called, and whether what is claimed of queues holds,
+    in one line each where all do."""
     if not proofs:
         return "No proof was made of what the techniques do."
+    # Claims about queues are named by several words (`prove.messages`), strategies by one.
+    queues = [each for each in proofs if " " in each.strategy]
+    kernel = [each for each in proofs if each not in queues]
+    what = ("strategy", "strategies") if queues else ("technique", "techniques")
+    does = ("does what its name says", "do what their names say", "do what its name says")
+    claims = ("claim about queues", "claims about queues")
+    told = (
+        _told(kernel, what, does, "seen by the kernel"),
+        _told(queues, claims, ("holds", "hold", "hold"), "seen by database sessions"),
+    )
+    return " ".join(filter(None, told))
+
+
+def _told(
+    proofs: Sequence[Proof], noun: tuple[str, str], verb: tuple[str, str, str], seen: str
+) -> str:
+    """Of one kind; the verb is of one, of several, and behind `does NOT`."""
     refuted, unseen = (
         list(dict.fromkeys(f"{each.service} {each.strategy}" for each in proofs if each.does is of))
         for of in (False, None)
     )
     # A technique has a proof in each placement, framework and the like that it was measured in.
-    techniques = len({(each.service, each.strategy) for each in proofs})
-    within = f" in {len(proofs)} proofs" * (len(proofs) != techniques)
-    parts = [f"{named(refuted)} does NOT do what its name says"] if refuted else []
+    number = len({(each.service, each.strategy) for each in proofs})
+    within = f" in {len(proofs)} proofs" * (len(proofs) != number)
+    parts = [f"{named(refuted)} does NOT {verb[2]}"] if refuted else []
     parts += [f"nothing could be seen of {named(unseen)}"] if unseen else []
-    if not parts and techniques == 1:
-        return f"The technique does what its name says{within}, seen by the kernel."
-    if not parts:
-        return f"All {techniques} techniques do what their names say{within}, seen by the kernel."
-    of = f"{techniques} technique{'s' * (techniques != 1)}"
-    return f"Of {of} looked at in the kernel{within} {'; '.join(parts)}."
+    if parts:
+        return f"Of {number} {noun[number != 1]}{within}, {seen}, {'; '.join(parts)}."
+    if number > 1:
+        return f"All {number} {noun[1]} {verb[1]}{within}, {seen}."
+    return f"The {noun[0]} {verb[0]}{within}, {seen}." if number else ""
 
 
 def _again(again: Sequence[AgainEntry]) -> str:

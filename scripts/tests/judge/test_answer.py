@@ -250,7 +250,7 @@ def test_what_speaks_against_it_is_said_first_in_its_line() -> None:
 
 def test_proofs_take_one_line_when_all_hold_and_name_those_that_fail() -> None:
     assert trust.proven(PROOFS) == (
-        "Of 3 techniques looked at in the kernel java pinned does NOT do what its name says; "
+        "Of 3 techniques, seen by the kernel, java pinned does NOT do what its name says; "
         "nothing could be seen of python process-per-request."
     )
     assert trust.proven([]) == "No proof was made of what the techniques do."
@@ -267,8 +267,25 @@ def test_a_technique_of_several_proofs_is_one() -> None:
         "All 2 techniques do what their names say in 3 proofs, seen by the kernel."
     )
     assert trust.proven([holding, refuted, refuted]) == (
-        "Of 2 techniques looked at in the kernel in 3 proofs java pinned does NOT do what its name "
+        "Of 2 techniques in 3 proofs, seen by the kernel, java pinned does NOT do what its name "
         "says."
+    )
+
+
+def test_claims_about_queues_are_counted_apart_as_the_kernel_saw_none_of_them() -> None:
+    holding = PROOFS[0]
+    queues = [each.model_copy(update={"strategy": f"technique {each.strategy}"}) for each in PROOFS]
+    kernel = "The strategy does what its name says, seen by the kernel."
+    assert trust.proven([holding, queues[0]]) == (
+        f"{kernel} The claim about queues holds, seen by database sessions."
+    )
+    other = queues[0].model_copy(update={"strategy": "20 connections of pinned"})
+    assert trust.proven([holding, queues[0], other]) == (
+        f"{kernel} All 2 claims about queues hold, seen by database sessions."
+    )
+    assert trust.proven([holding, *queues]) == (
+        f"{kernel} Of 3 claims about queues, seen by database sessions, java technique pinned does "
+        "NOT hold; nothing could be seen of python technique process-per-request."
     )
 
 

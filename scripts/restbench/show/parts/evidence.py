@@ -20,15 +20,17 @@ _VERDICT_TONES = {True: doc.GOOD, False: doc.BAD, None: doc.DOUBT}
 
 
 def proofs(found: Findings) -> doc.Section | None:
-    """What the kernel saw of each strategy."""
+    """What the kernel saw of each strategy, and database sessions of queues."""
     if not found.run.proofs:
         return None
-    intro = doc.Text(
+    intro = (
         "Looked up in the kernel (/proc) while each strategy served requests, before the benchmark."
     )
+    if any(" " in each.strategy for each in found.run.proofs):
+        intro += " What is claimed of queues was seen by sessions of their database."
     title = "Do the strategies do what their names say?"
     seen = doc.table("Proofs", _PROOFS, found.run.proofs)
-    return doc.section("proofs", title, intro, seen, folded=True)
+    return doc.section("proofs", title, doc.Text(intro), seen, folded=True)
 
 
 def _where(proof: Proof) -> str:
@@ -46,7 +48,7 @@ _PROOFS: Sequence[doc.Column[Proof]] = (
         "Verdict", lambda proof: doc.Field(study.verdict(proof), _VERDICT_TONES[proof.does])
     ),
     doc.Column("Claim", lambda proof: proof.claim),
-    doc.Column("What the kernel saw", lambda proof: proof.evidence),
+    doc.Column("What was seen", lambda proof: proof.evidence),
 )
 
 
