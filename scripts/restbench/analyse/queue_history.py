@@ -139,14 +139,15 @@ def history(requests: Iterable[Request], left: Iterable[Left]) -> History:
 
 
 def _holding(attempts: Sequence[Request]) -> list[Request]:
-    """Requests of one key, each for as long as it may have held a message: once one of them is
-    answered another takes nothing, and none is under way for longer than a statement is."""
+    """Requests of one key, each for as long as it may have held a message: one without an answer
+    until a statement's time after the next answer to its key."""
     done = [it.returned_ns for it in attempts if it.outcome == "ok" and it.returned_ns is not None]
-    if not done:
-        return [*attempts]
-    end_ns = min(done) + STATEMENT_NS
+
+    def end_ns(of: Request) -> int | None:
+        return min((ns + STATEMENT_NS for ns in done if ns > of.invoked_ns), default=None)
+
     return [
-        it if it.returned_ns is not None else it._replace(returned_ns=end_ns) for it in attempts
+        it if it.returned_ns is not None else it._replace(returned_ns=end_ns(it)) for it in attempts
     ]
 
 

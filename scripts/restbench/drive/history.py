@@ -141,6 +141,9 @@ class _Client:
     lacks: str = ""
     """The request that was never answered."""
     made: int = 0
+    unsure: dict[Address, str] = field(default_factory=dict)
+    """Keys of pops that brought nothing yet: an earlier request with the key has no certain
+    outcome, and may still take a message."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(f"{self.clients.name} {self.number}")  # noqa: S311
@@ -154,6 +157,8 @@ class _Client:
             address = self.random.choice(self.clients.addresses)
             self.send(address)
             self.pop(address)
+        for address in [*self.unsure]:
+            self.pop(address)
         self.way.close()
 
     def send(self, to: Address) -> None:
@@ -164,9 +169,13 @@ class _Client:
         self._until_answered(asked, lambda: self.way.send(self.number, to, text, asked.key))
 
     def pop(self, of: Address) -> str | None:
-        """The token of the message that came, if one did."""
-        asked = self._request("pop", of, self._name(), None)
-        return self._until_answered(asked, lambda: self.way.pop(self.number, of, asked.key))
+        """The token of the message that came, if one did. After an empty answer to a pop that was
+        repeated, with the same key once more."""
+        asked = self._request("pop", of, self.unsure.get(of) or self._name(), None)
+        came = self._until_answered(asked, lambda: self.way.pop(self.number, of, asked.key))
+        if came is not None:
+            self.unsure.pop(of, None)
+        return came
 
     def _name(self) -> str:
         self.made += 1
@@ -190,6 +199,8 @@ class _Client:
                 request = self._noted(begun, answer)
                 if request.status is not None and request.status < 500:
                     return request.token
+                if asked.op == "pop" and asked.key and request.outcome == "unknown":
+                    self.unsure[asked.address] = asked.key
             if self.over.is_set() and self.gives_up == float("inf"):
                 self.gives_up = time.monotonic() + SETTLED_S
             if time.monotonic() > self.gives_up:

@@ -78,6 +78,18 @@ LATER = 10 + STATEMENT_NS
             [left("y")],
             "false empty",
         ),
+        # Asked again long after it brought nothing, it may hold a message until it is answered.
+        (
+            [
+                *(LOST, pop(None, 4, 5, key="k"), send("x", LATER, LATER + 1)),
+                *(send("z", LATER, LATER + 1), send("y", LATER + 2, LATER + 3)),
+                pop(None, LATER + 4, None, key="k", was="unknown"),
+                *(pop("y", LATER + 5, LATER + 6), pop("z", LATER + 9, LATER + 10, key="k")),
+                pop("x", LATER + 11, LATER + 12),
+            ],
+            [],
+            "",
+        ),
     ],
 )
 def test_of_a_history_it_is_known_what_is_wrong(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -127,6 +128,46 @@ def test_with_a_key_a_request_is_repeated_unchanged_until_it_is_answered(tmp_pat
     assert statuses == [None, 503, 200, 200], "two attempts, the answer, and its pop"
     assert queue.keys[:4] == ["run-1-1"] * 4, "one of them was never sent"
     assert check(record.requests).violations == 0
+
+
+class TakesLate(Queue):
+    """The first pop has no answer; it takes a message when the second has found nothing, and who
+    asks with its key is told so."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__()
+        self.message: str | None = message
+
+    def pop(self, _client: int, _of: tuple[str, int], key: str | None) -> Answer:
+        self.keys.append(key)
+        if len(self.keys) == 1:
+            return Answer(None, "timeout")
+        if len(self.keys) == 2 or key != self.keys[0]:
+            return Answer(200)
+        return Answer(200, id=1, body=self.message, replayed=True)
+
+
+def test_after_an_empty_answer_to_a_repeated_pop_the_same_key_is_asked_once_more(
+    tmp_path: Path,
+) -> None:
+    """The first request may still take a message, which nobody else is told of."""
+    queue = TakesLate(history.body("t", 100, random.Random(1)))
+    record = Record(tmp_path / "history.jsonl")
+    history.drain(one_client(have_keys=True), queue, record)
+    assert [each.token for each in record.requests] == [None, None, "t", None, None, None]
+    assert queue.keys[:3] == ["run-2-1"] * 3
+    assert len({*queue.keys[2:]}) == 4, "then a key each"
+    assert check([send("t", 0, 1), *record.requests]).violations == 0
+
+
+def test_no_client_ends_with_a_key_that_may_still_take_a_message(tmp_path: Path) -> None:
+    queue, record = TakesLate(history.body("t", 100, random.Random(1))), Record(tmp_path / "a")
+    client = history._Client(1, one_client(have_keys=True, filled=0), queue, record, Event())
+    client.over.set()
+    client.unsure[("a", 0)] = "k"
+    queue.keys = ["k", "k"]
+    client.work()
+    assert [(each.key, each.token) for each in record.requests] == [("k", "t")]
 
 
 def test_without_a_key_nothing_is_repeated(tmp_path: Path) -> None:

@@ -133,9 +133,13 @@ def _retried(group: Sequence[Request]) -> list[Request]:
     """Pops of one key, with the latest moment at which each may have held a message."""
     if len(group) == 1 or group[0].op != "pop":
         return []
-    answered = [it.returned_ns for it in group if it.outcome == "ok" and it.returned_ns is not None]
-    end = min(answered) + STATEMENT_NS if answered else None
-    return [it if it.returned_ns is not None else it._replace(returned_ns=end) for it in group]
+    found = []
+    for each in group:
+        later = [_end(it) for it in group if it.outcome == "ok" and _end(it) > each.invoked_ns]
+        if each.returned_ns is None and later:
+            each = each._replace(returned_ns=int(min(later)) + STATEMENT_NS)  # noqa: PLW2901
+        found.append(each)
+    return found
 
 
 def _end(of: Request) -> float:
