@@ -9,7 +9,8 @@ CELLS ?=
 RUN ?= latest
 # Of `make serve`: none, a folder with PostgreSQL's programs, or the URL of a database; empty: the package's programs.
 DATABASE ?=
-DATABASE_OPTION = $(if $(filter none,$(DATABASE)), --no-database)$(if $(filter /%,$(DATABASE)), --postgres-bin $(DATABASE))$(if $(findstring ://,$(DATABASE)), --database-url '$(DATABASE)')
+DATABASE_OPTION = $(if $(DATABASE),$(or $(if $(filter none,$(DATABASE)), --no-database),$(if $(filter /%,$(DATABASE)), --postgres-bin $(DATABASE)),$(if \
+	$(findstring ://,$(DATABASE)), --database-url '$(DATABASE)'),$(error DATABASE=$(DATABASE): none, a folder from / on, or a URL)))
 PYTHON ?= python3
 
 ifdef PRECISION

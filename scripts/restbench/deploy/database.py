@@ -28,6 +28,8 @@ NAME = "restbench"
 #: What is killed: one backend of a service, the postmaster alone, or every process.
 Victim = Literal["backend", "postmaster", "all"]
 CONNECT_TIMEOUT_S = 5
+#: What services take, too: with a port, and without parameters.
+URL = re.compile(r"postgresql://[A-Za-z0-9_-]+@[A-Za-z0-9.-]+:[0-9]{1,5}/[A-Za-z0-9_-]+")
 #: With one of these off, a commit that was answered may be lost.
 DURABILITY = ("fsync", "full_page_writes", "synchronous_commit")
 
@@ -60,15 +62,15 @@ class Database:
         self.folder = self.folder.resolve()
         self.server = Server(self.folder, self.programs, self.cores, self.outlives_us)
         if self.own_url is not None:
-            parts = urlsplit(self.own_url)
-            if parts.scheme not in ("postgresql", "postgres") or not parts.username:
-                raise BadConfiguration(
-                    f"{self.own_url}: must be like postgresql://OWNER@HOST:5432/DATABASE"
-                )
-            if parts.password:
+            if ":" in self.own_url.partition("://")[2].rpartition("@")[0]:
                 raise BadConfiguration(
                     "the URL of a database has no password, which every user would see: put it "
                     "into ~/.pgpass, or name a file by PGPASSFILE"
+                )
+            if not URL.fullmatch(self.own_url):
+                raise BadConfiguration(  # it is not repeated: there may be a password in it
+                    "the URL of a database must be like postgresql://OWNER@HOST:5432/DATABASE, "
+                    "with nothing more"
                 )
 
     # --- its life -------------------------------------------------------------------------------

@@ -299,8 +299,11 @@ def test_root_becomes_nobody_where_nobody_reaches_it() -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("mysql://owner@localhost/a", "must be like postgresql://OWNER@HOST:5432/DATABASE"),
-        ("postgresql://localhost/a", "must be like"),
+        ("mysql://owner@localhost:1/a", "must be like postgresql://OWNER@HOST:5432/DATABASE"),
+        ("postgresql://localhost:5432/a", "must be like"),
+        ("postgres://owner@localhost:5432/a", "must be like"),
+        ("postgresql://owner@localhost/a", "must be like"),
+        ("postgresql://owner@localhost:5432/a?sslmode=require", "with nothing more"),
         ("postgresql://owner:word@localhost/a", "has no password, which every user would see"),
     ],
 )
@@ -313,10 +316,10 @@ def test_a_url_that_cannot_be_is_refused(tmp_path: Path, url: str, said: str) ->
 def test_one_that_others_run_is_only_used(own: Database, tmp_path: Path) -> None:
     for role in ROLES:
         shutil.copy(own.password_file(role), tmp_path)
-    theirs = Database(tmp_path, own_url=f"{own.url('owner')}?connect_timeout=3")
+    theirs = Database(tmp_path, own_url=own.url("owner"))
     theirs.start()
     assert theirs.migrate() == []
-    assert theirs.url("service") == f"{own.url('service')}?connect_timeout=3"
+    assert theirs.url("service") == own.url("service")
     assert own.environment()["RESTBENCH_DATABASE_FREE_PATH"] == str(own.server.data)
     assert "RESTBENCH_DATABASE_FREE_PATH" not in theirs.environment()  # its disk may be elsewhere
     assert theirs.pids() == ()

@@ -100,6 +100,14 @@ def test_a_precision_is_refused_in_a_line_that_names_minutes() -> None:
     assert refused.value.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("database", ["pg/bin", "no"])
+def test_a_database_that_is_neither_none_nor_a_folder_nor_a_url_is_refused(database: str) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        made("serve", f"DATABASE={database}")
+    assert refused.value.returncode == 2
+    assert f"DATABASE={database}: none, a folder from / on, or a URL" in refused.value.stderr
+
+
 def test_lint_finds_sql_that_is_made_of_values() -> None:
     """Java's is ArchitectureTest's; here no line of the service is left out."""
     service = store.ROOT / "python-service" / "restbench_service"
