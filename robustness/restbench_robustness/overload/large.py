@@ -103,7 +103,7 @@ def _median_ms(ends: list[End]) -> float:
     return 1000 * median([end.ended_s - end.began_s for end in ends] or [float("inf")])
 
 
-def _post(subject: Subject, path: str, large: Large, body: bytes) -> tuple[float, str]:
+def post(subject: Subject, path: str, large: Large, body: bytes) -> tuple[float, str]:
     """Seconds to the last byte of the answer, and its code, 200 for a product."""
     url, head = subject.service.base_url + path, dict(HEADERS if large.soap else JSON)
     began = time.monotonic()
@@ -128,7 +128,7 @@ async def weighed(subject: Subject, strategy: str, large: Large) -> Findings:
     users = asyncio.create_task(_users(subject, strategy, lambda: is_under_way))
     # Bodies are what is weighed, and not Python's loops over millions of rows.
     to = f"/soap{path}?kernel=native" if large.soap else f"{path}?kernel=native"
-    answers = [await asyncio.to_thread(_post, subject, to, large, body) for _ in range(REPEATED)]
+    answers = [await asyncio.to_thread(post, subject, to, large, body) for _ in range(REPEATED)]
     is_under_way = False
     meanwhile = await users
     seconds = ", ".join(f"{took_s:.1f}" for took_s, _ in answers)
