@@ -159,7 +159,7 @@ def test_a_pop_of_repeatable_read_that_always_loses_is_tried_again_50_times(
     monkeypatch.setattr(techniques, "sleep", pauses.append)
     values = {"key": None, "receiver": 0}
     with pytest.raises(InvalidRequestError) as error:
-        techniques.TECHNIQUES["repeatable-read"].pop_one(
+        techniques.QUEUE_TECHNIQUES["repeatable-read"].pop_one(
             cast(Session, session), values, lambda: lost.append(None)
         )
     assert error.value.code == "014"

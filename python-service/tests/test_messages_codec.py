@@ -23,7 +23,7 @@ from restbench_service.workloads.messages.requests import (
     Pop,
     Send,
 )
-from restbench_service.workloads.messages.techniques import TECHNIQUES as TABLE
+from restbench_service.workloads.messages.techniques import QUEUE_TECHNIQUES
 from restbench_service.workloads.workload import InvalidRequestError
 
 LIMITS = (1000, 65536)
@@ -46,11 +46,11 @@ def test_a_fingerprint_is_the_same_in_both_services() -> None:
 
 
 def test_the_tables_have_the_same_techniques() -> None:
-    assert tuple(TABLE) == TECHNIQUES
+    assert tuple(QUEUE_TECHNIQUES) == TECHNIQUES
 
 
 def test_every_statement_that_a_technique_names_is_in_the_contract() -> None:
-    for technique in TABLE.values():
+    for technique in QUEUE_TECHNIQUES.values():
         for name in (technique.send, technique.pop):
             assert name in statements()
             assert technique.key != "with-key" or f"{name}-with-key" in statements()

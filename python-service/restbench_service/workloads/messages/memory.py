@@ -21,7 +21,7 @@ _DROPPED_KNOWN = 10_000
 
 
 class MemoryMessages:
-    """Of all queues, by their ids; one lock for all. Works as a Technique, and asks no database."""
+    """Of all queues, by their ids; one lock for all. Works as a QueueTechnique without a database."""
 
     def __init__(self, most_bytes: int) -> None:
         """Nothing is in any queue. All messages together may have so many bytes."""
@@ -32,11 +32,11 @@ class MemoryMessages:
         self._most_bytes, self._held_bytes = most_bytes, 0
 
     def send_one(self, session: Session, values: Values) -> int:
-        """See Technique. Raises InvalidRequestError 010 where there is no room."""
+        """See QueueTechnique. Raises InvalidRequestError 010 where there is no room."""
         return self.broadcast(session, values, [values["queue_id"]])[0]
 
     def broadcast(self, _session: Session, values: Values, queue_ids: list[int]) -> list[int]:
-        """See Technique. Raises InvalidRequestError 010 where there is no room for all.
+        """See QueueTechnique. Raises InvalidRequestError 010 where there is no room for all.
 
         A message for a queue that was dropped meanwhile is gone with it.
         """
@@ -56,23 +56,23 @@ class MemoryMessages:
     def pop_one(
         self, _session: Session, values: Values, _lost: Callable[[], None]
     ) -> Message | None:
-        """See Technique."""
+        """See QueueTechnique."""
         with self._guard:
             line = self._lines(values).get(values["receiver"])
             return self._taken(line[0], values) if line else None
 
     def peek(self, _session: Session, values: Values) -> list[Message]:
-        """See Technique."""
+        """See QueueTechnique."""
         with self._guard:
             return list(islice(self._lines(values).get(values["receiver"], ()), values["limit"]))
 
     def count(self, _session: Session, values: Values) -> int:
-        """See Technique."""
+        """See QueueTechnique."""
         with self._guard:
             return sum(map(len, self._lines(values).values()))
 
     def delete(self, _session: Session, values: Values) -> bool:
-        """See Technique."""
+        """See QueueTechnique."""
         with self._guard:
             for receiver, line in self._lines(values).items():
                 for message in line:

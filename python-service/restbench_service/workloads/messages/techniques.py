@@ -19,7 +19,7 @@ Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Technique:
+class QueueTechnique:
     """A row of the table. Values have a key that is None where the request has none."""
 
     send: str = "send"
@@ -125,22 +125,22 @@ def _keep_receipt(session: Session, values: Values, answer: Mapping[str, Any]) -
     session.do("keep-receipt", {**values, "answer": json.dumps(answer)})
 
 
-TECHNIQUES: Mapping[str, Technique] = {
-    "skip-locked": Technique(),
-    "statements": Technique(
+QUEUE_TECHNIQUES: Mapping[str, QueueTechnique] = {
+    "skip-locked": QueueTechnique(),
+    "statements": QueueTechnique(
         pop="pop-statements-select",
         key="statement",
         send_in=(b"BEGIN",),
         pop_in=(b"BEGIN",),
         deletes=True,
     ),
-    "function": Technique("send-function", "pop-function", key="argument"),
-    "blocking": Technique(pop="pop-blocking"),
-    "advisory": Technique(pop="pop-plain", pop_in=(b"BEGIN",), locks=True),
-    "repeatable-read": Technique(
+    "function": QueueTechnique("send-function", "pop-function", key="argument"),
+    "blocking": QueueTechnique(pop="pop-blocking"),
+    "advisory": QueueTechnique(pop="pop-plain", pop_in=(b"BEGIN",), locks=True),
+    "repeatable-read": QueueTechnique(
         pop="pop-plain", pop_in=(b"BEGIN ISOLATION LEVEL REPEATABLE READ",), retries=50
     ),
-    "pgmq": Technique("send-pgmq", "pop-pgmq", has_receivers=False, has_table=True),
-    MEMORY: Technique(has_keys=False),
+    "pgmq": QueueTechnique("send-pgmq", "pop-pgmq", has_receivers=False, has_table=True),
+    MEMORY: QueueTechnique(has_keys=False),
 }
 """By the name in requests.TECHNIQUES. How `memory` works is in memory.py."""

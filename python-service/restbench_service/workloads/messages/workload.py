@@ -32,7 +32,7 @@ from .requests import (
     Send,
 )
 from .shared_count import SharedCount
-from .techniques import TECHNIQUES, Technique
+from .techniques import QUEUE_TECHNIQUES, QueueTechnique
 
 GONE = ("23503", "42P01")
 """foreign_key_violation, and undefined_table of pgmq: the queue that was known is no more."""
@@ -43,7 +43,7 @@ PASSING = (*GONE, DISK_FULL, "40001", "40P01", "53200", "57014", "55P03")
 MOST_KNOWN = 10_000
 """Of more queues all are forgotten."""
 _LOG = logging.getLogger(__name__)
-Means = Technique | MemoryMessages
+Means = QueueTechnique | MemoryMessages
 Found = TypeVar("Found")
 
 
@@ -281,7 +281,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         """Raises InvalidRequestError 003 or 013, or StatementError, where it cannot be done."""
         if queue.technique == MEMORY:
             self._require_memory(request)
-        technique = TECHNIQUES[queue.technique]
+        technique = QUEUE_TECHNIQUES[queue.technique]
         if not technique.has_keys and getattr(request, "key", None):
             text = f"key: the technique {queue.technique} has no keys"
             raise InvalidRequestError("013", text)
