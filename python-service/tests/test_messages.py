@@ -1,20 +1,22 @@
 """The workload messages on a PostgreSQL: what each technique does, and who asks the database."""
 
 import re
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import NoReturn, cast
 
 import pytest
-from live_database import LiveDatabase
+from live_database import LiveDatabase, fresh_name
 from live_service import wait_until
 from message_calls import Caller, calling_at
 
 from restbench_service.workloads.messages import techniques
 from restbench_service.workloads.messages.database import Session, StatementError, statements
 from restbench_service.workloads.messages.requests import TECHNIQUES
-from restbench_service.workloads.workload import InvalidRequestError
 
 HOSTILE = "'; DROP TABLE message;--"
 TIMING = re.compile(r".*, serialize;dur=\d+\.\d{3}, connection;dur=(\S+), database;dur=(\S+)")
@@ -158,11 +160,11 @@ def test_a_pop_of_repeatable_read_that_always_loses_is_tried_again_50_times(
     session, pauses, lost = Losing(), list[float](), list[None]()
     monkeypatch.setattr(techniques, "sleep", pauses.append)
     values = {"key": None, "receiver": 0}
-    with pytest.raises(InvalidRequestError) as error:
+    with pytest.raises(StatementError) as error:
         techniques.QUEUE_TECHNIQUES["repeatable-read"].pop_one(
             cast(Session, session), values, lambda: lost.append(None)
         )
-    assert error.value.code == "014"
+    assert error.value.sqlstate == "40001"
     assert (session.begun, len(lost), len(pauses)) == (51, 50, 50)
 
 
@@ -233,13 +235,15 @@ def test_connections_that_the_server_has_ended_are_not_given_to_a_request(
 
 
 def test_a_request_waits_a_second_for_a_connection_and_is_then_not_done(
-    database: LiveDatabase,
+    database: LiveDatabase, caplog: pytest.LogCaptureFixture
 ) -> None:
     with calling_at(database, database_connections=1) as caller:
         queue = caller.queue()
         connection = caller.database.take()
         told = caller.send(queue)
         assert (told.status, told.code) == (503, "014")
+        (record,) = caplog.records
+        assert record.getMessage().endswith("SQLSTATE 08001: it gives no connection")
         caller.database.give_back(connection)
         assert caller.send(queue).status == 200
         assert caller.count(queue) == 1
@@ -261,27 +265,84 @@ def test_a_statement_that_the_server_ends_is_not_done(
     assert caller.count(queue) == 1
 
 
+@contextmanager
+def broken(**texts: bytes) -> Iterator[None]:
+    """Statements have other texts; `_` stands for `-` in their names."""
+    others = {name.replace("_", "-"): text for name, text in texts.items()}
+    every = {**statements(), **others}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("restbench_service.workloads.messages.database.statements", lambda: every)
+        yield
+
+
 def test_the_log_has_neither_bodies_nor_what_the_server_said(
-    caller: Caller, database: LiveDatabase, caplog: pytest.LogCaptureFixture
+    caller: Caller, caplog: pytest.LogCaptureFixture
 ) -> None:
     queue = caller.queue()
-    broken = {**statements(), "send": b"SELECT %(body)s::int"}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("restbench_service.workloads.messages.database.statements", lambda: broken)
+    with broken(send=b"SELECT %(body)s::int"):
         told = caller.send(queue, "secret-4815162342")
     assert (told.status, told.code) == (503, "014")
     assert "22P02" in caplog.text
     assert "4815162342" not in caplog.text and "invalid" not in caplog.text
 
 
+@pytest.mark.parametrize("sqlstate", ["40P01", "53200", "57014", "XX000"])
+def test_the_log_says_when_requests_begin_to_fail_and_when_they_no_longer_do(
+    caller: Caller, caplog: pytest.LogCaptureFixture, sqlstate: str
+) -> None:
+    """Not when a transaction begins that will fail."""
+    queue = caller.queue("statements")
+    assert caller.send(queue).status == 200
+    caplog.clear()
+    failing = f"DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '{sqlstate}'; END $$"
+    with broken(pop_statements_delete=failing.encode()):
+        assert [caller.pop(queue).code for _ in range(3)] == ["014"] * 3
+    assert [caller.pop(queue).status for _ in range(2)] == [200] * 2
+    began, ended = (record.getMessage() for record in caplog.records)
+    assert began == f"the database fails with SQLSTATE {sqlstate}"
+    assert ended == "the database answers again"
+
+
+def test_the_log_names_what_makes_tables_that_are_missing(
+    caller: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    caller.queue()
+    caplog.clear()
+    none = b"SELECT 1 FROM nowhere.nothing"
+    with broken(list_queues=none, find_queue=none, create_queue=b"SELECT nowhere.nothing()"):
+        assert caller.ask("GET", "/queues").code == "014"
+        assert caller.send(fresh_name()).code == "014"
+        assert caller.ask("POST", "/queues", requestId=1, queue=fresh_name()).code == "014"
+    tables, schema = (record.getMessage() for record in caplog.records)
+    assert tables.endswith("SQLSTATE 42P01: tables are missing: restbench database migrate")
+    assert schema.endswith("SQLSTATE 3F000: tables are missing: restbench database migrate")
+
+
 def test_health_is_answered_while_the_database_is_silent(database: LiveDatabase) -> None:
-    with calling_at(database, database_connections=1) as caller:
-        caller.queue()
-        caller.database._answered_at = 0.0
-        connection = caller.database.take()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        calling_at(database.at(silent.getsockname()[1]), database_connections=1) as caller,
+    ):
         asked = [caller.page("/health")["database"] for _ in range(2)]
         assert asked == [{"up": False}, {"up": False}]
+        assert caller.database._asked and not caller.database._asked.done()
+
+
+def test_a_database_whose_connections_are_all_in_use_is_up(database: LiveDatabase) -> None:
+    with calling_at(database, database_connections=1) as caller:
+        connection = caller.database.take()
+        assert caller.send("a").code == "014"
+        wait_until(lambda: caller.page("/health")["database"] == {"up": True})
         caller.database.give_back(connection)
+
+
+def test_the_password_is_the_first_line_of_its_file_without_white_space_around_it(
+    database: LiveDatabase, tmp_path: Path
+) -> None:
+    password = tmp_path / "password"
+    password.write_text(f" {database.password_file.read_text().strip()} \r\nanother\n")
+    with calling_at(replace(database, password_file=password)) as caller:
+        assert caller.ask("GET", "/queues").status == 200
         wait_until(lambda: caller.page("/health")["database"] == {"up": True})
 
 

@@ -151,7 +151,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_a_server_that_falls_silent_at_the_deciding_statement_leaves_it_unknown(
-    cut_off: Caller, direct: Caller, proxy: CuttingProxy
+    cut_off: Caller, direct: Caller, proxy: CuttingProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
     queue, key = filled(cut_off, "skip-locked"), fresh_name()
     proxy.arm(1, "silent")
@@ -159,6 +159,8 @@ def test_a_server_that_falls_silent_at_the_deciding_statement_leaves_it_unknown(
     again = cut_off.pop(queue, key=key)
     assert (again.status, again.headers["Idempotent-Replayed"]) == (200, "true")
     assert (direct.count(queue), proxy.cuts) == (1, 1)
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ["the database fails with SQLSTATE 08006", "the database answers again"]
 
 
 @pytest.mark.usefixtures("impatient")

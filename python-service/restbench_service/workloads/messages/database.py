@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, perf_counter_ns
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from psycopg.rows import TupleRow
@@ -39,6 +39,8 @@ LOOK_SECONDS = 1.0
 """Between two looks for a silent one."""
 DISK_FULL = "53100"
 """disk_full, of the server, or where there would soon be no room."""
+NO_CONNECTION, BROKEN = "08001", "08006"
+"""As the standard names what no server could say."""
 _CONNECTION: Mapping[str, Any] = {
     "application_name": "restbench-python",
     "autocommit": True,
@@ -51,6 +53,10 @@ _CONNECTION: Mapping[str, Any] = {
     "tcp_user_timeout": 10_000,
 }
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+_MEANINGS = {
+    NO_CONNECTION: ": it gives no connection",
+    **dict.fromkeys(("3F000", "42P01"), ": tables are missing: restbench database migrate"),
+}
 _BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
 _LOG = logging.getLogger(__name__)
 
@@ -83,9 +89,10 @@ class Database:
 
     def __init__(self, settings: DatabaseSettings) -> None:
         self._settings = settings
+        self._options: Mapping[str, Any] = _CONNECTION
         self._pool: ConnectionPool[Connection] | None = None
         self._answered_at = -math.inf
-        self._is_missed = False
+        self._failing: str | None = None
         self._asked: Future[bool] | None = None
         self._awaited: dict[Connection, float] = {}
         """Since when each connection has owed an answer."""
@@ -97,10 +104,12 @@ class Database:
             return
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it tells what the server said
         file, size = self._settings.password_file, self._settings.connections
-        password = {"password": Path(file).read_text("utf-8").strip()} if file else {}
+        if file:
+            password = Path(file).read_text("utf-8").partition("\n")[0].strip()
+            self._options = {**_CONNECTION, "password": password}
         self._pool = ConnectionPool(
             self._settings.url,
-            kwargs={**_CONNECTION, **password},
+            kwargs=dict(self._options),
             configure=_configure,
             min_size=size,
             max_size=size,
@@ -140,9 +149,7 @@ class Database:
                 connection.close()
                 self._pool.putconn(connection)
         except psycopg.OperationalError:  # none came in time
-            if not self._is_missed:
-                self._is_missed = True
-                _LOG.error("the database gives no connection")
+            self.report(NO_CONNECTION)
             raise not_done() from None
 
     def give_back(self, connection: Connection) -> None:
@@ -168,13 +175,24 @@ class Database:
     def has_answered(self) -> None:
         """To be called when it has."""
         self._answered_at = monotonic()
-        if self._is_missed:
-            self._is_missed = False
+
+    def report(self, sqlstate: str) -> None:
+        """For the log: a line when requests begin to fail so."""
+        if sqlstate != self._failing:
+            self._failing = sqlstate
+            meaning = _MEANINGS.get(sqlstate, "")
+            _LOG.error("the database fails with SQLSTATE %s%s", sqlstate, meaning)
+
+    def succeeded(self) -> None:
+        """For the log, too: a line when they no longer do."""
+        if self._failing is not None:
+            self._failing = None
             _LOG.error("the database answers again")
 
     def is_up(self) -> bool:
-        """Whether it answers, or has done so within the last second. Who asks waits hardly for it:
-        an event loop may ask."""
+        """Whether it answers, or has done so within the last second. It is asked on a connection of
+        its own: those of the pool may all be in use. Who asks waits hardly for it: an event loop
+        may ask."""
         if monotonic() - self._answered_at < 1:
             return True
         if self._asked is None or self._asked.done():
@@ -187,15 +205,10 @@ class Database:
 
     def _ask(self, asked: "Future[bool]") -> None:
         try:
-            connection = self.take()
-            try:
-                with self.awaiting(connection):
-                    ConnectionPool.check_connection(connection)
-                self.has_answered()
-            finally:
-                self.give_back(connection)
+            psycopg.connect(self._settings.url, **self._options).close()
+            self.has_answered()
             asked.set_result(True)
-        except (InvalidRequestError, psycopg.Error):
+        except psycopg.Error:
             asked.set_result(False)
 
 
@@ -251,10 +264,16 @@ class Session:
         self._has_begun = False
         self.parts_ns = {"connection": 0, "database": 0}
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        """As it is."""
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
         """The connection is for others."""
         if self._connection is not None:
             self._database.give_back(self._connection)
+            if failed is None:
+                self._database.succeeded()
 
     def ask(self, name: str, values: Mapping[str, Any]) -> Rows:
         """A statement that changes nothing."""
@@ -304,6 +323,7 @@ class Session:
         except psycopg.Error as error:
             if error.diag.severity_nonlocalized == "ERROR":
                 raise StatementError(error.sqlstate or "") from None
+            self._database.report(error.sqlstate or BROKEN)
             raise (unknown() if decides else not_done()) from None
         finally:
             self.parts_ns["database"] += perf_counter_ns() - began_ns

@@ -2,11 +2,10 @@
 
 import logging
 from collections.abc import Callable
-from contextlib import closing
 from typing import Any
 
 from ..workload import InvalidRequestError
-from .database import DISK_FULL, Database, Session, StatementError, not_done
+from .database import DISK_FULL, Database, Session, StatementError
 from .requests import Broadcast, Keyed, Message, Pop
 
 PURGE_SECONDS = 60.0
@@ -26,14 +25,14 @@ def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any,
     """
     if request.key is None:
         return act(), False
-    failure: InvalidRequestError | None = None
+    failure: StatementError | InvalidRequestError | None = None
     try:
         if (result := act()) is not None:
             return result, False
     except StatementError as error:
         if error.sqlstate not in (ALREADY_THERE, DISK_FULL):
             raise
-        failure = not_done()
+        failure = error
     except InvalidRequestError as error:
         if error.code not in ("012", "013"):
             raise
@@ -63,7 +62,7 @@ def purge(database: Database, receipt_seconds: int) -> None:
     begin = b"BEGIN", b"SET LOCAL enable_bitmapscan = on"
     values = {"seconds": receipt_seconds, "most": BATCH}
     try:
-        with closing(Session(database)) as session:
+        with Session(database) as session:
             forgotten = BATCH
             while forgotten == BATCH:
                 with session.transaction(*begin):

@@ -7,7 +7,7 @@ from random import uniform
 from time import sleep
 from typing import Any, Literal
 
-from .database import Session, StatementError, not_done
+from .database import Session, StatementError
 from .requests import MEMORY, Message
 
 SERIALIZATION_FAILURE = "40001"
@@ -65,19 +65,16 @@ class QueueTechnique:
         return sent
 
     def pop_one(self, session: Session, values: Values, lost: Callable[[], None]) -> Message | None:
-        """The message, or None. `lost` is called when it is tried again. Raises
-        InvalidRequestError 014 where the last retry has lost, too.
-        """
-        for left in reversed(range(1 + self.retries)):
+        """The message, or None. `lost` is called when it is tried again."""
+        for _ in range(self.retries):
             try:
                 return self._popped(session, values)
             except StatementError as error:
-                if not self.retries or error.sqlstate != SERIALIZATION_FAILURE:
+                if error.sqlstate != SERIALIZATION_FAILURE:
                     raise
-            if left:
-                lost()
-                sleep(uniform(0, MOST_PAUSE_SECONDS))  # noqa: S311 - no secret
-        raise not_done()
+            lost()
+            sleep(uniform(0, MOST_PAUSE_SECONDS))  # noqa: S311 - no secret
+        return self._popped(session, values)
 
     def _popped(self, session: Session, values: Values) -> Message | None:
         with session.transaction(*self.pop_in):

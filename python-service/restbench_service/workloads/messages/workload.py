@@ -1,8 +1,6 @@
 """The workload messages: each request is one operation on queues, done by a queue's technique."""
 
-import logging
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -38,11 +36,10 @@ GONE = ("23503", "42P01")
 """foreign_key_violation, and undefined_table of pgmq: the queue that was known is no more."""
 UNFIT = ("003", "013")
 """What the technique of a queue cannot do; by now it may be another queue of that name."""
-PASSING = (*GONE, DISK_FULL, "40001", "40P01", "53200", "57014", "55P03")
-"""What passes: conflicts, no space, too slow. Others tell of a wrong database, and are logged."""
 MOST_KNOWN = 10_000
 """Of more queues all are forgotten."""
-_LOG = logging.getLogger(__name__)
+BYTES_PER_CHARACTER = 8
+"""Of an answer, for a character of a message: an escape takes six."""
 Means = QueueTechnique | MemoryMessages
 Found = TypeVar("Found")
 
@@ -117,7 +114,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def compute(self, value: Request, loop: ParallelLoop) -> Outcome:  # noqa: ARG002 - one operation
         """See Workload. Raises InvalidRequestError 003, 010, 012, 013, 014, 015."""
-        with closing(Session(self._database)) as session:
+        with Session(self._database) as session:
             try:
                 act = partial(_ACTIONS[type(value)], self, session, value)
                 if isinstance(value, Keyed):
@@ -125,8 +122,8 @@ class MessagesWorkload(Workload[Request, Outcome]):
                 else:
                     result, is_replay = act(), False
             except StatementError as error:
-                if error.sqlstate not in PASSING:
-                    _LOG.error("the database refused a statement: %s", error.sqlstate)
+                if error.sqlstate != DISK_FULL or self._space.is_enough():  # else the log has it
+                    self._database.report(error.sqlstate)
                 raise not_done() from None
             return Outcome(value, result, is_replay, session.parts_ns)
 

@@ -10,7 +10,7 @@ import java.nio.file.Path;
  * The settings of the workload messages.
  *
  * @param url {@code postgresql://user@host:port/name}, null where there is no database: nothing else counts then
- * @param passwordFile whose first line is the user's password, null for none
+ * @param passwordFile whose first line is the user's password, with nothing around it, null for none
  * @param connections kept to the database
  * @param maxMessageCharacters code points of a message
  * @param receiptSeconds that what was answered to a request with a key is remembered
@@ -30,7 +30,10 @@ public record DatabaseSettings(
         try {
             return passwordFile == null
                     ? null
-                    : Files.readAllLines(passwordFile).stream().findFirst().orElse("");
+                    : Files.readAllLines(passwordFile).stream()
+                            .findFirst()
+                            .orElse("")
+                            .strip();
         } catch (IOException gone) {
             throw new UncheckedIOException(gone);
         }

@@ -3,13 +3,16 @@ package org.restbench.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -137,6 +140,16 @@ class SettingsTest {
                     .hasMessage("RESTBENCH_DATABASE_URL=...: must be postgresql://USER@HOST:PORT/NAME,"
                             + " without a password");
         }
+    }
+
+    @Test
+    void the_password_is_the_first_line_of_its_file_without_white_space_around_it(@TempDir Path folder)
+            throws IOException {
+        Path file = Files.writeString(folder.resolve("password"), " secret \r\nanother\n");
+        DatabaseSettings settings = new DatabaseSettings(null, file, 1, 1, 1, null, 0);
+        assertThat(settings.password()).isEqualTo("secret");
+        assertThat(new DatabaseSettings(null, Path.of("/dev/null"), 1, 1, 1, null, 0).password())
+                .isEmpty();
     }
 
     @Test
