@@ -61,7 +61,7 @@ class DatabaseSettings:
     free_path: str | None
     min_free_bytes: int
     queue_bytes: int
-    """Of messages that are kept in this process, at most."""
+    """Of messages that are kept in this process, at most: a part of what requests may hold."""
     is_alone: bool
     """Whether no other process has requests of the workload: then queues may be in its memory."""
 
@@ -157,7 +157,7 @@ class Settings:
             self.receipt_seconds,
             self.database_free_path,
             self.database_min_free_bytes,
-            self.request_memory_bytes // 2,
+            self.request_memory_bytes // 4,
             is_alone=self.workers == 1,
         )
 

@@ -163,6 +163,57 @@ def test_who_asks_for_many_receivers_leaves_nothing_in_memory() -> None:
     assert (kept._held_bytes, [*kept._queues.values()]) == (0, [{}])
 
 
+def test_what_changes_nothing_is_008_where_others_have_all_memory_and_a_pop_is_told(
+    database: LiveDatabase,
+) -> None:
+    most = 10**6
+    with calling_at(database, memory_budget_bytes=most, input_cache_bytes=0) as caller:
+        queue, budget = caller.queue(), caller.core.budget
+        caller.send(queue, "x" * 1000)
+        peek = f"/queues/{queue}/messages"
+        assert caller.ask("GET", peek).status == 200
+        others = most - 500
+        budget.change(0, others)  # there is room for the message of neither
+        refused = caller.ask("GET", peek)
+        assert (refused.status, refused.code, refused.headers["Retry-After"]) == (503, "008", "1")
+        popped = caller.pop(queue)
+        assert (popped.status, popped.members["body"]) == (200, "x" * 1000)
+        budget.change(others, most)
+        assert [caller.ask("GET", path).code for path in ("/queues", f"/queues/{queue}")] == [
+            "008",
+            "008",
+        ]
+        assert budget.held_bytes == most
+
+
+def test_a_peek_reserves_its_answer_before_the_database_is_asked(database: LiveDatabase) -> None:
+    limits = {"memory_budget_bytes": 10**6, "input_cache_bytes": 0, "max_message_characters": 1000}
+    with calling_at(database, **limits) as caller:
+        queue, budget = caller.queue(), caller.core.budget
+        held: list[int] = []
+        budget.changed = lambda held_bytes: held.append(int(held_bytes))
+        assert caller.ask("GET", f"/queues/{queue}/messages?limit=100").status == 200
+        assert max(held) == 100 * 8 * 1000
+
+
+def test_messages_of_the_process_are_in_the_memory_of_all_requests(database: LiveDatabase) -> None:
+    with calling_at(database, memory_budget_bytes=40_000, input_cache_bytes=0) as caller:
+        queue, budget = caller.queue("memory"), caller.core.budget
+        assert caller.send(queue, "x" * 100).status == 200
+        size_bytes = budget.held_bytes
+        assert size_bytes == 700
+        budget.change(0, others := 39_000 - size_bytes)
+        assert [caller.send(queue, "x" * 200).code for _ in range(2)] == ["008"] * 2
+        assert caller.count(queue) == 1
+        assert caller.pop(queue).status == 200
+        assert budget.held_bytes == others
+        budget.change(others, 0)
+        codes = [caller.send(queue, "x" * 100).code for _ in range(15)]
+        assert codes == [""] * 14 + ["010"], "a quarter"
+        caller.ask("DELETE", f"/queues/{queue}")
+        assert budget.held_bytes == 0
+
+
 class Deleting:
     """A session of a database with one queue, which is deleted while it is being looked up."""
 

@@ -114,7 +114,7 @@ class Core:
         )
         self.budget.changed = self.metrics.show(
             "restbench_memory_held_bytes",
-            "Bodies, answers and what computing needs, of RESTBENCH_MEMORY_BUDGET_BYTES.",
+            "Bodies, answers, queues and what computing needs, of RESTBENCH_MEMORY_BUDGET_BYTES.",
             lambda: self.budget.held_bytes,
         )
         deciding = {name: it for name, it in strategies.items() if it.decisions()}
@@ -129,6 +129,7 @@ class Core:
             },
         )
         for coded in workloads.values():
+            coded.workload.keep_within(Hold(self.budget).resize)
             for name, (text, count) in coded.workload.counts().items():
                 self.metrics.show_counts(f"restbench_{name}", text, (), _alone(count))
         self._routes = Routes(workloads, strategies)
@@ -325,7 +326,8 @@ class Exchange:
         try:
             body = done.result()
             # What is done in a database has to be told, whether or not there is room for it.
-            with suppress(Refused) if job.workload.is_blocking else nullcontext():
+            has_done = job.workload.is_blocking and self._head.method != "GET"
+            with suppress(Refused) if has_done else nullcontext():
                 self._hold.resize(len(job.body) + len(body))
         except InvalidRequestError as error:
             return reply.error(error.code, error.message, error.request_id)

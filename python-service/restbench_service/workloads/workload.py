@@ -81,6 +81,11 @@ class Workload(Protocol[Input_contra, Output_co]):
         """What in the request needs that memory, for the message that refuses it."""
         return "the request"
 
+    def keep_within(self, resize: Callable[[int], object]) -> None:  # noqa: ARG002
+        """Hold what it keeps between requests by `resize`, which takes the bytes of all of it, and
+        raises where they are not free."""
+        return
+
     def compute(self, value: Input_contra, loop: ParallelLoop) -> Output_co:
         """Raises InvalidRequestError where the answer does not exist."""
 

@@ -21,10 +21,14 @@ _DROPPED_KNOWN = 10_000
 
 
 class MemoryMessages:
-    """Of all queues, by their ids; one lock for all. Works as a QueueTechnique without a database."""
+    """Of all queues, by their ids; one lock for all. A QueueTechnique that asks no database."""
 
     def __init__(self, most_bytes: int) -> None:
-        """Nothing is in any queue. All messages together may have so many bytes."""
+        """Nothing is in any queue. All messages together may have so many bytes.
+
+        `resize` is told how many they have, and raises where those are not free.
+        """
+        self.resize: Callable[[int], object] = lambda _: None
         self._guard = Lock()
         self._ids = count(1)
         self._queues: defaultdict[int, Lines] = defaultdict(lambda: defaultdict(deque))
@@ -88,14 +92,16 @@ class MemoryMessages:
             if len(self._dropped) > _DROPPED_KNOWN:
                 del self._dropped[next(iter(self._dropped))]
             for line in self._queues.pop(queue, _NONE).values():
-                self._held_bytes -= sum(map(_size, line))
+                self._hold(-sum(map(_size, line)))
 
     def _hold(self, size_bytes: int) -> None:
+        """So many more, or fewer."""
         held_bytes = self._held_bytes + size_bytes
         if held_bytes > self._most_bytes:
             needed, most = -(-held_bytes // _MEBIBYTE), self._most_bytes // _MEBIBYTE
             text = f"the request needs {needed} MiB of memory, the limit is {most} MiB"
             raise InvalidRequestError("010", text)
+        self.resize(held_bytes)
         self._held_bytes = held_bytes
 
     def _lines(self, values: Values) -> Mapping[int, deque[Message]]:
@@ -106,7 +112,7 @@ class MemoryMessages:
         lines[values["receiver"]].remove(message)
         if not lines[values["receiver"]]:
             del lines[values["receiver"]]
-        self._held_bytes -= _size(message)
+        self._hold(-_size(message))
         return message
 
 

@@ -89,6 +89,10 @@ class MessagesWorkload(Workload[Request, Outcome]):
             forget = partial(purge, self._database, self._settings.receipt_seconds)
             self._database.every(PURGE_SECONDS, forget)
 
+    def keep_within(self, resize: Callable[[int], object]) -> None:
+        """See Workload. It is the messages of queues in memory."""
+        self._memory.resize = resize
+
     def close(self) -> None:
         """See Workload."""
         self._database.close()
@@ -107,6 +111,11 @@ class MessagesWorkload(Workload[Request, Outcome]):
     def operations(self, value: Request) -> float:  # noqa: ARG002
         """See Workload."""
         return 1.0
+
+    def working_bytes(self, value: Request) -> int:
+        """See Workload. A pop is answered with one message, whether or not there is room for it."""
+        messages = value.limit if isinstance(value, Peek) else 0
+        return messages * BYTES_PER_CHARACTER * self._settings.max_message_characters
 
     def parts_ns(self, output: Outcome) -> Mapping[str, int]:
         """See Workload."""
