@@ -24,14 +24,14 @@ HANDOFFS = ("thread", "loop")
 ALLOWED = {
     "port": (1, 65535),
     "max_body_bytes": (1, LARGEST_BODY_LIMIT),
-    "max_in_flight": (1, 10_000),
+    "max_in_flight": (1, 4096),
     "max_delay_millis": (0, 60_000),
     "max_loop_operations": (1, 10**12 - 1),
     "max_operations": (1, 10**12 - 1),
     "workers": (1, 64),
     "processes": (1, 1024),
     "running": (1, 10_000),
-    "pool_threads": (1, 1000),
+    "pool_threads": (1, 999),
     "blas_threads": (1, 1024),
     "memory_budget_bytes": (1, 2**40),
     "input_cache_bytes": (0, 2**40),
@@ -42,10 +42,11 @@ ALLOWED = {
     "stuck_timeout_seconds": (1, 3600),
     "database_connections": (1, 150),
     "database_min_free_bytes": (0, 10**12 - 1),
-    "max_message_characters": (1, 16 * MEBIBYTE),
-    "receipt_seconds": (1, 30 * 24 * 3600),
+    "max_message_characters": (1, MEBIBYTE),
+    "receipt_seconds": (1, 24 * 3600),
 }
-"""The lowest and the highest value of each setting that is an integer."""
+"""The lowest and the highest value of each setting that is an integer. Those that the Java service
+has, too, are the same there, but for port 0, which is any free one."""
 
 
 @dataclass(frozen=True)

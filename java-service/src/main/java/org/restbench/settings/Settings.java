@@ -60,6 +60,7 @@ public record Settings(
     private static final int HIGHEST_PORT = 65_535;
     private static final int MOST_CONNECTIONS = 2000;
     private static final int HOUR_SECONDS = 3600;
+    private static final long MOST_OPERATIONS = 999_999_999_999L;
 
     private static final Pattern DATABASE =
             Pattern.compile("postgresql://[A-Za-z0-9_-]+@[A-Za-z0-9.-]+:[0-9]{1,5}/[A-Za-z0-9_-]+");
@@ -82,8 +83,8 @@ public record Settings(
                 read.integer("RESTBENCH_MAX_THREADS", 6400, 100, 100_000),
                 read.integer(
                         "RESTBENCH_MAX_CONNECTIONS", (int) Math.min(MOST_CONNECTIONS, heldConnections), 1, 100_000),
-                read.number("RESTBENCH_MAX_LOOP_OPERATIONS", 200_000_000, 1, Long.MAX_VALUE),
-                read.number("RESTBENCH_MAX_OPERATIONS", 10_000_000_000L, 1, Long.MAX_VALUE),
+                read.number("RESTBENCH_MAX_LOOP_OPERATIONS", 200_000_000, 1, MOST_OPERATIONS),
+                read.number("RESTBENCH_MAX_OPERATIONS", 10_000_000_000L, 1, MOST_OPERATIONS),
                 read.integer("RESTBENCH_MAX_REQUEST_THREADS", 100_000, 1, Integer.MAX_VALUE),
                 read.integer("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20, 1, HOUR_SECONDS),
                 read.integer("RESTBENCH_KEEP_ALIVE_SECONDS", 300, 1, HOUR_SECONDS),
