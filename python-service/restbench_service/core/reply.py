@@ -32,6 +32,7 @@ STATUS_OF_CODE = {
 }
 """Status of each code that has one status; 009 has several."""
 FAULT = "a fault of the service; its log says more"
+NO_PATH = "no such path or strategy; GET /strategies lists the strategies"
 NO_WORKER = "the service has no worker free for this request now"
 MAX_MESSAGE_CHARACTERS = 300
 JSON = "application/json"

@@ -8,9 +8,8 @@
     reply.sent()                            # its memory is given back
 
 Exactly one of cut_off(), refused() and run() is called. Nothing is raised for what a client did.
-The order of the codes is the contract's: 404, 405, 415, 007, 008, 002, then what the strategy says.
-A body of declared length is admitted before it is read, one of unknown length when it is there,
-since 007 goes first.
+Codes come in the contract's order: 404, 405, 415, 007, 008, 002, then what the strategy says. As
+007 comes first, a body of unknown length is admitted when it is there, others before.
 """
 
 import json
@@ -39,7 +38,7 @@ from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import document, openapi
 from .metrics import Counts, Metrics, OwnMetrics, SharedMetrics
-from .reply import FAULT, JSON, NO_WORKER, Refused, Reply, log_fault
+from .reply import FAULT, JSON, NO_PATH, NO_WORKER, Refused, Reply, log_fault
 from .routes import Route, Routes
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -157,8 +156,7 @@ class Core:
     def _page(self, head: Head) -> Reply:
         make = self._pages.get(head.raw_path) or document(head.raw_path)
         if make is None:
-            text = "no such path or strategy; GET /strategies lists the strategies"
-            return reply.error("009", text, status=404)
+            return reply.error("009", NO_PATH, status=404)
         if head.method not in ("GET", "HEAD"):  # what HEAD is answered the contract leaves open
             return reply.wrong_method("GET")
         try:
@@ -326,8 +324,8 @@ class Exchange:
         try:
             body = done.result()
             # What is done in a database has to be told, whether or not there is room for it.
-            has_done = job.workload.is_blocking and self._head.method != "GET"
-            with suppress(Refused) if has_done else nullcontext():
+            done_there = job.workload.is_blocking and self._head.method != "GET"
+            with suppress(Refused) if done_there else nullcontext():
                 self._hold.resize(len(job.body) + len(body))
         except InvalidRequestError as error:
             return reply.error(error.code, error.message, error.request_id)
@@ -397,6 +395,6 @@ def _shown(settings: dict[str, Any]) -> dict[str, Any]:
     """Under camel-case names, as everything in this service's JSON is named."""
     words = {name: name.split("_") for name in settings if name not in NOT_SHOWN}
     return {
-        words[name][0] + "".join(word.title() for word in words[name][1:]): settings[name]
-        for name in words
+        first + "".join(map(str.title, rest)): settings[name]
+        for name, (first, *rest) in words.items()
     }
