@@ -47,7 +47,7 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup services bench chaos bench-limit bench-growth queue-controls microbench plan calibrate report browse serve stop secrets frameworks test test-java test-python test-waiting test-scripts test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
+.PHONY: help setup services bench chaos bench-limit bench-mg bench-growth queue-controls microbench plan calibrate report browse serve stop secrets frameworks test test-java test-python test-waiting test-scripts test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference, of some experiments others too  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|factorial|logs|open-load|npb|calls|messages|messages-threads|messages-factorial|messages-fraction|messages-trace|messages-faults|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n           DATABASE=none|/usr/lib/postgresql/15/bin|postgresql://OWNER@HOST:5432/DATABASE\n'
@@ -138,6 +138,9 @@ audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask wha
 
 bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time a request of seven services over that of a C++ server (scripts/tools/limit), about 40 minutes
 	@cd scripts && ../$(BIN)/python -m tools.bench_limit
+
+bench-mg: $(VENV) $(JAR) compiler ## the time of Java's NAS kernel MG over that of the same in plain C++ (scripts/tools/limit), about 3 minutes
+	@cd scripts && ../$(BIN)/python -m tools.bench_mg
 
 microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 10 to 20 minutes; full)
 	@cd scripts && ../$(BIN)/python -m tools.bench_microbench --profile $(PROFILE)

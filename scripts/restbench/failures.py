@@ -90,7 +90,7 @@ class GrowsTooFast(Regression):
 
 
 class LimitMissed(Regression):
-    """A request costs more CPU time over the practical limit's than it may."""
+    """Something costs more over the practical limit's than it may."""
 
 
 class Interrupted(BaseException):

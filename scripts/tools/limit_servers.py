@@ -43,14 +43,19 @@ class Server:
 
 def build(folder: Path) -> Path:
     """The limit's program. EnvironmentProblem where it cannot be had."""
-    program = folder / LIMIT
-    command = ["g++", "-O3", "-march=native", "-std=c++17", "-o", str(program), str(SOURCE)]
+    return compiled(SOURCE, folder)
+
+
+def compiled(source: Path, folder: Path) -> Path:
+    """The program of a C++ source, in the folder. EnvironmentProblem where it cannot be had."""
+    program = folder / source.stem
+    command = ["g++", "-O3", "-march=native", "-std=c++17", "-o", str(program), str(source)]
     if shutil.which("g++") is None:
         raise EnvironmentProblem("g++ is missing: apt-get install g++")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if " error: " in line]
-        raise EnvironmentProblem(f"{SOURCE} does not compile: {[*errors, done.stderr][0]}")
+        raise EnvironmentProblem(f"{source} does not compile: {[*errors, done.stderr][0]}")
     return program
 
 

@@ -61,6 +61,7 @@ def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) 
         (("bench", "EXPERIMENT=workers", "PROFILE=wide"), "command -v nginx"),
         (("bench-limit",), "command -v wrk"),
         (("bench-limit",), "command -v g++"),
+        (("bench-mg",), "command -v g++"),
         (("bench-growth",), "command -v wrk"),
         (("overload",), "command -v wrk"),
         (("overload",), "command -v nginx"),
