@@ -1,6 +1,7 @@
 """Java's MG next to plain C++: the sums by hand, the C++ and the whole turn for real."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,10 @@ def test_a_wrong_norm_is_never_timed(tmp_path: Path) -> None:
     right = SOURCE.read_text()
     source.write_text(right.replace("1.0 / 64", "1.0 / 61"))
     assert source.read_text() != right
+    program = limit_servers.compiled(source, tmp_path)
+    assert subprocess.run([program, "S", "1"], capture_output=True, check=False).returncode == 1
     with pytest.raises(WrongAnswers, match=r"^mg.cpp: a wrong answer: norm "):
-        warm_cpp(limit_servers.compiled(source, tmp_path), "S", tmp_path)
+        warm_cpp(program, "S", tmp_path)
 
 
 @needs_compiler
