@@ -60,24 +60,27 @@ struct Grid {
 // in the lines around it, and of the four in the lines diagonal to it. Lines of a plane are taken in
 // order: the sums of the planes below and above are kept for the next lines.
 struct Sums {
-    std::vector<double> straight, diagonal, layers[3];
+    std::vector<double> straight, diagonal;
+    std::vector<double> layers[3];
     int plane = 0, next = 0;  // of the layer that comes next; no interior plane is 0
 
     explicit Sums(const Grid& grid) : straight(grid.side), diagonal(grid.side) {
-        for (auto& layer : layers) layer.resize(grid.side);
+        for (auto& e : layers) e.resize(grid.side);
     }
 
     void take(const Grid& grid, int i3, int i2) {
-        if (i3 != plane) plane = i3, next = i2 - 1;
+        const int side = grid.side;
+        if (i3 != plane) plane = i3, next = 0;
         for (; next <= i2 + 1; next++) {
             const double *below = grid.line(i3 - 1, next), *above = grid.line(i3 + 1, next);
             double* __restrict to = layers[next % 3].data();
-            for (int i = 0, side = grid.side; i < side; i++) to[i] = below[i] + above[i];
+            for (int i = 0; i < side; i++) to[i] = below[i] + above[i];
         }
-        const double *south = grid.line(i3, i2 - 1), *north = grid.line(i3, i2 + 1), *here = layers[i2 % 3].data();
-        const double *before = layers[(i2 + 2) % 3].data(), *after = layers[(i2 + 1) % 3].data();
+        const double *south = grid.line(i3, i2 - 1), *north = grid.line(i3, i2 + 1);
+        const double *before = layers[(i2 - 1) % 3].data(), *here = layers[i2 % 3].data(),
+                     *after = layers[(i2 + 1) % 3].data();
         double *__restrict to_straight = straight.data(), *__restrict to_diagonal = diagonal.data();
-        for (int i = 0, side = grid.side; i < side; i++) {
+        for (int i = 0; i < side; i++) {
             to_straight[i] = south[i] + north[i] + here[i];
             to_diagonal[i] = before[i] + after[i];
         }
