@@ -13,25 +13,26 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, NoReturn
+from typing import IO, Any, NoReturn, TypeAlias
 
 from restbench_client import __version__
 from restbench_client.codec import MatrixJson, NpbJson
 from restbench_client.exchange import AiohttpExchange, ThreadExchange
 from restbench_client.model import (
-    IDEMPOTENT,
-    NO_RETRIES,
     Cancelled,
     Done,
     Failed,
     Job,
     Limits,
     Outcome,
+    Retries,
     Stage,
     within,
 )
 from restbench_client.strategies import MOST_THREADS, STRATEGIES
 
+#: Codecs and exchanges by transport, workload, URL and whether C holds no thread.
+Kept: TypeAlias = dict[tuple[str, str, str, bool], tuple[Any, ThreadExchange | AiohttpExchange]]
 TRANSPORTS = ("rest", "zeep")
 WORKLOADS = ("matrix", "npb")
 MOST_CALLS = 10_000_000
@@ -57,14 +58,17 @@ class _Work:
 def main() -> None:
     """Until the end of the input, or TERM."""
     signal.signal(signal.SIGTERM, _end)
+    kept: Kept = {}
     for line in sys.stdin:
         try:
-            answer = _answer(json.loads(line))
+            answer = _answer(json.loads(line), kept)
         except (ValueError, KeyError, TypeError, OSError) as error:
             text = f"lacks {error}" if isinstance(error, KeyError) else str(error)
             answer = {"error": " ".join(text.split())}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
+    for _, exchange in kept.values():
+        exchange.close()
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
@@ -73,7 +77,7 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
     os._exit(0)
 
 
-def _answer(asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
     if asked["do"] == "hello":
         return {
             "version": __version__,
@@ -84,7 +88,7 @@ def _answer(asked: dict[str, Any]) -> dict[str, Any]:
         }
     if asked["do"] != "batch":
         raise ValueError(f"do: must be hello or batch, is {asked['do']}")
-    return _batch(asked)
+    return _batch(asked, kept)
 
 
 def _cores() -> int:
@@ -92,7 +96,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _batch(asked: dict[str, Any]) -> dict[str, Any]:
+def _batch(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
     transport = _one_of(asked, "transport", TRANSPORTS, "rest")
     workload = _one_of(asked, "workload", WORKLOADS, "matrix")
     strategy = _one_of(asked, "strategy", STRATEGIES, "sequential")
@@ -105,15 +109,16 @@ def _batch(asked: dict[str, Any]) -> dict[str, Any]:
     products = json.loads(Path(expected).read_text(encoding="utf-8")) if expected else None
     if not inputs or products == []:
         raise ValueError("inputs, expected: must be lists with at least one element")
-    codec = _codec(transport, workload, asked["url"])
-    exchange = (AiohttpExchange if strategy == "async" else ThreadExchange)(
-        asked["url"], codec.content_type, getattr(codec, "headers", None)
-    )
+    key = transport, workload, asked["url"], strategy == "async"
+    if key not in kept:
+        codec = _codec(transport, workload, asked["url"])
+        of_kind = AiohttpExchange if strategy == "async" else ThreadExchange
+        headers = getattr(codec, "headers", None)
+        kept[key] = codec, of_kind(asked["url"], codec.content_type, headers)
+    codec, exchange = kept[key]
     work = _Work(indices, products)
     bodies = ({**inputs[i % len(inputs)], "requestId": f"call-{i}"} for i in indices)
     with ExitStack() as opened:
-        if isinstance(exchange, ThreadExchange):
-            opened.callback(exchange.close)
         log = asked.get("log")
         # a line at a time: who resumes a batch that was killed has all of its calls but the last
         lines: IO[str] | None = None
@@ -133,7 +138,7 @@ def _batch(asked: dict[str, Any]) -> dict[str, Any]:
             "retries": totals.retries,
             "cpu_s": time.process_time() - cpu,
             "peak_in_flight": totals.peak_in_flight,
-            "threads": totals.threads,
+            "threads": totals.peak_threads,
             "stages": {
                 stage: {"wall_s": totals.wall_s[stage], "cpu_s": totals.cpu_s[stage]}
                 for stage in Stage
@@ -149,7 +154,7 @@ def _limits(asked: dict[str, Any]) -> Limits:
         queue=asked.get("queue", 16),
         per_call_s=float(asked.get("per_call_s", 30.0)),
         whole_s=asked.get("whole_s"),
-        retries=IDEMPOTENT if asked.get("retries") else NO_RETRIES,
+        retries=Retries.IDEMPOTENT if asked.get("retries") else Retries.NONE,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from operator import add
 from queue import SimpleQueue
@@ -74,11 +75,10 @@ class Batch(Generic[R]):
         inputs: Iterator[Any],
         job: Job[Any, Any, R],
         limits: Limits,
-        threads: dict[str, int],
         room: int,
     ) -> None:
         """`room`: inputs pulled and not yet taken, at most."""
-        self.job, self.limits, self.threads = job, limits, threads
+        self.job, self.limits = job, limits
         self.cancellation = Cancellation()
         self.workers: list[threading.Thread] = []
         self.work: Callable[[], object] | None = None
@@ -99,11 +99,13 @@ class Batch(Generic[R]):
         self._early: dict[int, Outcome[R]] = {}
         """Of an ordered batch, by index: those that came before their turn."""
         self._pulled = self._finished = self._taken = 0
-        self._is_exhausted = False
+        self._is_exhausted = self._is_pulling = False
         self._error: BaseException | None = None
         self._jitter = random.Random(limits.retries.seed)  # noqa: S311
         self._repeated = self._in_flight = self._peak = 0
         self._attempts = self._retries = 0
+        self._working: Counter[str] = Counter()
+        self._most_working: dict[str, int] = {}
         self._wall, self._cpu = [0.0] * len(Stage), [0.0] * len(Stage)
         self._timer = threading.Timer(limits.whole_s, self.cancel) if limits.whole_s else None
         if self._timer:
@@ -125,6 +127,7 @@ class Batch(Generic[R]):
                 while not self.has_room:
                     self.wants_room = True
                     self._made_room.wait()
+                self._is_pulling = True  # a cancel meanwhile is not the end: an input may come
             failed: BaseException | None = None
             if not (self._is_exhausted or self.cancellation.is_set()):
                 try:
@@ -135,8 +138,10 @@ class Batch(Generic[R]):
                     failed = error
                 else:
                     with self._lock:
+                        self._is_pulling = False
                         index, self._pulled = self._pulled, self._pulled + 1
                     return index, given
+            self._is_pulling = False
             self.exhaust(failed)
             return None
 
@@ -157,11 +162,23 @@ class Batch(Generic[R]):
             self._end_if_over()
 
     def _end_if_over(self) -> None:
-        if self._is_exhausted and self._finished == self._pulled and self.ended is None:
+        is_over = self._is_exhausted and not self._is_pulling and self._finished == self._pulled
+        if is_over and self.ended is None:
             self.ended = perf_counter()
             self._outcomes.put(None)
             if self._timer:
                 self._timer.cancel()
+
+    def enter(self, name: str) -> None:
+        """One more thread of this name works for it, until it leaves."""
+        with self._lock:
+            self._working[name] += 1
+            self._most_working[name] = max(self._most_working.get(name, 0), self._working[name])
+
+    def leave(self, name: str) -> None:
+        """One thread less."""
+        with self._lock:
+            self._working[name] -= 1
 
     def sent(self) -> None:
         """A call is with the exchange."""
@@ -180,7 +197,7 @@ class Batch(Generic[R]):
         with self._lock:
             wait_s = self.limits.retries.wait_s(failure, made, retry_after, self._jitter)
             if wait_s is not None and getattr(failure, "kind", None) in MAY_REPEAT_WORK:
-                if self._repeated >= self._pulled / 10 + 10:
+                if self._repeated >= self._pulled // 10 + 10:
                     return None
                 self._repeated += 1
             self._retries += wait_s is not None
@@ -241,7 +258,7 @@ class Batch(Generic[R]):
                 self._peak,
                 self._attempts,
                 self._retries,
-                self.threads,
+                {**self._most_working},
             )
 
     def cancel(self) -> None:

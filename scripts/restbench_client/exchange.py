@@ -16,10 +16,11 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -131,23 +132,35 @@ class ThreadExchange:
 
 
 class AiohttpExchange:
-    """A session of aiohttp a batch, without its bound on connections: the strategy has one."""
+    """Sessions of aiohttp, each with an event loop that one batch at a time uses, without aiohttp's
+    bound on connections: the strategy has one."""
 
     def __init__(self, url: str, content_type: str, headers: dict[str, str] | None = None) -> None:
         """`url` of the endpoint, with its query."""
         self._url = url
         self._headers = {"Content-Type": content_type, **(headers or {})}
+        self._idle: deque[tuple[asyncio.Runner, aiohttp.ClientSession]] = deque()
 
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[AsyncSend]:
+    def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
         """As strategies.AsyncExchange says."""
-        async with aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
-            auto_decompress=False,
-            skip_auto_headers=("User-Agent", "Accept-Encoding"),
-        ) as session:
-            yield partial(self._send, session)
+        try:
+            runner, session = self._idle.pop()
+        except IndexError:
+            runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+            session = runner.run(_session())
+        is_kept = False
+        try:
+            is_kept = runner.run(work(partial(self._send, session)))
+        finally:
+            if is_kept:
+                self._idle.append((runner, session))
+            else:
+                _end(runner, session)
+
+    def close(self) -> None:
+        """All connections and loops that no batch uses."""
+        while self._idle:
+            _end(*self._idle.pop())
 
     async def _send(
         self, session: aiohttp.ClientSession, request: bytes, deadline: float, most_bytes: int
@@ -225,6 +238,20 @@ class _Watch:
                         over.is_over = True
                         _shut(over.connection)
                 self._change.wait(self._heap[0][0] - now if self._heap else None)
+
+
+async def _session() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=None),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+        auto_decompress=False,
+        skip_auto_headers=("User-Agent", "Accept-Encoding"),
+    )
+
+
+def _end(runner: asyncio.Runner, session: aiohttp.ClientSession) -> None:
+    with runner:
+        runner.run(session.close())
 
 
 def _exchanged(

@@ -6,7 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 I = TypeVar("I")  # noqa: E741 - what is asked
 O = TypeVar("O")  # noqa: E741 - what is answered
@@ -133,6 +133,12 @@ class Retries:
     """Which failures are sent again, and when. Safe for any call are a refused connection and 008:
     nothing was done."""
 
+    NONE: ClassVar[Retries]
+    SAFE: ClassVar[Retries]
+    """Those that are safe for any call."""
+    IDEMPOTENT: ClassVar[Retries]
+    """Those of calls that may be done twice."""
+
     attempts: int = 1
     """Of a call in all, 1 to 100."""
     busy_attempts: int = 1
@@ -167,9 +173,9 @@ class Retries:
         return 0.05 * 2.0 ** (made - 1) * jitter.uniform(0.5, 1.5)
 
 
-NO_RETRIES = Retries()
-SAFE = Retries(3, 10)
-IDEMPOTENT = Retries(3, 10, idempotent=True)
+Retries.NONE = Retries()
+Retries.SAFE = Retries(3, 10)
+Retries.IDEMPOTENT = Retries(3, 10, idempotent=True)
 #: Sending again after these may do work twice: such retries have a budget.
 MAY_REPEAT_WORK = frozenset({Kind.CUT_OFF, Kind.TIMEOUT})
 
@@ -187,7 +193,7 @@ class Limits:
     whole_s: float | None = None
     """Of the batch; what is left then is cancelled."""
     max_answer_bytes: int = 64 << 20
-    retries: Retries = NO_RETRIES
+    retries: Retries = Retries.NONE
     ordered: bool = False
     """Whether outcomes come in the order of the inputs."""
 
@@ -242,8 +248,10 @@ class Failed:
 
     @property
     def error_code(self) -> str | None:
-        """Three digits where the service refused."""
-        return getattr(self.cause, "error_code", None)
+        """Three digits, None unless the service refused."""
+        if self.kind is Kind.REFUSED and isinstance(self.cause, ServiceRefused):
+            return self.cause.error_code
+        return None
 
 
 @dataclass(frozen=True)
@@ -269,5 +277,5 @@ class Totals:
     peak_in_flight: int
     attempts: int
     retries: int
-    threads: Mapping[str, int]
-    """By name without number."""
+    peak_threads: Mapping[str, int]
+    """Most at once, by name without number."""

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import (
-    AbstractAsyncContextManager,
-    AbstractContextManager,
-    nullcontext,
-    suppress,
-)
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from typing import Any, Protocol, cast
 
 from restbench_client.batch import Batch, Cancellation
@@ -42,8 +38,9 @@ class Exchange(Protocol):
 class AsyncExchange(Protocol):
     """C of a strategy that holds no thread. Many batches may use one at once."""
 
-    def opened(self) -> AbstractAsyncContextManager[AsyncSend]:
-        """Connections of one batch, in its event loop, for as long as the context lasts."""
+    def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
+        """Run `work` to its end on this thread, in an event loop that nothing else uses meanwhile.
+        It says whether its connections may be kept."""
 
 
 class CallingStrategy(Protocol):
@@ -62,7 +59,7 @@ class Sequential:
 
     def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
         """Nothing is done before the first `take`."""
-        batch = Batch(iter(inputs), job, limits, {}, room=1)
+        batch = Batch(iter(inputs), job, limits, room=1)
         batch.work = lambda: _one_more(batch, nullcontext())
         return batch
 
@@ -79,7 +76,7 @@ class TaskPool:
     def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
         """Its threads end with the batch."""
         room = self.threads + limits.queue
-        batch = Batch(iter(inputs), job, limits, {"call-pool": self.threads}, room)
+        batch = Batch(iter(inputs), job, limits, room)
         needs_places = self.threads > limits.in_flight
         places: AbstractContextManager[Any] = (
             threading.Semaphore(limits.in_flight) if needs_places else nullcontext()
@@ -90,7 +87,7 @@ class TaskPool:
                 pass
 
         for number in range(1, self.threads + 1):
-            _begin(batch, threading.Thread(target=work, name=f"call-pool-{number}", daemon=True))
+            _begin(batch, "call-pool", number, work)
         return batch
 
 
@@ -102,11 +99,17 @@ class Async:
     def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
         """Its thread ends with the batch. The inputs are pulled in the loop: they must not wait."""
         room = limits.in_flight + limits.queue
-        batch = Batch(iter(inputs), job, limits, {"call-cpu": 1}, room)
-        thread = threading.Thread(
-            target=lambda: asyncio.run(_pump(batch)), name="call-cpu-1", daemon=True
-        )
-        _begin(batch, thread)
+        batch = Batch(iter(inputs), job, limits, room)
+        exchange = cast(AsyncExchange, job.exchange)
+
+        def work() -> None:
+            try:
+                exchange.run(partial(_pump, batch))
+            except BaseException as error:
+                batch.exhaust(error)
+                raise
+
+        _begin(batch, "call-cpu", 1, work)
         return batch
 
 
@@ -117,8 +120,17 @@ STRATEGIES: dict[str, Callable[[int], CallingStrategy]] = {
 }
 
 
-def _begin(batch: Batch[R], thread: threading.Thread) -> None:
+def _begin(batch: Batch[R], name: str, number: int, work: Callable[[], None]) -> None:
     """RuntimeError where there is no thread to be had; those of the batch have ended then."""
+
+    def counted() -> None:
+        try:
+            work()
+        finally:
+            batch.leave(name)
+
+    thread = threading.Thread(target=counted, name=f"{name}-{number}", daemon=True)
+    batch.enter(name)
     try:
         thread.start()
     except RuntimeError:
@@ -167,14 +179,17 @@ def _done(
             call.end_send(is_held=True)
 
 
-async def _pump(batch: Batch[R]) -> None:
-    """A task a call, as many as there is room for."""
+async def _pump(batch: Batch[R], send: AsyncSend) -> bool:
+    """A task a call, as many as there is room for. Whether none of them was cut off by a cancel."""
     loop, room = asyncio.get_running_loop(), asyncio.Event()
     under_way: dict[asyncio.Task[Outcome[R]], Call[R]] = {}
+    is_whole = True
 
     def change() -> None:
+        nonlocal is_whole
         room.set()
         if batch.cancellation.is_set():
+            is_whole = is_whole and not under_way
             for task in under_way:
                 task.cancel()
 
@@ -187,33 +202,28 @@ async def _pump(batch: Batch[R]) -> None:
         # one that was cancelled before it began has found no outcome
         call.end(call.cancelled() if task.cancelled() else task.result())
 
-    exchange = cast(AsyncExchange, batch.job.exchange)
     places = asyncio.Semaphore(batch.limits.in_flight)
     batch.wake = from_any_thread
-    try:
-        async with exchange.opened() as send:
-            pulls_until = 0.0
-            while True:
-                while not batch.has_room:
-                    room.clear()
-                    batch.wants_room = True
-                    if not batch.has_room:
-                        await room.wait()
-                        pulls_until = loop.time() + PULLS_FOR_S
-                if loop.time() >= pulls_until:
-                    await asyncio.sleep(0)  # what was answered meanwhile goes on
-                    pulls_until = loop.time() + PULLS_FOR_S
-                if (pulled := batch.pull()) is None:
-                    break
-                call = Call(batch, *pulled)
-                task = loop.create_task(_outcome(call, send, places))
-                under_way[task] = call
-                task.add_done_callback(end)
-            if under_way:
-                await asyncio.wait(under_way)
-    except BaseException as error:
-        batch.exhaust(error)
-        raise
+    pulls_until = 0.0
+    while True:
+        while not batch.has_room:
+            room.clear()
+            batch.wants_room = True
+            if not batch.has_room:
+                await room.wait()
+                pulls_until = loop.time() + PULLS_FOR_S
+        if loop.time() >= pulls_until:
+            await asyncio.sleep(0)  # what was answered meanwhile goes on
+            pulls_until = loop.time() + PULLS_FOR_S
+        if (pulled := batch.pull()) is None:
+            break
+        call = Call(batch, *pulled)
+        task = loop.create_task(_outcome(call, send, places))
+        under_way[task] = call
+        task.add_done_callback(end)
+    if under_way:
+        await asyncio.wait(under_way)
+    return is_whole
 
 
 async def _outcome(call: Call[R], send: AsyncSend, places: asyncio.Semaphore) -> Outcome[R]:

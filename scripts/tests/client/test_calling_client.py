@@ -28,7 +28,6 @@ from restbench_client.batch import Batch
 from restbench_client.codec import MatrixJson, NpbJson
 from restbench_client.exchange import AiohttpExchange, ThreadExchange
 from restbench_client.model import (
-    SAFE,
     Answer,
     Cancelled,
     Done,
@@ -36,6 +35,7 @@ from restbench_client.model import (
     Kind,
     Limits,
     MalformedAnswer,
+    Retries,
     ServiceRefused,
     Stage,
 )
@@ -52,8 +52,7 @@ def _calls(name: str, url: str, limits: Limits, calls: int = 3, threads: int = 3
     job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
     with STRATEGIES[name](threads).start(inputs, job, limits) as batch:
         found = batch.all()
-    if isinstance(exchange, ThreadExchange):
-        exchange.close()
+    exchange.close()
     return found
 
 
@@ -70,8 +69,7 @@ def test_two_batches_share_one_exchange(name):
             ThreadPoolExecutor(2) as takers,
         ):
             found = [*takers.map(Batch.all, (one, other))]
-        if isinstance(exchange, ThreadExchange):
-            exchange.close()
+        exchange.close()
     for half, outcomes in zip(halves, found, strict=True):
         assert [each.result for each in outcomes] == [[[2 * n]] for n in half]
 
@@ -202,10 +200,51 @@ def test_a_batch_that_is_not_told_how_many_threads_has_one_a_core(program, tmp_p
     inputs.write_text(json.dumps([asked(1)]))
     cores = program({"do": "hello"})["cores"]
     assert cores == len(os.sched_getaffinity(0))
-    with serving(product) as url:
-        batch = {"do": "batch", "url": url, "strategy": "task-pool", "calls": 6}
+    together = threading.Barrier(cores)
+
+    def of_all_threads(request: bytes) -> bytes:
+        together.wait(30)
+        return product(request)
+
+    with serving(of_all_threads) as url:
+        batch = {"do": "batch", "url": url, "strategy": "task-pool", "calls": cores}
         found = program({**batch, "inputs": str(inputs)})
     assert found["threads"] == {"call-pool": cores}
+
+
+@pytest.mark.parametrize("strategy", NAMES)
+def test_a_connection_lasts_from_one_batch_to_the_next(program, tmp_path, strategy):
+    inputs, connections = tmp_path / "in.json", set()
+    inputs.write_text(json.dumps([asked(1)]))
+
+    def noted(request: bytes) -> bytes:
+        connections.add(threading.current_thread())
+        return product(request)
+
+    with serving(noted) as url:
+        batch = {"do": "batch", "url": url, "strategy": strategy, "threads": 1, "in_flight": 1}
+        batch |= {"calls": 5, "inputs": str(inputs)}
+        assert [program(batch)["done"] for _ in range(2)] == [5, 5]
+    assert len(connections) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_connection_that_was_closed_between_two_batches_is_not_used_again(name):
+    connections = []
+
+    def once(request: bytes) -> Iterator[bytes]:
+        connections.append(threading.current_thread())
+        yield product(request)
+
+    with serving(once) as url:
+        exchange = (AiohttpExchange if name == "async" else ThreadExchange)(url, "application/json")
+        job = Job(MatrixJson(), exchange, lambda _index, _given, output: output.rows)
+        for _ in range(2):
+            with STRATEGIES[name](1).start([asked(1)], job, Limits()) as batch:
+                assert [type(each) for each in batch.all()] == [Done]
+            assert await_true(lambda: not connections[-1].is_alive())
+        exchange.close()
+    assert len(connections) == 2
 
 
 def test_a_call_is_in_the_log_before_the_batch_ends(program, tmp_path):
@@ -297,7 +336,7 @@ def full() -> Iterator[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_deadline_that_passes_while_connecting_is_a_timeout(name, full):
-    outcomes = _calls(name, full, Limits(per_call_s=0.2, retries=SAFE), calls=2)
+    outcomes = _calls(name, full, Limits(per_call_s=0.2, retries=Retries.SAFE), calls=2)
     assert [(each.kind, each.attempts) for each in outcomes] == [(Kind.TIMEOUT, 1)] * 2
 
 

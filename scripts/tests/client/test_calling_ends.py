@@ -45,6 +45,35 @@ def test_a_cancelled_batch_has_an_outcome_for_all_that_it_pulled(name):
     assert not [each for each in batch.workers if each.is_alive()]
 
 
+@pytest.mark.parametrize("name", ["sequential", "task-pool"])
+@pytest.mark.parametrize("whole_s", [None, 0.2])
+def test_an_input_that_comes_while_its_batch_is_cancelled_has_an_outcome(name, whole_s):
+    pulled: list[int] = []
+    cancels: list[threading.Thread] = []
+    waits = threading.Event()
+
+    def inputs() -> Iterator[int]:
+        for number in range(3):
+            if number == 1:
+                waits.set()
+                assert await_true(lambda: cancels and not cancels[0].is_alive())
+            pulled.append(number)
+            yield number
+
+    def cancel() -> None:
+        assert waits.wait(30)
+        batch.cancel()
+
+    with started(name, inputs(), fake(name, ok), Limits(whole_s=whole_s)) as batch:
+        thread = batch._timer or threading.Thread(target=cancel)
+        if whole_s is None:
+            thread.start()
+        cancels.append(thread)
+        outcomes = batch.all()
+    assert [each.index for each in outcomes] == pulled
+    assert {type(each) for each in outcomes[1:]} <= {Cancelled}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch_may_be_cancelled_by_what_is_done_with_an_answer(name):
     holder: list[Batch[int]] = []

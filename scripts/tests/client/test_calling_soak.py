@@ -6,10 +6,11 @@ import asyncio
 import os
 import random
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import contextmanager
 from queue import SimpleQueue
+from typing import Any
 
 import pytest
 from calling_in_memory import NAMES
@@ -17,8 +18,6 @@ from waiting import await_true
 
 from restbench_client.batch import Cancellation
 from restbench_client.model import (
-    NO_RETRIES,
-    SAFE,
     Answer,
     AsyncSend,
     Done,
@@ -28,6 +27,7 @@ from restbench_client.model import (
     Kind,
     Limits,
     MalformedAnswer,
+    Retries,
     ServiceRefused,
     Stage,
 )
@@ -94,9 +94,8 @@ class Mirror:
         later = self._later(request)
         return answer(request) if later is None else later.result(60)
 
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[AsyncSend]:
-        yield self.sent
+    def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
+        asyncio.run(work(self.sent))
 
     async def sent(self, request: bytes, _deadline: float, _most: int) -> Answer:
         later = self._later(request)
@@ -162,9 +161,8 @@ class Narrow:
         finally:
             self._leave()
 
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[AsyncSend]:
-        yield self.sent
+    def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
+        asyncio.run(work(self.sent))
 
     async def sent(self, request: bytes, _deadline: float, _most: int) -> Answer:
         if not self._enter():
@@ -178,7 +176,7 @@ class Narrow:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("retries", [NO_RETRIES, SAFE])
+@pytest.mark.parametrize("retries", [Retries.NONE, Retries.SAFE])
 def test_a_service_that_takes_twenty_calls_at_a_time_refuses_the_others_of_a_hundred(name, retries):
     crowd = 0 if name == "sequential" else CROWD - PLACES
     narrow = Narrow(crowd)
@@ -191,7 +189,7 @@ def test_a_service_that_takes_twenty_calls_at_a_time_refuses_the_others_of_a_hun
     done = [each for each in outcomes if isinstance(each, Done)]
     assert all(each.result == each.index for each in done)
     assert totals.attempts == narrow.refused + len(done)
-    if retries is SAFE:
+    if retries is Retries.SAFE:
         assert len(done) == CROWD
         assert totals.retries == narrow.refused >= crowd
     else:

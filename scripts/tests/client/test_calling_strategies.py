@@ -11,7 +11,7 @@ import pytest
 from calling_in_memory import NAMES, Numbers, fake, ok, plus, started
 from waiting import await_true
 
-from restbench_client import model
+from restbench_client import strategies
 from restbench_client.model import (
     Answer,
     Cancelled,
@@ -22,6 +22,7 @@ from restbench_client.model import (
     Kind,
     Limits,
     Retries,
+    ServiceRefused,
     Stage,
 )
 from restbench_client.strategies import STRATEGIES
@@ -119,9 +120,44 @@ def test_threads_are_those_that_the_strategy_names_and_end_with_the_batch(name, 
 
     with started(name, range(50), fake(name, ok), Limits(4, 2), threads=3) as batch:
         assert own() == names
-        assert sum(batch.totals().threads.values()) == len(names)
+        assert sum(batch.totals().peak_threads.values()) == len(names)
         assert len(batch.all()) == 50
     assert own() == []
+
+
+def test_threads_are_counted_and_not_taken_for_granted():
+    go = threading.Event()
+
+    def process(*_: int) -> int:
+        assert go.wait(30)
+        return 0
+
+    with started("task-pool", range(9), fake("", ok), threads=2, process=process) as batch:
+        for number in (3, 4):  # one after the other, beside the two that wait
+            strategies._begin(batch, "call-pool", number, lambda: None)
+            batch.workers[-1].join()
+        go.set()
+        batch.all()
+        assert batch.totals().peak_threads == {"call-pool": 3}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_what_the_service_refused_has_an_error_code(name):
+    class Own(Exception):
+        error_code = "004"
+
+    failures = (Own(), ServiceRefused("004", "of P's own"))
+
+    def process(index: int, _given: int, _output: int) -> int:
+        raise failures[index]
+
+    def answer(value: int, _attempt: int) -> Answer:
+        return ok(value) if value < 2 else Answer(503, {}, b"010")
+
+    with started(name, range(3), fake(name, answer), process=process) as batch:
+        found = [(each.stage, each.kind, each.error_code) for each in batch.all()]
+    own = Stage.P, Kind.USER, None
+    assert found == [own, own, (Stage.D, Kind.REFUSED, "010")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -135,7 +171,7 @@ def test_a_busy_service_is_asked_again_and_other_errors_are_not(name):
             return Answer(503, {"retry-after": "0"}, b"008" if value != 3 else b"010")
         return ok(value)
 
-    for retries, attempts in ((model.SAFE, (2, 1, 1, 1)), (model.IDEMPOTENT, (2, 1, 3, 1))):
+    for retries, attempts in ((Retries.SAFE, (2, 1, 1, 1)), (Retries.IDEMPOTENT, (2, 1, 3, 1))):
         limits = Limits(retries=retries)
         with started(name, range(4), fake(name, answer), limits) as batch:
             outcomes = batch.all()
@@ -152,20 +188,20 @@ def test_calls_that_may_be_done_twice_are_repeated_within_a_budget(name):
         raise ExchangeFailure(Kind.CUT_OFF, "closed")
 
     quick = Limits(retries=Retries(3, 10, idempotent=True))
-    with started(name, range(30), fake(name, never), quick, threads=30) as batch:
-        assert len(batch.all()) == 30
-        assert batch.totals().retries <= 30 / 10 + 10
+    with started(name, range(35), fake(name, never), quick, threads=30) as batch:
+        assert len(batch.all()) == 35
+        assert 10 <= batch.totals().retries <= 35 // 10 + 10
 
 
 def test_waits_double_and_keep_to_what_the_service_asks_for():
     draw = random.Random(1)
     cut = ExchangeFailure(Kind.CUT_OFF, "")
-    waits = [model.IDEMPOTENT.wait_s(cut, made, None, draw) for made in (1, 2)]
+    waits = [Retries.IDEMPOTENT.wait_s(cut, made, None, draw) for made in (1, 2)]
     assert 0.025 <= waits[0] <= 0.075
     assert 0.05 <= waits[1] <= 0.15
-    busy = model.ServiceRefused("008", "")
-    assert model.SAFE.wait_s(busy, 1, "9", draw) == 5
-    assert model.SAFE.wait_s(busy, 10, "9", draw) is None
+    busy = ServiceRefused("008", "")
+    assert Retries.SAFE.wait_s(busy, 1, "9", draw) == 5
+    assert Retries.SAFE.wait_s(busy, 10, "9", draw) is None
 
 
 @pytest.mark.parametrize(
@@ -197,7 +233,7 @@ def test_a_call_that_waits_to_be_sent_again_has_no_place_in_flight():
     def answer(value: int, _attempt: int) -> Answer:
         return ok(value) if value else Answer(503, {"retry-after": "5"}, b"008")
 
-    limits = Limits(in_flight=1, retries=model.SAFE)
+    limits = Limits(in_flight=1, retries=Retries.SAFE)
     with started("async", range(10), fake("async", answer), limits) as batch:
         assert sorted(batch.take().index for _ in range(9)) == [*range(1, 10)]
         batch.cancel()

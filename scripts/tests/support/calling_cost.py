@@ -4,9 +4,10 @@ the library itself costs."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from restbench_client.model import Answer, AsyncSend, Job, Limits
 from restbench_client.strategies import STRATEGIES
@@ -27,12 +28,11 @@ class Mirror:
     def send(self, *_asked: object) -> Answer:
         return ANSWER
 
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[AsyncSend]:
+    def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
         async def send(*_asked: object) -> Answer:
             return ANSWER
 
-        yield send
+        asyncio.run(work(send))
 
 
 def main() -> None:

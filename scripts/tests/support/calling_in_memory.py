@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from restbench_client import model
@@ -76,9 +75,8 @@ class Fake:
 
 
 class FakeAsync(Fake):
-    @asynccontextmanager
-    async def opened(self) -> AsyncIterator[AsyncSend]:
-        yield self.sent
+    def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
+        asyncio.run(work(self.sent))
 
     async def sent(self, request: bytes, _deadline: float, _most: int) -> Answer:
         value, attempt = self._enter(request)
