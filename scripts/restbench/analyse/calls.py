@@ -29,7 +29,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "s_ms": ("S ms", "to make the message of a call"),
     "c_ms": ("C ms", "from sending to the last byte of the answer, the delay included"),
     "d_ms": ("D ms", "to read the answer"),
-    "p_ms": ("P ms", "to compare the product with the expected one and note it"),
+    "p_ms": ("P ms", "to compare the product with the expected one"),
 }
 
 

@@ -36,7 +36,8 @@ PER_CALL_S = 30.0
 #: What a clock of milliseconds may be off.
 CLOCK_MS = 1.0
 COUNTED_WITHIN_S = 1.0
-#: Of a strategy what its threads are called, without numbers.
+#: Of a strategy what its threads are called, without numbers. Those of `virtual-threads` are as
+#: many as its calls: nothing is asked of them.
 OWN_THREADS = {
     "task-pool": ("call-pool",),
     "pipeline": ("call-S", "call-C", "call-D", "call-P"),

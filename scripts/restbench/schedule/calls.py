@@ -139,7 +139,7 @@ class CallsDriver(OnceEach):
         offered = [each for each in client.hello().strategies if each in OFFERED[work.client]]
         plain = replace(work, strategy="sequential", delay_ms=0)
         batch = self._batch(service, cell, plain, batches.ALONE_CALLS)
-        max_s = self.here.order.profile.warm_max_s["java"]
+        max_s = self.here.order.profile.warm_max_s[cell.service]
         return batches.alone_of(client, service, batch, offered, max_s)
 
     def _batch(self, service: Service, cell: Cell, work: CallWork, calls: int) -> Batch:
