@@ -94,12 +94,14 @@ public final class Session implements AutoCloseable {
 
     private <T> T execute(boolean changes, String name, Map<String, ?> parameters, Execution<T> execution) {
         Sql sql = database.statement(name);
-        return timed(changes && !inTransaction, () -> {
+        T result = timed(changes && !inTransaction, () -> {
             try (PreparedStatement statement = connection.prepareStatement(sql.text())) {
                 sql.bind(statement, parameters);
                 return execution.run(statement);
             }
         });
+        database.succeeded(); // not that it begins a transaction, which it may do before each failure
+        return result;
     }
 
     /** @param decides whether what is sent is done without anything else */
@@ -107,9 +109,7 @@ public final class Session implements AutoCloseable {
         connect();
         long start = System.nanoTime();
         try {
-            T result = step.run();
-            database.succeeded();
-            return result;
+            return step.run();
         } catch (SQLException failed) {
             throw DatabaseFailure.of(failed, decides, isOpen());
         } finally {
