@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -263,8 +264,11 @@ def test_a_line_of_the_table_has_verdict_promises_sums_and_worst_times() -> None
     assert "nothing lost, nothing twice" in shown_as["Messages"]
 
 
-def test_a_kept_run_that_did_not_count_the_recovered_has_nothing_there() -> None:
-    run = exported.read(RESULTS / "messages-faults" / "run.json")
+def test_a_kept_run_that_did_not_count_the_recovered_has_nothing_there(tmp_path: Path) -> None:
+    told = (RESULTS / "messages-faults" / "run.json").read_text()
+    file = tmp_path / "run.json"
+    file.write_text(re.sub(r'"recovered":\s*(\{[^}]*\}|[0-9.]+),', "", told))
+    run = exported.read(file)
     old, new = outcomes(entries.rows_of(run)), outcomes(rows(recovered=3.0))
     for known, counted in ((old, ""), (new, "6")):
         for table in shown.tables(known):

@@ -90,8 +90,8 @@ def test_the_picture_of_faults_has_the_one_promise_that_was_broken() -> None:
     run = Run(store.RESULTS / "messages-faults")
     first = views.drawn(exported.read(run.exported_file), run).first
     assert first is not None
-    marks = data_of(first.chart)
-    assert len(marks) == 53
+    successes, marks = (data_of(first.chart, panel) for panel in (0, 1))
+    assert len(successes) == len(marks) == 63
     (broken,) = [each for each in marks if each["series"] == "promise broken"]
     assert broken["label"] == "Java serial, kill-all"
 
