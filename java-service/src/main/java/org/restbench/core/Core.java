@@ -30,7 +30,7 @@ public record Core(
         Delays delays,
         int maxBodyBytes) {
     /** A page of more may have to wait for its client. */
-    private static final int SENT_AT_ONCE_BYTES = 64 << 10;
+    private static final int LONG_PAGE_BYTES = 64 << 10;
 
     /** Never throws. */
     public Opened open(Head head) {
@@ -71,7 +71,7 @@ public record Core(
 
     /** A long page has a place in flight, and memory for what the server copies, until it is sent. */
     private Reply bounded(Reply page) {
-        if (page.body().length <= SENT_AT_ONCE_BYTES) {
+        if (page.body().length <= LONG_PAGE_BYTES) {
             return page;
         }
         admission.enter();
