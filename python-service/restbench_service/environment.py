@@ -28,7 +28,7 @@ class Environment:
         text = self._variables.get(name)
         if text is None:
             return default
-        if re.fullmatch("[0-9]{1,12}", text) and low <= int(text) <= high:
+        if re.fullmatch("[0-9]{1,15}", text) and low <= int(text) <= high:
             return int(text)
         raise _wrong(name, text, f"must be an integer from {low} to {high}")
 

@@ -51,7 +51,7 @@ from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
 DEFAULT_PROFILE = "quick"
-RESUMED = "--resume (make bench RESUME=1)"
+RESUMED = "the same command with --resume (make: RESUME=1)"
 
 
 def show_plan(

@@ -66,8 +66,8 @@ ResumeOption = Annotated[
     bool,
     typer.Option(
         RESUME,
-        help="Go on with the newest unfinished run of this experiment, profile and cells; without "
-        "one begin a new run.",
+        help="Go on with the newest unfinished run of this experiment, profile, cells and minutes; "
+        "without one begin a new run.",
     ),
 ]
 PostgresBinOption = Annotated[

@@ -50,7 +50,8 @@ def show_rest(run: store.Run) -> None:
         console.print(f"{decision.id:14} {decision.headline}", markup=False)
     for each in study.not_measured(found):
         console.print(each, markup=False, soft_wrap=True)
-    console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
+    if run.has_raw_data:
+        console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
 
 
 def with_raw_data(name: str) -> store.Run:

@@ -68,7 +68,7 @@ def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
     differs = {
         "the experiment's file": not file.is_file() or file.read_bytes() != text,
         "the claims' file": manifest.claims_sha256 != order.claims_sha256,
-        "the cells": manifest.plan != planned,
+        "the cells or the minutes": manifest.plan != planned,
         "what is attached": manifest.attached != dict(order.attached),
     }
     return tuple(name for name, is_other in differs.items() if is_other)

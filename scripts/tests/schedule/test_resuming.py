@@ -107,7 +107,7 @@ def test_a_run_whose_clients_make_what_they_send_goes_on(tmp_path: Path) -> None
 
 def test_what_was_ordered_otherwise_is_named(run: Run, order: Order) -> None:
     fewer = replace(order, plan=order.plan[:2])
-    assert known(run, fewer)[0].differences == ("the cells",)
+    assert known(run, fewer)[0].differences == ("the cells or the minutes",)
     other = replace(order, experiment_text=order.experiment_text + "\n")
     assert known(run, other)[0].differences == ("the experiment's file",)
     assert known(run, order, "claims")[0].differences == ("the claims' file",)
