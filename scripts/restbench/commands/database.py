@@ -25,7 +25,9 @@ def manage_database(  # noqa: PLR0913, PLR0917 - an option each
     database_url: DatabaseUrlOption = None,
     folder: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Of cluster, log and ROLE.password; else .cache/serve/database."),
+        typer.Option(
+            metavar="DIR", help="Of cluster, log and ROLE.password; else .cache/serve/database."
+        ),
     ] = None,
     role: Annotated[Role, typer.Option(help="Whom psql connects as.")] = "owner",
 ) -> None:
