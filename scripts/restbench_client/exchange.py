@@ -49,9 +49,9 @@ class ThreadExchange:
         number = next(_numbers)
         connection = self._kept() or self._connected(number, deadline, stop)
         own = connection.sock
-        watched = self._watch.add(number, deadline, own)
         is_whole = False
         try:
+            watched = self._watch.add(number, deadline, own)
             stop.add(number, lambda: _shut(own))
             answer, is_kept = _exchanged(
                 connection, self._target, request, self._headers, most_bytes
@@ -125,10 +125,10 @@ class ThreadExchange:
         raise failed
 
     def close(self) -> None:
-        """All connections that are idle, and the watch."""
+        """All connections: calls in flight fail, and so does each that comes later."""
+        self._watch.close()
         while self._idle:
             self._idle.pop().close()
-        self._watch.close()
 
 
 class AiohttpExchange:
@@ -208,9 +208,12 @@ class _Watch:
     def add(self, number: int, deadline: float, connection: socket.socket) -> _Watched:
         watched = _Watched(connection)
         with self._change:
+            if self._is_closed:
+                raise RuntimeError("the exchange is closed")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="call-watch", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="call-watch", daemon=True)
+                thread.start()  # RuntimeError where there is none to be had: the next call tries
+                self._thread = thread
             self._watched[number] = watched
             heapq.heappush(self._heap, (deadline, number))
             if self._heap[0][1] == number:
@@ -226,6 +229,8 @@ class _Watch:
     def close(self) -> None:
         with self._change:
             self._is_closed = True
+            for each in self._watched.values():
+                _shut(each.connection)
             self._change.notify()
 
     def _run(self) -> None:
@@ -267,7 +272,9 @@ def _exchanged(
         connection.request("POST", target, request, headers)
     response = connection.getresponse()
     body = bytearray()
-    while piece := response.read(PIECE_BYTES):
+    # read() takes a chunk of a negative size for one without an end, and holds all of it
+    read = response.read1 if response.chunked else response.read
+    while piece := read(PIECE_BYTES):
         body += piece
         if len(body) > most_bytes:
             raise _too_large(most_bytes)

@@ -23,6 +23,7 @@ from restbench.deploy.database import Database, fresh
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
 from restbench.experiment.faults import Fault
+from restbench.failures import BadConfiguration
 from restbench.machine import watch
 from tools.sql_queues import Pop, SqlQueues
 
@@ -119,13 +120,15 @@ def run(controls: Sequence[Control], times: int, load_s: float, say: Callable[[s
 
 
 def queue_controls(
-    times: Annotated[int, typer.Option(help="Loads of each control.")] = 10,
+    times: Annotated[int, typer.Option(min=1, help="Loads of each control.")] = 10,
     load_s: Annotated[float, typer.Option(help="How long each goes on.")] = 1.0,
     only: Annotated[str, typer.Option(help="Controls whose name has this in it.")] = "",
 ) -> None:
     """Does the checker of queues find what is wrong, and nothing else?"""
+    if not (chosen := [each for each in CONTROLS if only in each.name]):
+        raise BadConfiguration(f"--only: no control's name has {only!r} in it")
     watch.begin()
-    if not run([each for each in CONTROLS if only in each.name], times, load_s, print):
+    if not run(chosen, times, load_s, print):
         raise typer.Exit(1)
 
 

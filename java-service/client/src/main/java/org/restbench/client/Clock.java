@@ -18,8 +18,9 @@ public interface Clock {
 
         @Override
         public Runnable after(long nanos, Runnable action) {
-            var due = new CompletableFuture<Void>().completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
-            due.thenRun(action);
+            var due = new CompletableFuture<Void>();
+            due.thenRun(action); // before it can be due: else it might run here, where the caller may hold a lock
+            due.completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
             return () -> due.cancel(false);
         }
     };
@@ -29,6 +30,6 @@ public interface Clock {
 
     void sleep(long nanos) throws InterruptedException;
 
-    /** Runs an action in so many nanoseconds, which must not block; returned is what calls it off. */
+    /** Runs an action in so many nanoseconds on another thread; it must not block. Returned is what calls it off. */
     Runnable after(long nanos, Runnable action);
 }

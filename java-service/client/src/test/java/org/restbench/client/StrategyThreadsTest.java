@@ -99,7 +99,7 @@ class StrategyThreadsTest {
                 Calls<Integer> calls = strategy.start(
                         IntStream.range(0, 9).iterator(), Ways.job(FakeExchange.echo()), Limits.DEFAULT)) {
             calls.all();
-            assertThat(calls.totals().threadsMade()).isEqualTo(7);
+            assertThat(calls.totals().peakThreads()).isEqualTo(Map.of("call-S", 2, "call-D", 4, "call-P", 1));
         }
     }
 

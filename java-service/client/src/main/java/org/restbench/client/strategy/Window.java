@@ -27,9 +27,7 @@ final class Window {
         return new Window(calls, calls, calls, 1);
     }
 
-    /**
-     * Begins at two a core and doubles while the cores have nothing to do; halves where the service is at its limit.
-     */
+    /** Begins at two a core and doubles while cores are idle; halves where the service is at its limit. */
     static Window adaptive(int limit, int cores) {
         int most = Math.min(limit, CAP);
         return new Window(Math.min(2 * cores, most), 1, most, cores);

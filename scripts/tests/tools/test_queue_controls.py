@@ -1,0 +1,20 @@
+"""The controls of the checker of queues, as a command that must not pass without a check."""
+
+from __future__ import annotations
+
+import pytest
+from command_line import restbench
+
+from restbench import cli
+from restbench.failures import ExitCode
+from restbench.machine import watch
+from tools import queue_controls
+
+
+@pytest.mark.parametrize(("option", "value"), [("--times", "0"), ("--only", "kill-bakend")])
+def test_what_would_check_nothing_is_refused(monkeypatch, option, value):
+    monkeypatch.setattr(watch, "begin", lambda: None)
+    monkeypatch.setattr(queue_controls, "run", lambda *_: True)
+    done = restbench(option, value, command=cli.alone(queue_controls.queue_controls))
+    assert done.returncode == ExitCode.BAD_CONFIGURATION
+    assert option in done.stderr
