@@ -134,10 +134,10 @@ def alike(rows: Iterable[Row], **usual: Any) -> dict[Cell, list[Row]]:
 def rows(run: Run) -> list[Row]:
     """A row for every planned cell, in the order of the experiment's file; last those that it has
     on another machine alone."""
-    definition = experiment.load(run.experiment_file)
+    allowed = run.cores_allowed()
+    definition = experiment.load(run.experiment_file, allowed)
     planned = {each.cell: each.test_ids for each in run.manifest().plan}
-    described = run.machine() if run.machine_file.exists() else {}
-    cores = len(described.get("cores_allowed", [])) or 1
+    cores = len(allowed or (0,))
     unmeasured = [
         row(definition, cell, planned[cell])
         for cell in dict.fromkeys((*definition.all_cells(), *planned))

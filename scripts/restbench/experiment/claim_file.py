@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -271,14 +271,15 @@ class Claims(Strict):
         return self
 
 
-def load(path: Path) -> Claims:
-    """Read a claims file. BadConfiguration names the file, the claim and the key."""
-    return toml_file.read(path, Claims)
+def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Claims:
+    """Read a claims file, of a run with the cores that it could use (`toml_file.parse`).
+    BadConfiguration names the file, the claim and the key."""
+    return toml_file.read(path, Claims, cores_allowed)
 
 
-def parse(content: bytes, source: str) -> Claims:
+def parse(content: bytes, source: str, cores_allowed: Sequence[int] | None = None) -> Claims:
     """The claims in these bytes; `source` is what an error calls them."""
-    return toml_file.parse(content, Claims, source)
+    return toml_file.parse(content, Claims, source, cores_allowed)
 
 
 def check_complexities(claims: Claims, defined: Collection[str], source: str) -> None:

@@ -294,11 +294,12 @@ class Experiment(Strict):
         return self.profiles[name]
 
 
-def load(path: Path) -> Experiment:
-    """Read an experiment file. BadConfiguration names the file, the key and the allowed values."""
-    return toml_file.read(path, Experiment)
+def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:
+    """Read an experiment file, of a run with the cores that it could use (`toml_file.parse`).
+    BadConfiguration names the file, the key and the allowed values."""
+    return toml_file.read(path, Experiment, cores_allowed)
 
 
-def parse(text: str, path: Path) -> Experiment:
+def parse(text: str, path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:
     """An experiment of its file's text; `path` is what BadConfiguration names."""
-    return toml_file.parse(text.encode(), Experiment, path)
+    return toml_file.parse(text.encode(), Experiment, path, cores_allowed)

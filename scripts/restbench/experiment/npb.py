@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from restbench.experiment.drivers import Asked, DriverTable
-from restbench.experiment.selection import Above0, Positive, Strict, Where
-from restbench.machine.placement import allowed_cores, place
+from restbench.experiment.selection import Above0, Counted, Positive, Strict, Where
 
 #: The classes of each kernel, from small to large. W30, of MG only, is class W of NPB 3.0 (64
 #: points an axis, 40 iterations), the one that the study has measured.
@@ -155,10 +154,12 @@ class Npb(DriverTable):
     """By profile and class."""
     published: Published
     clients: Clients | None = None
+    cores: Counted = Field(default="cores", validate_default=True)
+    """Up to how many are looked at."""
 
     def levels(self) -> tuple[str, ...]:
-        """Every level there is, on as many cores as there are for a service here."""
-        here = core_counts(len(place("unbound", allowed_cores()).service))
+        """Every level there is, on as many cores as there are for a service."""
+        here = core_counts(self.cores)
         works = [Work(kernel, each) for kernel, classes in CLASSES.items() for each in classes]
         scaled = [Work(each.kernel, each.npb_class, cores) for each in works for cores in here]
         return tuple(each.level for each in (*works, *scaled))

@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from restbench.experiment.cell import (
     FACTORS,
@@ -32,9 +32,10 @@ def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-def _counted(value: Any) -> Any:
+def _counted(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, str) and (found := _OF_CORES.fullmatch(value)):
-        cores = len(place("unbound", allowed_cores()).service)
+        allowed = (info.context or {}).get("cores_allowed") or allowed_cores()
+        cores = len(place("unbound", tuple(allowed)).service)
         return int(found[1] or 1) * cores + int(found[2] or 0)
     return value
 
@@ -47,7 +48,8 @@ Above0 = Annotated[float, Field(gt=0)]
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
 #: Variables of a service's environment, likewise.
 Settings = Annotated[str, Field(pattern=r"^([A-Z\d_]+=[\w.:+-]+(,[A-Z\d_]+=[\w.:+-]+)*)?$")]
-#: A number, or a text with `cores`: the number of those that a service may use on this machine.
+#: A number, or a text with `cores`: the number of those that a service may use on this machine, or
+#: could use in the run whose file it is (`toml_file.parse`).
 Counted = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -23,9 +23,9 @@ def content(path: Path) -> bytes:
         raise BadConfiguration(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def read(path: Path, kind: type[M]) -> M:
+def read(path: Path, kind: type[M], cores_allowed: Sequence[int] | None = None) -> M:
     """The model of a file."""
-    return parse(content(path), kind, path)
+    return parse(content(path), kind, path, cores_allowed)
 
 
 def read_with_text(path: Path, kind: type[M]) -> tuple[M, str]:
@@ -34,12 +34,18 @@ def read_with_text(path: Path, kind: type[M]) -> tuple[M, str]:
     return parse(text, kind, path), text.decode("utf-8")
 
 
-def parse(text: bytes, kind: type[M], source: object) -> M:
-    """The model of a file's text; BadConfiguration names `source`, the key and what is allowed."""
+def parse(
+    text: bytes, kind: type[M], source: object, cores_allowed: Sequence[int] | None = None
+) -> M:
+    """The model of a file's text; BadConfiguration names `source`, the key and what is allowed.
+
+    `cores_allowed` are the cores that `cores` counts in a file of a run: those of its machine.
+    None: those of this one.
+    """
     given: Any = None
     try:
         given = tomllib.loads(text.decode("utf-8"))
-        return kind.model_validate(given)
+        return kind.model_validate(given, context={"cores_allowed": cores_allowed})
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadConfiguration(f"{source}: not TOML: {error}") from error
     except ValidationError as error:

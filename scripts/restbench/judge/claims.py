@@ -133,8 +133,9 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
     none."""
     if not run.claims_file.exists():
         return []
+    claims = claim_file.load(run.claims_file, run.cores_allowed())
     minutes = sum(each.seconds or 0.0 for each in run.trials.blocks()) / 60 or None
-    return decide(claim_file.load(run.claims_file), rows, run.proofs(), minutes)
+    return decide(claims, rows, run.proofs(), minutes)
 
 
 def decisions_of(exported_run: Exported) -> list[Decision]:
@@ -142,7 +143,9 @@ def decisions_of(exported_run: Exported) -> list[Decision]:
     text = exported_run.experiment.claims_toml
     if text is None:
         return []
-    found = claim_file.parse(text.encode(), f"{exported_run.run}/claims.toml")
+    found = claim_file.parse(
+        text.encode(), f"{exported_run.run}/claims.toml", exported_run.cores_allowed
+    )
     return decide(
         found, rows_of(exported_run), exported_run.proofs, exported_run.manifest.minutes or None
     )

@@ -88,7 +88,7 @@ def order_to_extend(run: Run, minutes: float) -> Order:
             f"{run.path}: has no finished block: 'restbench run {manifest.experiment} --resume' "
             "goes on with it"
         )
-    loaded = experiment.load(run.experiment_file)
+    loaded = experiment.load(run.experiment_file, run.cores_allowed())
     # Of tiny kernels a block is mostly the start of programs, whose time varies by seconds.
     block_minutes = max(LEAST_BLOCK_S, sum(took_s) / len(took_s)) / 60
     total_minutes = sum(took_s) / 60 + max(minutes, max(took_s) / 60)

@@ -58,7 +58,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
     blocks = run.trials.blocks()
     finished = {each.block for each in blocks if each.finished}
     described = run.machine() if run.machine_file.exists() else {}
-    objective = experiment.load(run.experiment_file).objective
+    objective = experiment.load(run.experiment_file, run.cores_allowed()).objective
     cells = {row.cell.id: row.cell for row in rows}
     return Exported(
         form=exported.FORM,

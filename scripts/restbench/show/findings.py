@@ -44,8 +44,7 @@ class Findings:
     @property
     def cores(self) -> int:
         """That an unbound service may use."""
-        allowed = tuple(self.run.described.get("cores_allowed", (0,)))
-        return len(place("unbound", allowed).service)
+        return len(place("unbound", tuple(self.run.cores_allowed or (0,))).service)
 
     @property
     def first(self) -> Figure | None:
@@ -103,5 +102,5 @@ class View(Generic[T]):
 
 def of(run: Exported, folder: Run) -> Findings:
     """Of a run's file, without views and charts."""
-    definition = experiment.parse(run.experiment.toml, folder.experiment_file)
+    definition = experiment.parse(run.experiment.toml, folder.experiment_file, run.cores_allowed)
     return Findings(run, folder, rows_of(run), definition)

@@ -323,6 +323,12 @@ class Exported(Record):
         return {name: value for name, value in facts.items() if value is not None}
 
     @property
+    def cores_allowed(self) -> Sequence[int] | None:
+        """The cores that the run could use; None where nothing says so."""
+        found: Sequence[int] | None = self.described.get("cores_allowed")
+        return found
+
+    @property
     def speeds(self) -> list[Mapping[str, float]]:
         """Of each block that was probed."""
         return [each.model_dump(exclude={"block"}) for each in self.machine.speed]

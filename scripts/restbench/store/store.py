@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -144,6 +145,12 @@ class Run(RunFolder):
     def machine(self) -> dict[str, Any]:
         """What is known of the machine; Unreadable where the file is missing or broken."""
         return read_object(self.machine_file, _MEND)
+
+    def cores_allowed(self) -> Sequence[int] | None:
+        """The cores that the run could use; None where nothing says so."""
+        described = self.machine() if self.machine_file.exists() else {}
+        found: Sequence[int] | None = described.get("cores_allowed")
+        return found
 
     @property
     def is_over(self) -> bool:

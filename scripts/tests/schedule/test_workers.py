@@ -29,10 +29,13 @@ from restbench.experiment import claim_file, experiment, selection
 from restbench.experiment.statistics import paired_ratio
 from restbench.experiment.study import PublishedWorkers
 from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.judge import claims
 from restbench.observe import connections
 from restbench.schedule import deployments
+from restbench.show import findings
 from restbench.show.kinds import workers
-from restbench.store.store import EXPERIMENTS
+from restbench.store import exported
+from restbench.store.store import EXPERIMENTS, RESULTS, Run
 
 DEFINITION = experiment.load(EXPERIMENTS / "workers.toml")
 assert DEFINITION.workers is not None
@@ -230,6 +233,16 @@ def test_the_claims_are_about_cells_of_the_reference_profile_whatever_cores_ther
     for question in claims.claims[0].parts[0].questions():
         assert {each.workers for each in question.numerator.cells} == {advised}
         assert len({*question.denominator.cells}) == len(question.denominator.cells)
+
+
+def test_a_run_is_read_with_its_own_cores_wherever_that_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(RESULTS / "workers")
+    told = exported.read(run.exported_file)
+    monkeypatch.setattr(selection, "allowed_cores", lambda: tuple(range(8)))
+    its = [(each.id, each.verdict) for each in claims.decisions_of(told)]
+    assert its == [(each.id, each.verdict) for each in told.claims]
+    defined = findings.of(told, run).definition.all_cells()
+    assert max(each.workers for each in defined) == 2 * 2 + 4
 
 
 def test_a_small_matrix_and_nginx_have_a_profile_and_names_of_their_own() -> None:
