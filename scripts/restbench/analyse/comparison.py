@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import truediv
 from statistics import fmean, median
 from typing import TypeVar
 
@@ -132,6 +133,18 @@ def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     ones, twos = ([each.values[block] for block in both.values] for each in (first, second))
     earlier = _paired(ones[:-1], twos[:-1], margin) if len(ones) > 1 else None
     return replace(_paired(ones, twos, margin), earlier=earlier)
+
+
+def exact(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
+    """The ratio of the block in which two series of ONE run differ most, 0 included; 1 where they
+    differ in none. Nothing is estimated of it: it has no interval."""
+    if lack := _lack(margin, second):
+        return lack
+    ratios = combine(first, second, of=truediv)
+    if ratios.lack:
+        return Comparison(margin, lack=ratios.lack)
+    most = max(ratios.values.values(), key=lambda each: abs(each - 1))
+    return Comparison(margin, most, blocks=len(ratios.values))
 
 
 def over(usual: Row | None, lack: str, metric: str, row: Row) -> Comparison:

@@ -22,7 +22,7 @@ from restbench.experiment.cell import (
 from restbench.experiment.selection import Above0, Strict, Where
 from restbench.failures import BadConfiguration
 
-Expectation = Literal["greater", "less", "same", "not greater", "not less"]
+Expectation = Literal["greater", "less", "same", "not greater", "not less", "equal"]
 Metric = Literal[
     "throughput_per_s",
     "mean_ms",
@@ -111,7 +111,8 @@ class Part(Strict):
     """Of a mix the kind of request whose metric is meant, on both sides; a level of this name has
     no other. Empty: all requests."""
     expect: Expectation
-    """`same`, `not greater` and `not less` hold only where the interval shows it, by the margin."""
+    """`same`, `not greater` and `not less` hold only where the interval shows it, by the margin;
+    `equal` where both sides are the same number in every block, without a margin."""
     cells: Levels = Where()
     """What both sides have in common."""
     numerator: Levels = Where()
@@ -148,6 +149,8 @@ class Part(Strict):
     def _names_cells(self) -> Self:
         if self.minus and self.per:
             raise ValueError("minus and per exclude each other")
+        if self.pooled and self.expect == "equal":
+            raise ValueError("pooled: what is expected to be equal is not estimated")
         self.questions()
         return self
 

@@ -14,6 +14,7 @@ from restbench.analyse.comparison import (
     best_of_others,
     combine,
     common_blocks,
+    exact,
     in_common_blocks,
     paired,
     pooled,
@@ -76,10 +77,11 @@ def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float
     """One question of a part, its two sides found in the rows."""
     sides = ((question.numerator, part.metric), (question.denominator, part.over or part.metric))
     cells = tuple(dict.fromkeys(cell for term, _ in sides for cell in term.cells))
+    compared = exact if part.expect == "equal" else paired
 
     def ratio(of: Mapping[Cell, Row]) -> Comparison:
         first, second = (side(term, metric, of, part.kind)[1] for term, metric in sides)
-        return paired(first, second, margin)
+        return compared(first, second, margin)
 
     names = [side(term, metric, rows, part.kind)[0] for term, metric in sides]
     if part.over:

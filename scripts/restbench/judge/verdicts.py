@@ -3,7 +3,7 @@ compared, the strategy that chooses, leaders and NPB kernels (method, rules 6 an
 
 | verdict             | meaning |
 | --- | --- |
-| reproduced          | what is expected holds, tested at 5 % |
+| reproduced          | what is expected holds, tested at 5 %, or exactly |
 | contradicted        | really the other way, beyond the margin (Holm over the parts) |
 | no-effect           | a difference was expected: the 90 % interval lies inside the margin |
 | smaller-than-margin | the same, and the ratio is really not 1, whichever way |
@@ -14,7 +14,8 @@ compared, the strategy that chooses, leaders and NPB kernels (method, rules 6 an
 `greater`, `less` hold where p <= 5 % against a ratio of 1 and the estimate lies beyond the margin;
 the mirror of that contradicts them. `same`, `not greater`, `not less` hold by the 90 % interval
 (TOST, non-inferiority); they are contradicted where the ratio is really beyond the margin, at 2.5 %
-a side. A claim of several parts is an intersection-union test (Berger 1982): each part at 5 %.
+a side. `equal` holds where no block differs, and one that does contradicts it: it needs no test.
+A claim of several parts is an intersection-union test (Berger 1982): each part at 5 %.
 """
 
 from __future__ import annotations
@@ -77,13 +78,13 @@ def verdict(
     ratio = found.ratio
     if found.estimate is None:
         return "not-measured"
-    if ratio is None:
-        return "too-imprecise"
+    if expect == "equal":
+        return "reproduced" if found.estimate == 1 else "contradicted"
     if p_against(found, expect) <= against_at:
         return "contradicted"
     if p_holds(found, expect) <= holds_at:
         return "reproduced"
-    if expect in DIFFERENCES and _inside(ratio, found.margin):
+    if ratio and expect in DIFFERENCES and _inside(ratio, found.margin):
         return "smaller-than-margin" if ratio.p_value <= LEVEL else "no-effect"
     return "too-imprecise"
 

@@ -17,6 +17,7 @@ from stub_cli import CLIENT
 
 from restbench.analyse import npb
 from restbench.analyse.comparison import series
+from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.deploy.service import Service
 from restbench.drive import call_client, npb_clients
@@ -163,6 +164,26 @@ def test_a_value_that_differs_in_its_last_bit_contradicts_that_all_platforms_get
     found = decided(called(soap_value=8.5 * (1 + 2**-52)))["N2"]
     assert found.verdict == "contradicted"
     assert series(called(soap_value=8.6), "clients_same").median == 3
+
+
+@pytest.mark.parametrize(
+    ("same", "verdict"),
+    [
+        ([0] * 5, "contradicted"),
+        ([4, 4, 4, 4, 0], "contradicted"),
+        ([4, 4, 4, 4, 3], "contradicted"),
+        ([4] * 19 + [3], "contradicted"),
+        ([4] * 2, "reproduced"),
+        ([], "not-measured"),
+    ],
+)
+def test_one_client_in_one_block_contradicts_what_holds_each_time(
+    same: list[int], verdict: str
+) -> None:
+    counts = [{"clients_same": float(each), "clients_asked": 4.0} for each in same]
+    blocks = [Measurement(block=n, seconds=1.0, extras=of) for n, of in enumerate(counts, start=1)]
+    found = decided(Row(cell(), None, (), tuple(blocks)))["N2"]
+    assert (found.verdict, found.is_open) == (verdict, False)
 
 
 def test_the_page_has_a_table_of_clients_and_the_studys_numbers_with_what_is_no_result() -> None:
