@@ -265,6 +265,13 @@ def test_cpu_times_are_those_of_the_processes_that_were_named(shared: Load) -> N
     assert [each[2] for each in unseen.marks] == [0, 0, 0]
 
 
+def test_the_machines_cpu_time_is_that_of_the_cores_that_are_named(tmp_path: Path) -> None:
+    with StubService(right) as service, loading(tmp_path, 1, "-Jcpus=cpu99999") as load:
+        load.cell(service)
+        marks = load.trial(users=1, keep_ms=200).marks
+    assert [(busy, steal) for *_, busy, steal in marks] == [(0, 0)] * 3
+
+
 def test_an_open_load_counts_from_the_moment_a_request_was_meant_to_be_sent(shared: Load) -> None:
     arrivals = shared.folder / "arrivals.txt"
     arrivals.write_text("0\n1000\n2000\n600000\n")

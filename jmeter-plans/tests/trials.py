@@ -99,7 +99,7 @@ class Load:
 
 
 @contextmanager
-def loading(folder: Path, users: int) -> Iterator[Load]:
+def loading(folder: Path, users: int, *properties: str) -> Iterator[Load]:
     """A JMeter of so many users, with the payloads low, huge and mix."""
     for name, rest, rows in (("low", REQUEST_REST, ROWS), ("huge", HUGE_REST, HUGE_ROWS)):
         (folder / name).mkdir()
@@ -117,6 +117,7 @@ def loading(folder: Path, users: int) -> Iterator[Load]:
             str(folder / "jmeter.log"),
             f"-Jsocket={folder / 's'}",
             f"-Jusers={users}",
+            *properties,
         ]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             try:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from restbench.drive.load import LAUNCHER, PLANS
 from restbench.failures import EnvironmentProblem
-from restbench.machine import process, watch
+from restbench.machine import machine_cpu, process, watch
 
 PLAN = PLANS / "trials.jmx"
 #: From JMeter's start to its users' being there; a busy machine takes its time.
@@ -66,7 +66,7 @@ class Mark:
     service_ms: int
     generator_ms: int
     busy_ms: int
-    """Of the whole machine, all that took CPU time."""
+    """All that took CPU time on the cores that we may use; so is the next."""
     steal_ms: int
     """What the hypervisor took away."""
 
@@ -185,6 +185,7 @@ def started(users: int, folder: Path, cores: str | None) -> Iterator[Generator]:
         listener.listen()
         line = [str(LAUNCHER), "-n", "-t", str(PLAN), "-j", str(folder / "jmeter.log")]
         line += [f"-Jsocket={path}", f"-Jusers={users}"]
+        line += [f"-Jcpus={','.join(machine_cpu.counted())}"]
         running = process.start(
             process.bound_to_us(line, cores),
             folder / "jmeter.out",

@@ -45,6 +45,7 @@ VERSIONS = (
     "jmeter",
     "sysstat",
     "packages",
+    "settings",
 )
 
 Change: TypeAlias = Literal["better", "worse", "changed", "none", "unknown"]

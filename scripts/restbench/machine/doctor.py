@@ -138,7 +138,8 @@ def _watched(machine: Machine) -> list[Finding]:
     after = machine.read("proc/stat")
     if before is None or after is None:
         return [Finding("other load", "not visible", "unknown")]
-    spent = machine_cpu.parsed(after).since(machine_cpu.parsed(before))
+    used = [machine_cpu.parsed(text, machine.cores) for text in (before, after)]
+    spent = used[1].since(used[0])
     return [
         Finding(
             "CPU steal",

@@ -43,8 +43,9 @@ def describe() -> dict[str, Any]:
     }
 
 
-#: What makes two runs' numbers comparable: another of these is another machine.
-IDENTITY = ("processor", "cores_online", "memory_mib", "virtualisation")
+#: What makes two runs' numbers comparable: another of these is another machine. Of cores that are
+#: allowed it is the number.
+IDENTITY = ("processor", "cores_online", "cores_allowed", "memory_mib", "virtualisation")
 #: And what it does (`speed`): machines of one model, one size, differed 1.9-fold (rule 12). Not
 #: what it copies: that differed 5-fold on one machine within minutes, as others used its cache.
 SPEED = ("integer_loops_per_s",)
@@ -63,6 +64,8 @@ Identity: TypeAlias = Mapping[str, str | int | float]
 def identity(described: Mapping[str, Any]) -> dict[str, str | int | float]:
     """The part of a description that names the machine; what was not recorded is `unknown`."""
     known = described | described.get("speed", {})
+    if isinstance(allowed := known.get("cores_allowed"), list):
+        known["cores_allowed"] = len(allowed)
     return {name: known.get(name, "unknown") for name in (*IDENTITY, *SPEED)}
 
 
@@ -72,8 +75,10 @@ def made_with(described: Mapping[str, Any]) -> dict[str, str]:
 
 
 def others(one: Identity, two: Identity) -> list[str]:
-    """The names in which two identities differ; none where they are of one machine."""
-    named = [name for name in IDENTITY if not _alike(one.get(name), two.get(name))]
+    """The names in which two identities differ; none where they are of one machine. What one of
+    before does not have is not held against it."""
+    both = [name for name in IDENTITY if name in one and name in two]
+    named = [name for name in both if not _alike(one[name], two[name])]
     return named + [name for name in SPEED if not _as_fast(one.get(name), two.get(name))]
 
 

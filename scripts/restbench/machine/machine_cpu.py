@@ -1,17 +1,20 @@
-"""What the whole machine's CPU time went to between two moments, as the kernel counts it."""
+"""What the machine's CPU time went to between two moments, as the kernel counts it. The machine are
+the cores that we may use."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from restbench.machine import process
+from restbench.machine.placement import allowed_cores
 
 LOOK_S = 0.5
 STAT = Path("/proc/stat")
-#: Where /proc/stat's first line has the time that no process used: idle, iowait, steal.
+#: Where a core's line in /proc/stat has the time that no process used: idle, iowait, steal.
 _NOT_BUSY = (3, 4, 7)
 _STEAL = 7
 #: Guests' time is counted within user's and nice's already.
@@ -30,7 +33,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class Used:
-    """CPU time so far, in clock ticks: of all cores, busy or not, and of processes of ours."""
+    """CPU time so far, in clock ticks: of the cores, busy or not, and of processes of ours."""
 
     total: int
     busy: int
@@ -56,11 +59,26 @@ def look(pids: tuple[int, ...] = ()) -> float:
 def used(pids: tuple[int, ...] = ()) -> Used:
     """By now; ours are `pids` and this process."""
     ours_ms = process.cpu_ms((*pids, os.getpid()))
-    return parsed(STAT.read_text(), ours_ms * process.CLOCK_TICKS_PER_S / 1000)
+    ours = ours_ms * process.CLOCK_TICKS_PER_S / 1000
+    return parsed(STAT.read_text(), allowed_cores(), ours)
 
 
-def parsed(stat: str, ours: float = 0.0) -> Used:
-    """By the text of /proc/stat, where so many ticks are ours."""
-    ticks = [int(each) for each in stat.split()[1 : 1 + _COUNTED]]
+def counted() -> Sequence[str]:
+    """The names of the lines of /proc/stat that are summed."""
+    return [name for name, *_ in _lines(STAT.read_text(), allowed_cores())]
+
+
+def parsed(stat: str, cores: Sequence[int], ours: float = 0.0) -> Used:
+    """Of these cores by the text of /proc/stat, where so many ticks are ours."""
+    columns = zip(*(ticks[:_COUNTED] for _, *ticks in _lines(stat, cores)), strict=True)
+    ticks = [sum(map(int, each)) for each in columns]
     idle = sum(ticks[position] for position in _NOT_BUSY)
     return Used(sum(ticks), sum(ticks) - idle, ticks[_STEAL], ours)
+
+
+def _lines(stat: str, cores: Sequence[int]) -> list[list[str]]:
+    """Of each core, split; the first, of all cores, where one has none: a container that shows no
+    others may number them anew."""
+    every = {line.partition(" ")[0]: line.split() for line in stat.splitlines()}
+    names = [f"cpu{core}" for core in cores]
+    return [every[name] for name in (names if {*names} <= {*every} else ["cpu"])]

@@ -137,7 +137,7 @@ class BlockEntry(Record):
     load_cpu_pct: float | None = None
     """The load generator, percent of one core."""
     machine_cpu_pct: float | None = None
-    """Everything, percent of all cores; so are the next two."""
+    """Everything, percent of the cores that the run may use; so are the next two."""
     steal_pct: float | None = None
     """What the hypervisor took away."""
     foreign_pct: float | None = None
@@ -231,7 +231,7 @@ class Described(BaseModel):
 
 
 class MachineEntry(Described):
-    """The machine: the first four members and its speed are its identity."""
+    """The machine: its first four members, number of `cores_allowed` and speed are its identity."""
 
     processor: str | None = None
     cores_online: int | None = None

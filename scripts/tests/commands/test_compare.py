@@ -123,7 +123,9 @@ def test_an_answer_that_became_wrong_is_a_regression(tmp_path: Path) -> None:
     assert not back.regressions
 
 
-@pytest.mark.parametrize("other", [{"processor": "Another"}, {"cores_online": 4}])
+@pytest.mark.parametrize(
+    "other", [{"processor": "Another"}, {"cores_online": 4}, {"cores_allowed": [0]}]
+)
 def test_runs_of_different_machines_are_refused_unless_told_to(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], other: dict[str, Any]
 ) -> None:
@@ -145,6 +147,9 @@ def test_other_versions_and_a_kernels_share_of_memory_are_said_not_refused(
     ]
     told = printed(capsys, *tuned)
     assert "another java_flags: UseG1GC true and None; UseZGC None and true" in told
+    limited = on_machine(run(tmp_path / "d", USUAL), settings={"MALLOC_ARENA_MAX": "2"})
+    told = printed(capsys, first, limited)
+    assert "another settings: None and {'MALLOC_ARENA_MAX': '2'}" in told
     half = on_machine(run(tmp_path / "c", USUAL), memory_mib=12_000)
     with pytest.raises(BadConfiguration, match="memory_mib"):
         printed(capsys, first, half)

@@ -6,9 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import org.apache.jmeter.util.JMeterUtils;
 
 /**
- * Reads a moment: the wall clock and the CPU time that the service, the load generator and the whole machine have taken so far.
+ * Reads a moment: the wall clock and the CPU time that the service, the load generator and the machine have taken so far.
  *
  * @param pids the processes of the service
  */
@@ -16,6 +18,9 @@ record Clocks(List<Long> pids) {
 
     private static final long OURS = ProcessHandle.current().pid();
     private static final Path MACHINE = Path.of("/proc/stat");
+    /** Its lines that count: {@code cpu} is of all cores, {@code cpu0} of the first. */
+    private static final Set<String> COUNTED =
+            Set.of(JMeterUtils.getPropDefault("cpus", "cpu").split(","));
 
     /** {@code /proc/<pid>/stat}, after the command's name, which may hold anything: the places of user and system time. */
     private static final int USER_TIME = 11;
@@ -41,8 +46,8 @@ record Clocks(List<Long> pids) {
      * @param epochMillis since the epoch
      * @param serviceMillis CPU time of the service's processes
      * @param loadMillis CPU time of this process
-     * @param busyMillis CPU time of everything on the machine, what the hypervisor took away not included
-     * @param stealMillis what the hypervisor took away
+     * @param busyMillis CPU time of everything on the cores that count, what the hypervisor took away not included
+     * @param stealMillis what the hypervisor took away of them
      */
     record Mark(long nanos, long epochMillis, long serviceMillis, long loadMillis, long busyMillis, long stealMillis) {}
 
@@ -54,13 +59,15 @@ record Clocks(List<Long> pids) {
         long steal = 0;
         try {
             String text = Files.readString(MACHINE, StandardCharsets.ISO_8859_1);
-            String[] fields = text.substring(0, text.indexOf('\n')).split(" +");
-            for (int place = 1; place <= STEAL; place++) {
-                long millis = Long.parseLong(fields[place]) * MILLIS_PER_TICK;
-                if (place == STEAL) {
-                    steal = millis;
-                } else if (place != IDLE && place != WAITING) {
-                    busy += millis;
+            for (String line : text.lines().takeWhile(each -> each.startsWith("cpu")).toList()) {
+                String[] fields = line.split(" +");
+                for (int place = 1; COUNTED.contains(fields[0]) && place <= STEAL; place++) {
+                    long millis = Long.parseLong(fields[place]) * MILLIS_PER_TICK;
+                    if (place == STEAL) {
+                        steal += millis;
+                    } else if (place != IDLE && place != WAITING) {
+                        busy += millis;
+                    }
                 }
             }
         } catch (IOException e) {
