@@ -3,7 +3,8 @@
 The last third is held against the first, by the 95 % interval of their ratio (means of 30 s).
 *Drifting*: all of it lies outside of 5 %. *Oscillating*: no drift is shown, and the means of 10 s
 have a coefficient of variation above 10 %. *Steady*: neither, and the whole interval lies within
-5 %; else it is *too imprecise*. *Stalls* are seconds below a fifth of the median throughput.
+5 %; else it is *too imprecise*. A throughput that ends in a third without answers drifts to 0.
+*Stalls* are seconds below a fifth of the median throughput, and those without an answer.
 *Growth* is the table's bytes in the last third over those in the second: of a load that keeps its
 population 1.2 at most.
 """
@@ -120,7 +121,8 @@ def entry(traced: Traced) -> TraceEntry:
     """All that is said of a trace."""
     column = {each.column: each.values for each in traced.courses}
     per_s = [each or 0.0 for each in column["throughput_per_s"]]
-    seen = [each for each in traced.samples if "t_ms" in each]
+    # The monitor begins before the users do.
+    seen = [each for each in traced.samples if each.get("t_ms", 0) >= traced.began_ms]
     waits = _waits(seen)
     kinds = grouped(traced.incidents, lambda each: each.kind)
     return TraceEntry(
@@ -150,18 +152,18 @@ def _most_errors(every: Iterable[Course]) -> dict[str, float]:
 
 
 def steadiness(values: Sequence[float | None]) -> SteadyEntry | None:
-    """Of a value a second; None where a third has none, or the whole is shorter than three parts
-    of 10 s."""
+    """Of a value a second; None where a third has none, the first has nothing but 0, or the whole
+    is shorter than three parts of 10 s. Where the last has nothing but 0 both ends are 0."""
     parts, third = _batches(values, PART_S), len(values) // 3
     first, last = values[:third], values[len(values) - third :]
-    means = [_mean(each) for each in (first, last)]
-    if len(parts) < 3 or not all(means) or not fmean(parts):
+    begin, end = map(_mean, (first, last))
+    if len(parts) < 3 or not begin or end is None:
         return None
-    cv, ratio = stdev(parts) / fmean(parts), (means[1] or 0.0) / (means[0] or 1.0)
+    cv, ratio = stdev(parts) / fmean(parts), end / begin
     ends, begins = _batches(last, BATCH_S), _batches(first, BATCH_S)
     known = min(len(ends), len(begins)) > 1 and min(*ends, *begins) > 0
     interval = log_welch_ratio(ends, begins) if known else None
-    low, high = (interval.low, interval.high) if interval else (None, None)
+    low, high = (interval.low, interval.high) if interval else (None, None) if end else (0.0, 0.0)
     return SteadyEntry(
         verdict=verdict(cv, low, high), cv=cv, last_over_first=ratio, low=low, high=high
     )
@@ -197,7 +199,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[StallEntry]:
-    """The seconds below a fifth of the median, each with what overlaps it."""
+    """The seconds below a fifth of the median, or of 0, each with what overlaps it."""
     limit = STALLED * median(per_s)
     return [
         StallEntry(
@@ -212,7 +214,7 @@ def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[S
             ),
         )
         for second, value in enumerate(per_s)
-        if value < limit
+        if value < limit or not value
     ]
 
 

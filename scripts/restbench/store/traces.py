@@ -82,7 +82,8 @@ class SteadyEntry(Record):
     last_over_first: float
     """The mean of the last third over that of the first."""
     low: float | None = None
-    """The ends of its 95 % interval, from means of 30 s; None where a third has not two of them."""
+    """The ends of its 95 % interval, from means of 30 s; None where a third has not two of them.
+    Both 0 where the last third has no answer."""
     high: float | None = None
 
     @property
@@ -92,7 +93,7 @@ class SteadyEntry(Record):
 
 
 class StallEntry(Record):
-    """A second with less than a fifth of the median throughput."""
+    """A second with less than a fifth of the median throughput, or none."""
 
     second: int
     per_s: float
@@ -127,8 +128,9 @@ class TraceEntry(TraceRecord):
     most_errors_per_s: dict[str, float] = Field(default_factory=dict)
     """By code, in one second: a point of the series may be the mean of several."""
     throughput: SteadyEntry | None = None
-    """None where a third of the trace had no answer; so is the next."""
+    """None where the first third of the trace had no answer."""
     response: SteadyEntry | None = None
+    """None where the first or last third had none."""
     stalls: tuple[StallEntry, ...] = ()
     growth: float | None = None
     """The table's bytes, last third over second third; None without a database, or where the load

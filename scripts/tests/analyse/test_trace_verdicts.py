@@ -27,7 +27,9 @@ def around(center: float, seconds: int, spread: float = 0.02) -> list[float]:
     return [center * (1 + spread * math.sin(2.1 * s)) for s in range(seconds)]
 
 
-def traced(per_s: Sequence[float], mean_ms: Sequence[float] | None = None, **others: Any) -> Traced:
+def traced(
+    per_s: Sequence[float], mean_ms: Sequence[float | None] | None = None, **others: Any
+) -> Traced:
     values = {"throughput_per_s": per_s, "mean_ms": mean_ms or around(5.0, len(per_s))}
     return Traced(
         cell="c",
@@ -47,6 +49,13 @@ def steadiness(values: Sequence[float]) -> SteadyEntry:
     found = trace.steadiness(values)
     assert found is not None
     return found
+
+
+def claiming(*expected: str) -> Trace:
+    """A table with a claim for each, of a trace of 300 s."""
+    of = {"text": "", "where": {"users": 10}, "least_s": 300}
+    claims = [{"id": f"M{n}", "expect": each, **of} for n, each in enumerate(expected, start=8)]
+    return Trace.model_validate({"runs": [{"duration_s": {"p": 300}}], "claims": claims})
 
 
 def test_a_load_that_goes_on_as_it_began_is_steady() -> None:
@@ -120,6 +129,32 @@ def test_an_interval_that_decides_nothing_is_told_with_its_half_width() -> None:
 
 def test_a_trace_whose_end_has_no_answers_has_no_verdict_of_its_response_time() -> None:
     assert trace.steadiness([5.0] * 200 + [None] * 100) is None
+
+
+def test_a_service_that_dies_midway_drifts_to_nothing_and_stalls_from_then_on() -> None:
+    per_s, mean_ms = [600.0] * 120 + [0.0] * 180, [5.0] * 120 + [None] * 180
+    found = trace.entry(traced(per_s, mean_ms))
+    assert found.throughput is not None
+    assert (found.throughput.verdict, found.throughput.last_over_first) == ("drifting", 0)
+    assert found.throughput.half_width_pct is None
+    assert [each.second for each in found.stalls] == list(range(120, 300))
+    assert found.response is None
+    which = cell("java serial low 10")
+    (said,) = traces.claims(claiming("steady"), {which.id: found}, [which])
+    assert (said.found, said.verdict) == ("drifting and oscillating", "contradicted")
+
+
+def test_a_look_of_before_the_users_changes_nothing() -> None:
+    looks = [
+        sample(s, table_bytes=9 + s, wal_syncs=s, waits={"LWLock:WALWrite": 2})
+        for s in range(0, 300, 5)
+    ]
+    before = sample(-60, table_bytes=9, wal_syncs=0, live_rows=7, waits={"Lock:tuple": 4})
+    one, other = (
+        trace.entry(traced(around(600, 300), samples=tuple(of))) for of in (looks, [before, *looks])
+    )
+    assert one == other
+    assert one.totals["wal_syncs_per_operation"] == pytest.approx(1 / 600, rel=0.01)
 
 
 def test_a_stall_is_a_second_below_a_fifth_of_the_median_with_what_overlaps_it() -> None:
@@ -230,16 +265,7 @@ def test_incidents_of_before_and_after_a_trace_are_not_its() -> None:
 def test_a_claim_of_a_cells_course_is_decided_by_throughput_and_response_time(
     mean_ms: list[float], found: str, verdicts: list[str]
 ) -> None:
-    which, where = cell("java serial low 10"), {"users": 10}
-    table = Trace.model_validate(
-        {
-            "runs": [{"duration_s": {"p": 300}}],
-            "claims": [
-                {"id": f"M{n}", "text": "", "where": where, "expect": expect, "least_s": 300}
-                for n, expect in ((8, "steady"), (9, "oscillating"))
-            ],
-        }
-    )
+    which, table = cell("java serial low 10"), claiming("steady", "oscillating")
     entry = trace.entry(traced(around(600, 300), mean_ms))
     said = traces.claims(table, {which.id: entry}, [which])
     assert all(each.found.startswith(found) for each in said)
