@@ -207,6 +207,15 @@ def test_a_technique_that_met_it_at_any_rate_has_no_limit_and_is_no_failure(run:
     assert met == f"java pinned met {load.objective} at any rate that was offered."
 
 
+def test_no_technique_is_ranked_by_the_rates_that_its_walk_offered(run: Run) -> None:
+    run.trials.add(trial(40, 40, block, OTHER) for block in (1, 2, 3))
+    page = report.html(views.drawn(told_of(run), run), "charts.js")
+    assert 'id="chart-open-load-limits"' in page
+    assert "chart-overview" not in page
+    assert 'id="places"' not in page
+    assert "over all rates that were offered" in part_of(page, "matrix")
+
+
 def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> None:
     run.trials.note(Event("now", "failed", "it did not come up", 1, OTHER.id))
     told = told_of(run)

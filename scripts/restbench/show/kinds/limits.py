@@ -272,4 +272,6 @@ VIEW = View(
     lambda its: charts(*its),
     lambda its: terminal(*its),
     lambda run, its: records(run, *its),
+    # By throughput it would be the one whose walk happened to offer more.
+    asks_which=False,
 )

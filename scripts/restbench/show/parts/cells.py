@@ -23,6 +23,8 @@ from restbench.show.findings import Findings
 
 #: The factors that name a cell, shown though all cells may have the same.
 _NAMING = ("service", "strategy", "complexity", "users")
+#: Said of an open load, of whose steps a row makes no difference.
+_OVER_STEPS = "Each number of a cell is over all rates that were offered to it, met or not."
 #: Of a block, shown at its cell.
 _OF_BLOCK = (
     "throughput_per_s",
@@ -116,6 +118,7 @@ def matrix(found: Findings) -> doc.Section | None:
     """Every planned cell with every metric."""
     file = found.link(found.folder.test_matrix_csv)
     left_out = "Columns that are empty, 0 or the same in every cell are left out here."
+    left_out += f" {_OVER_STEPS}" * bool(found.run.steps)
     intro: doc.Inline = ("The whole of it as data: ", file, f". {left_out}") if file else left_out
     telling = [each for each in columns.COLUMNS if _varies(each.name, found.rows)]
     wanted = [
@@ -158,7 +161,8 @@ def each(found: Findings) -> doc.Section | None:
         for service, rows in groups.items()
     )
     title = "The cell" if len(found.rows) == 1 else f"Each of the {len(found.rows)} cells"
-    return doc.section("cells", title, *services, folded=True)
+    over = doc.Text(_OVER_STEPS) if found.run.steps else None
+    return doc.section("cells", title, over, *services, folded=True)
 
 
 def _cell(row: Row, found: Findings) -> doc.Section | None:
