@@ -1,6 +1,7 @@
 """What is a framework's own: where a request runs, and what the server around it leaves to it."""
 
 import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -306,6 +307,22 @@ def test_clients_that_do_not_read_their_answers_leave_threads_for_the_others(
         assert in_flight(service) == 4
         clients.close()
         wait_until(lambda: in_flight(service) == 0)
+
+
+@pytest.mark.parametrize("framework", ["fastapi", "fastapi-gunicorn", "aiohttp"])
+def test_an_answer_that_its_client_does_not_read_stays_counted(
+    all_of_them: dict[str, LiveService], framework: str
+) -> None:
+    body, answer = matrices(2000, 1, 2000, "much")
+    service = all_of_them[framework]
+    with unreading(service.port, body) as client:
+        assert client.recv(1, socket.MSG_PEEK)
+        time.sleep(0.2)  # for one that is given back too early
+        assert metric(service, "restbench_memory_held_bytes")[""] >= len(answer)
+    wait_until(lambda: metric(service, "restbench_memory_held_bytes")[""] == 0)
+    with connected(service.port) as client:
+        client.sendall(post_head(len(body)) + body)
+        assert answer_of(client).body == answer
 
 
 VALUE = "4815162342"

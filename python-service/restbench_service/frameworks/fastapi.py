@@ -10,13 +10,15 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from ..core.reply import FAULT, Reply, error, log_fault
+from ..core.service import SENT_AT_ONCE_BYTES
 from ..settings import Settings
 from . import NAMELESS
 from .event_loop import BegunError, Client, Requests, head_of, leave, serving
@@ -31,10 +33,20 @@ class _Response(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
+        is_long = len(self.body) > SENT_AT_ONCE_BYTES
         try:
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, partial(_send_apart, send) if is_long else send)
         finally:
             self._sent()
+
+
+async def _send_apart(send: Send, message: Message) -> None:
+    """The end of the body by itself: uvicorn waits for who does not read before it sends something,
+    not after it."""
+    if "body" in message:
+        await send({**message, "more_body": True})
+        message = {"type": message["type"]}
+    await send(message)
 
 
 def create_app(
