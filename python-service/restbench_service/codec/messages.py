@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -29,6 +30,7 @@ from ..workloads.workload import InvalidRequestError
 from .codec import (
     INT64_MAX,
     MISSING,
+    SLOWLY,
     Answer,
     Members,
     delay_fault,
@@ -58,6 +60,8 @@ QUEUE_RULE = (
 BODY_RULE = "must be a string of at least one character without U+0000"
 KEY_RULE = "must be 1 to 64 characters of U+0021 to U+007E"
 MOST_QUEUES, MOST_LISTED, MOST_PEEKED = 100, 1000, 100
+MOST_READ_TOGETHER_BYTES = 1024 * 1024
+"""Of longer bodies one is read at a time: it takes up to twelve times its size."""
 REPLAYED = {"Idempotent-Replayed": "true"}
 _QUEUE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _KEY = re.compile(r"[!-~]{1,64}")
@@ -92,12 +96,13 @@ class MessagesJson:
         """In the contract's order: 002, then 003 of path, query and members, then 007."""
         if OPERATIONS[self.operation][0] != "POST":  # a body is ignored
             return self._decoded(_Members(), query, None)
-        members = read_members(body, _MEMBERS)
-        try:
-            return self._decoded(members, query, id_of(members.requestId))
-        except InvalidRequestError as error:
-            request_id = id_of(members.requestId)
-            raise InvalidRequestError(error.code, error.message, request_id) from None
+        with SLOWLY if len(body) > MOST_READ_TOGETHER_BYTES else nullcontext():
+            members = read_members(body, _MEMBERS)
+            try:
+                return self._decoded(members, query, id_of(members.requestId))
+            except InvalidRequestError as error:
+                request_id = id_of(members.requestId)
+                raise InvalidRequestError(error.code, error.message, request_id) from None
 
     def _decoded(self, members: _Members, query: str, request_id: str | int | None) -> Request:
         queue = _queue("queue", self.values[0]) if self.values else ""
