@@ -143,6 +143,18 @@ def test_a_queue_that_is_made_or_deleted_when_it_breaks_may_be_so(
     assert direct.ask("DELETE", f"/queues/{name}").members["deleted"] is False
 
 
+def test_messages_in_memory_go_with_a_queue_whose_deletion_was_unknown(
+    cut_off: Caller, proxy: CuttingProxy
+) -> None:
+    queue, budget = cut_off.queue("memory"), cut_off.core.budget
+    assert cut_off.send(queue).status == 200
+    proxy.arm(2, "behind")
+    assert cut_off.ask("DELETE", f"/queues/{queue}").code == "015"
+    assert budget.held_bytes > 0, "it may be there"
+    assert cut_off.ask("DELETE", f"/queues/{queue}").members["deleted"] is False
+    assert budget.held_bytes == 0
+
+
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in {"SILENT_SECONDS": 1.0, "LOOK_SECONDS": 0.05}.items():

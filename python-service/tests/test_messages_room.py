@@ -13,7 +13,13 @@ from restbench_service.workloads.messages import free_space
 from restbench_service.workloads.messages.database import Session
 from restbench_service.workloads.messages.free_space import FreeSpace, free_bytes
 from restbench_service.workloads.messages.memory import MemoryMessages
-from restbench_service.workloads.messages.requests import MEMORY, TECHNIQUES, DeleteQueue
+from restbench_service.workloads.messages.requests import (
+    MEMORY,
+    TECHNIQUES,
+    CreateQueue,
+    DeleteQueue,
+    Send,
+)
 from restbench_service.workloads.messages.workload import MessagesWorkload
 from restbench_service.workloads.workload import InvalidRequestError
 
@@ -233,13 +239,68 @@ class Deleting:
         return SimpleNamespace(fetchall=lambda: [(True,)])
 
 
-def test_a_queue_in_memory_that_is_deleted_while_it_is_looked_up_is_gone() -> None:
+@pytest.fixture
+def workload() -> MessagesWorkload:
+    """Of a database that is not there."""
     settings = Settings(database_url="postgresql://nobody@127.0.0.1:1/none").database
     assert settings is not None
-    workload = MessagesWorkload(settings)
+    return MessagesWorkload(settings)
+
+
+def test_a_queue_in_memory_that_is_deleted_while_it_is_looked_up_is_gone(
+    workload: MessagesWorkload,
+) -> None:
     session = cast(Session, Deleting(workload))
     assert workload._find(session, "a").id == 7, "it was there"
     assert not workload._queues
     with pytest.raises(InvalidRequestError) as refused:
         workload._find(session, "a")
     assert refused.value.code == "012"
+
+
+class Renewing:
+    """A session of a database with one queue, which is deleted and made anew while it is being
+    deleted, and gets a message then."""
+
+    def __init__(self, workload: MessagesWorkload) -> None:
+        self.workload, self.number, self.is_there, self.deletions = workload, 5, True, 0
+
+    def ask(self, _name: str, _values: Mapping[str, Any]) -> Any:
+        found = (self.number, MEMORY) if self.is_there else None
+        return SimpleNamespace(fetchone=lambda: found)
+
+    def do(self, name: str, _values: Mapping[str, Any]) -> Any:
+        if name == "create-queue":
+            self.number, self.is_there = self.number + 1, True
+            return SimpleNamespace(fetchall=lambda: [(self.number, MEMORY, True)])
+        self.deletions += 1
+        if self.deletions == 1:
+            session = cast(Session, self)
+            assert self.workload._delete_queue(session, DeleteQueue(queue="a"))
+            assert self.workload._create(session, CreateQueue("a", MEMORY))
+            assert self.workload._send(session, Send("a", 1, 0, "x", None))
+        self.is_there = False
+        return SimpleNamespace(fetchall=lambda: [(True,)])
+
+
+def test_the_messages_of_whatever_queue_was_deleted_are_gone(workload: MessagesWorkload) -> None:
+    renewing = Renewing(workload)
+    assert workload._delete_queue(cast(Session, renewing), DeleteQueue(queue="a"))
+    assert (renewing.deletions, renewing.number, renewing.is_there) == (2, 6, False)
+    assert (workload._memory._held_bytes, workload._in_memory) == (0, {})
+
+
+@pytest.mark.parametrize("technique", [MEMORY, "blocking"])
+def test_the_messages_of_a_queue_that_another_process_has_replaced_are_gone(
+    database: LiveDatabase, technique: str
+) -> None:
+    with calling_at(database) as caller, calling_at(database) as another:
+        queue, budget = caller.queue(MEMORY), caller.core.budget
+        assert caller.send(queue).status == 200
+        assert budget.held_bytes > 0
+        another.ask("DELETE", f"/queues/{queue}")
+        made = {"requestId": 1, "queue": queue, "technique": technique}
+        another.ask("POST", "/queues", **made)
+        assert caller.ask("POST", "/queues", **made).members["created"] is False
+        assert budget.held_bytes == 0
+        assert caller.count(queue) == 0

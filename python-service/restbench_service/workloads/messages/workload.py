@@ -1,6 +1,7 @@
 """The workload messages: each request is one operation on queues, done by a queue's technique."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -51,6 +52,15 @@ class Queue(NamedTuple):
     technique: str
 
 
+class Seen(NamedTuple):
+    """What was known before the database was asked."""
+
+    deletions: int
+    in_memory: int | None
+    """The number of the queue whose messages may be here: once the database has none of the name,
+    or another one, it is gone for good."""
+
+
 class MessagesWorkload(Workload[Request, Outcome]):
     """In a process of a pool it has one connection, and no queue in memory."""
 
@@ -64,6 +74,8 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._memory = MemoryMessages(settings.queue_bytes)
         self._space = FreeSpace(settings.free_path, settings.min_free_bytes)
         self._queues: dict[str, Queue] = {}
+        self._in_memory: dict[str, int] = {}
+        """By name the latest queue whose messages may be here, until they are dropped."""
         self._deletions, self._guard = 0, Lock()
         self._retries: SharedCount | None = None
 
@@ -205,9 +217,9 @@ class MessagesWorkload(Workload[Request, Outcome]):
         if create.technique == MEMORY:
             self._require_memory(create)
         values = {"queue": create.queue, "technique": create.technique}
-        as_of = self._deletions
+        seen = self._seen(create.queue)
         ((number, technique, is_made),) = session.do("create-queue", values).fetchall()
-        self._remember(create.queue, Queue(number, technique), as_of)
+        self._remember(create.queue, Queue(number, technique), seen)
         if technique == MEMORY:
             self._require_memory(create)
         if technique != create.technique:
@@ -229,7 +241,10 @@ class MessagesWorkload(Workload[Request, Outcome]):
             with self._guard:
                 self._deletions += 1
                 self._queues.pop(delete.queue, None)
-        self._memory.drop(queue.id)
+        self._drop(delete.queue, queue.id)
+        if delete.queue in self._in_memory:  # another one by now, and maybe that was deleted
+            with suppress(InvalidRequestError, StatementError):
+                self._find(session, delete.queue)
         return bool(is_deleted)
 
     def _on_queue(
@@ -266,22 +281,39 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     def _find(self, session: Session, name: str, place: str = "queue") -> Queue:
         """As it is now. Raises InvalidRequestError 012."""
-        as_of = self._deletions
+        seen = self._seen(name)
         row = session.ask("find-queue", {"queue": name}).fetchone()
         if row is None:
             self._queues.pop(name, None)
+            if seen.in_memory:
+                self._drop(name, seen.in_memory)
             raise InvalidRequestError("012", f"{place}: does not exist")
-        return self._remember(name, Queue(*row), as_of)
+        return self._remember(name, Queue(*row), seen)
 
-    def _remember(self, name: str, queue: Queue, as_of: int) -> Queue:
-        """As the database had it after so many deletions. One that was deleted meanwhile is not
+    def _seen(self, name: str) -> Seen:
+        """To be taken before the database is asked for a queue of this name."""
+        return Seen(self._deletions, self._in_memory.get(name))
+
+    def _remember(self, name: str, queue: Queue, seen: Seen) -> Queue:
+        """As the database had it after what was seen. One that was deleted meanwhile is not
         remembered: of a queue in memory the database is never asked again."""
+        if seen.in_memory and seen.in_memory != queue.id:
+            self._drop(name, seen.in_memory)
         with self._guard:
             if len(self._queues) >= MOST_KNOWN:
                 self._queues.clear()
-            if as_of == self._deletions:
+            if seen.deletions == self._deletions:
                 self._queues[name] = queue
+            if queue.technique == MEMORY:  # numbers ascend, and what was asked before may come late
+                self._in_memory[name] = max(queue.id, self._in_memory.get(name, 0))
         return queue
+
+    def _drop(self, name: str, number: int) -> None:
+        """What is here of a queue that the database has no more."""
+        with self._guard:
+            if self._in_memory.get(name) == number:
+                del self._in_memory[name]
+        self._memory.drop(number)
 
     def _means(self, queue: Queue, request: Request) -> Means:
         """Raises InvalidRequestError 003 or 013, or StatementError, where it cannot be done."""
