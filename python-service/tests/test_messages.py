@@ -9,13 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, cast
 
+import psycopg
 import pytest
 from live_database import LiveDatabase, fresh_name
 from live_service import wait_until
 from message_calls import Caller, calling_at
+from test_no_threads import no_new_thread
 
 from restbench_service.workloads.messages import techniques
-from restbench_service.workloads.messages.database import Session, StatementError, statements
+from restbench_service.workloads.messages.database import (
+    Database,
+    Session,
+    StatementError,
+    statements,
+)
 from restbench_service.workloads.messages.requests import TECHNIQUES
 
 HOSTILE = "'; DROP TABLE message;--"
@@ -326,6 +333,33 @@ def test_health_is_answered_while_the_database_is_silent(database: LiveDatabase)
         asked = [caller.page("/health")["database"] for _ in range(2)]
         assert asked == [{"up": False}, {"up": False}]
         assert caller.database._asked and not caller.database._asked.done()
+
+
+@pytest.fixture
+def asked(database: LiveDatabase, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """Without a service; who asks whether it is up waits for the answer."""
+    monkeypatch.setattr("restbench_service.workloads.messages.database.ANSWER_SECONDS", 30.0)
+    asked = Database(database.of_a_worker(database_connections=1))
+    asked.open()
+    yield asked
+    asked.close()
+
+
+def test_whether_it_is_up_is_asked_again_though_once_no_thread_could_be_started(
+    asked: Database,
+) -> None:
+    with no_new_thread("is it up"), pytest.raises(RuntimeError):
+        asked.is_up()
+    assert asked.is_up()
+
+
+def test_whether_it_is_up_is_asked_again_whatever_went_wrong_before(
+    asked: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(psycopg, "connect", lambda *_, **__: 1 / 0)
+        assert not asked.is_up()
+    assert asked.is_up()
 
 
 def test_a_database_whose_connections_are_all_in_use_is_up(database: LiveDatabase) -> None:

@@ -196,8 +196,9 @@ class Database:
         if monotonic() - self._answered_at < 1:
             return True
         if self._asked is None or self._asked.done():
-            self._asked = asked = Future[bool]()
+            asked = Future[bool]()
             Thread(target=self._ask, args=(asked,), name="is it up", daemon=True).start()
+            self._asked = asked  # now: where no thread can be started nobody would answer it
         try:
             return self._asked.result(ANSWER_SECONDS)
         except TimeoutError:
@@ -208,7 +209,7 @@ class Database:
             psycopg.connect(self._settings.url, **self._options).close()
             self.has_answered()
             asked.set_result(True)
-        except psycopg.Error:
+        except Exception:  # also one that is not the driver's: who waits is answered
             asked.set_result(False)
 
 
