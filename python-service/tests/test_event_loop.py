@@ -3,7 +3,7 @@ answered once and leaves nothing."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -125,31 +125,57 @@ def test_a_stop_that_cuts_a_request_off_never_says_that_what_may_be_done_is_not(
     """FastAPI's server has that answered; others close the connection."""
     monkeypatch.setattr(MatrixWorkload, "is_blocking", is_blocking)
     strategy = Scripted()
+    coming: list[Message] = [{"type": "http.request", "body": GOOD, "more_body": not is_whole}]
+    begun = lambda: not coming and len(strategy.given) == is_whole  # noqa: E731
+    started, body = cut_off(monkeypatch, strategy, coming, begun)
+    assert (started["status"], json.loads(body["body"])["errorCode"]) == (status, code)
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_what_a_server_cuts_off_is_a_fault_unless_its_client_has_gone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_gone: bool
+) -> None:
+    monkeypatch.setattr(MatrixWorkload, "is_blocking", True)
+    monkeypatch.setattr(event_loop, "WATCHED_AFTER_S", 0.0)
+    strategy = Scripted()
+    coming: list[Message] = [{"type": "http.request", "body": GOOD, "more_body": False}]
+    coming += [{"type": "http.disconnect"}] * is_gone
+    begun = lambda: bool(strategy.given) and strategy.given[0][0].is_wanted() != is_gone  # noqa: E731
+    cut_off(monkeypatch, strategy, coming, begun)
+    assert len(caplog.records) == (not is_gone)
+
+
+def cut_off(
+    monkeypatch: pytest.MonkeyPatch,
+    strategy: Scripted,
+    coming: list[Message],
+    has_begun: Callable[[], bool],
+) -> list[Message]:
+    """What FastAPI sends in answer to a request whose task is cancelled once it has begun."""
     requests = Requests(core_of(serial=strategy), None, ())
     monkeypatch.setattr(fastapi, "serving", lambda *_: nullcontext(requests))
     app, sent = fastapi.create_app(Settings(), {}), list[Message]()
-    coming = [{"type": "http.request", "body": GOOD, "more_body": not is_whole}]
     headers = [(b"content-type", JSON.encode()), (b"transfer-encoding", b"chunked")]
     path = "/matrix/serial"
     scope: dict[str, Any] = {"type": "http", "method": "POST", "path": path, "headers": headers}
     scope |= {"raw_path": path.encode(), "query_string": b""}
 
     async def receive() -> Message:
-        return coming.pop() if coming else await asyncio.Future()
+        return coming.pop(0) if coming else await asyncio.Future()
 
     async def send(message: Message) -> None:
         sent.append(message)
 
-    async def cut_off() -> None:
+    async def run() -> None:
         async with app.router.lifespan_context(app):
             task = asyncio.ensure_future(app(scope, receive, send))
-            while coming or len(strategy.given) < is_whole:
-                await asyncio.sleep(0)
+            while not has_begun():
+                await asyncio.sleep(0.001)
             task.cancel()
             await task
 
-    asyncio.run(cut_off())
-    assert (sent[0]["status"], json.loads(sent[1]["body"])["errorCode"]) == (status, code)
+    asyncio.run(run())
+    return sent
 
 
 # --- when it looks after its client ------------------------------------------------------------

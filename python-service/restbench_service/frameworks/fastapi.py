@@ -74,7 +74,8 @@ def create_app(
         try:
             reply = await requests.answer(head, request.stream(), client)
         except BegunError as cut_off:  # by the server, as the stop has lasted as long as it may
-            log_fault(None, cut_off)
+            if client.waits():  # or some seconds after its client has gone, as gunicorn does
+                log_fault(None, cut_off)
             reply = error("099", FAULT)
         except asyncio.CancelledError:
             reply = error("008", "the service is stopping")
