@@ -22,7 +22,7 @@ from restbench_service.core.reply import Reply
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
 from restbench_service.execution.process_pool import ProcessPool
 from restbench_service.execution.standard_pools import MultiprocessingPool
-from restbench_service.execution.techniques import WorkerPool
+from restbench_service.execution.techniques import PerRequest, WorkerPool
 from restbench_service.execution.thread_pool import ThreadPool
 from restbench_service.frameworks.event_loop import Requests
 from restbench_service.workloads.workload import ParallelLoop
@@ -128,6 +128,25 @@ def test_who_has_a_pool_that_is_lost_is_told_and_the_pool_made_anew() -> None:
         assert kept.submit(os.getpid).result(60) != first
     finally:
         kept.close()
+
+
+def test_who_would_wait_for_a_pool_is_refused_where_no_thread_would_end_the_wait() -> None:
+    goes_on = threading.Event()
+
+    def held_up(*arguments: Any) -> MultiprocessingPool:
+        goes_on.wait(60)
+        return MultiprocessingPool(*arguments)
+
+    begun = ProcessPool(held_up, "NT", 1, ())
+    try:
+        with no_new_thread():
+            refused = PerRequest(begun, None).execute(Recorded().job(1))
+        assert isinstance(refused.exception(0), PoolFailedError)
+        goes_on.set()
+        assert begun.submit(os.getpid).result(60)
+    finally:
+        goes_on.set()
+        begun.close()
 
 
 def test_what_a_request_has_let_go_it_does_not_take_again() -> None:

@@ -62,7 +62,7 @@ class ProcessPool:
 
     def submit(self, call: Call, *arguments: Any) -> "Future[Any]":
         """One call in one of the processes; while the pool is made anew it waits for that, but no
-        longer than HEAL_SECONDS after the pool was lost."""
+        longer than HEAL_SECONDS after the pool was lost. Raises PoolFailedError where it cannot."""
         future: Future[Any] = Future()
 
         def order(pool: StandardPool, answer: Answer) -> None:
@@ -150,7 +150,10 @@ class ProcessPool:
         return {future for future, _ in waiting}
 
     def _refuse_later(self) -> None:
-        """Those that wait, unless there is a pool by then. Of a later loss they have another."""
+        """Those that wait, unless there is a pool by then. Of a later loss they have another.
+
+        Raises PoolFailedError where no thread can be started for it.
+        """
         heals_by = self._heals_by
 
         def refuse() -> None:
@@ -160,7 +163,10 @@ class ProcessPool:
 
         timer = Timer(self._healing_seconds(), refuse)
         timer.daemon = True
-        timer.start()
+        try:
+            timer.start()
+        except RuntimeError:
+            raise PoolFailedError(f"{self.name} has no processes now") from None
 
     def _keep(self) -> None:
         """The thread: make the pool, watch it until a process dies, and again."""
