@@ -7,7 +7,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from cases import JSON_TYPE, TECHNIQUES, exchange
+from cases import JSON_TYPE, OF_ONE_PROCESS, TECHNIQUES, exchange
 from service import Outcome, Service
 
 AT_ONCE = 8
@@ -19,10 +19,11 @@ def _post(path: str, **members: Any) -> dict[str, Any]:
     return {"method": "POST", "path": f"/messages/serial{path}", "headers": JSON_TYPE, "body": body}
 
 
-def _together(service: Service, request: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answers to the same request from several clients at once; an error has a `status`."""
+def _together(service: Service, *requests: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answers to requests, each from as many clients, at once; an error has a `status`."""
+    sent = requests * (AT_ONCE // len(requests))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(lambda _: exchange(service, request), range(AT_ONCE)))
+        answers = list(pool.map(lambda request: exchange(service, request), sent))
     return [{**json.loads(it.body), "status": it.status} for it in answers]
 
 
@@ -69,6 +70,27 @@ def pops(service: Service) -> Outcome:
     return _outcome("pops", faults)
 
 
+def broadcasts(service: Service) -> Outcome:
+    """The same broadcast with one key from several at once is a message for each queue, and one
+    answer; of others each is sent, whatever the order of its queues."""
+    faults = []
+    for technique in TECHNIQUES:
+        if technique == OF_ONE_PROCESS:  # it has no keys
+            continue
+        queues = [_queue_with(service, 0, technique) for _ in range(2)]
+        keyed = _post("/broadcast", sender=3, body="x", queues=queues, key=queues[0])
+        answers = _together(service, keyed)
+        if len({(str(it.get("ids")), it["status"]) for it in answers}) != 1:
+            faults.append(f"{technique}: not one answer: {answers}")
+        orders = queues, queues[::-1]
+        others = [_post("/broadcast", sender=3, body="x", queues=order) for order in orders]
+        if {it["status"] for it in _together(service, *others)} != {200}:
+            faults.append(f"{technique}: not all are sent")
+        for queue in queues:
+            faults += _unless_left(service, queue, 1 + AT_ONCE)
+    return _outcome("broadcasts", faults)
+
+
 def clients(service: Service) -> Outcome:
     """Several that pop at once get a message each, and none of them twice."""
     faults = []
@@ -103,4 +125,4 @@ def _delete(service: Service, queue: str) -> None:
     exchange(service, {"method": "DELETE", "path": path, "headers": {}})
 
 
-RACES = (creators, replays, pops, clients)
+RACES = (creators, replays, pops, broadcasts, clients)

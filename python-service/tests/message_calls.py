@@ -68,6 +68,10 @@ class Caller:
     def pop(self, queue: str, **members: Any) -> Told:
         return self.ask("POST", f"/queues/{queue}/pop", **{"requestId": 8, "client": 5, **members})
 
+    def broadcast(self, *queues: str, **members: Any) -> Told:
+        members = {"requestId": 9, "sender": 3, "queues": queues, "body": "x", **members}
+        return self.ask("POST", "/broadcast", **members)
+
     def count(self, queue: str) -> int:
         number: int = self.ask("GET", f"/queues/{queue}").members["messages"]
         return number

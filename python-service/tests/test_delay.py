@@ -25,6 +25,7 @@ from restbench_service.settings import Settings
 
 LONG_MS = 60_000
 TIMING = re.compile(r"delay;dur=(\d+\.\d{3}), queue;dur=\d+\.\d{3}, parse;.*")
+DURATION = re.compile(r"dur=(\d+\.\d{3})")
 
 
 @pytest.mark.parametrize("asked", [1, 2, 7, 50])
@@ -142,6 +143,21 @@ def test_what_a_body_has_wrong_is_said_after_the_wait(body: bytes, code: str) ->
     assert json.loads(answered.body)["errorCode"] == code
     answered.sent()
     assert_nothing_is_left(core)
+
+
+def test_no_stage_has_the_delay_once_more() -> None:
+    core = core_of(Settings(max_delay_millis=LONG_MS))
+    begun_ns = time.perf_counter_ns()
+    exchange = opened(core, path="/matrix/serial?delay=50")
+    exchange.take(GOOD)
+    delay = exchange.delayed()
+    assert delay is not None
+    delay.wait()
+    answered = exchange.answer()
+    spent_ms = (time.perf_counter_ns() - begun_ns) / 1e6
+    times_ms = [float(each) for each in DURATION.findall(answered.headers["Server-Timing"])]
+    assert times_ms[0] >= 50
+    assert sum(times_ms) <= spent_ms + 0.001 * len(times_ms)
 
 
 @pytest.mark.parametrize(

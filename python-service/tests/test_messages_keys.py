@@ -5,8 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from live_database import LiveDatabase, fresh_name
-from message_calls import ON_DATABASE, Caller, Told
+from live_service import wait_until
+from message_calls import ON_DATABASE, Caller, Told, calling_at
 
+from restbench_service.workloads.messages import workload
 from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.receipts import BATCH, purge
 
@@ -32,6 +34,19 @@ def test_one_key_from_many_at_once_is_one_message(caller: Caller, technique: str
     assert caller.count(queue) == 1
 
 
+@on_database
+def test_one_key_of_many_broadcasts_at_once_is_one_message_for_each_queue(
+    caller: Caller, technique: str
+) -> None:
+    queues, key = [caller.queue(technique) for _ in range(3)], fresh_name()
+    with ThreadPoolExecutor(8) as users:
+        told = list(users.map(lambda _: caller.broadcast(*queues, key=key), range(8)))
+    assert {each.status for each in told} == {200}
+    assert len({tuple(each.members["ids"]) for each in told}) == 1
+    assert [replayed(each) for each in told].count(False) == 1
+    assert [caller.count(queue) for queue in queues] == [1] * 3
+
+
 @pytest.fixture
 def own(database: LiveDatabase) -> Iterator[Database]:
     """A service's, without the service."""
@@ -54,6 +69,22 @@ def test_receipts_are_forgotten_when_they_are_old(
     purge(own, 600)
     assert not replayed(caller.send(queue, key=key))
     assert caller.count(queue) == 2
+
+
+def test_a_service_that_runs_forgets_receipts_that_are_old(
+    database: LiveDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workload, "PURGE_SECONDS", 0.05)
+    client = 9_000_002
+    with database.connect() as connection:
+        connection.execute(
+            "INSERT INTO messages.receipt SELECT %s, age, '', '{}', now() - age * interval '1 s' "
+            "FROM unnest(ARRAY[8, -3600]) age",
+            [client],
+        )
+    with calling_at(database, receipt_seconds=7):
+        text = "SELECT array_agg(key) FROM messages.receipt WHERE client = %s"
+        wait_until(lambda: database.value(text, client) == ["-3600"])
 
 
 def test_receipts_are_forgotten_in_batches(database: LiveDatabase, own: Database) -> None:

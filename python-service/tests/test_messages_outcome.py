@@ -84,6 +84,24 @@ def test_a_break_at_the_deciding_statement_is_unknown_and_a_key_tells(  # noqa: 
     assert direct.count(queue) == 2 + step
 
 
+@pytest.mark.parametrize("technique", STATEMENTS)
+@pytest.mark.parametrize("cut", ["before", "within", "behind"])
+def test_a_break_at_the_end_of_a_broadcast_is_unknown_and_a_key_tells(
+    cut_off: Caller, direct: Caller, proxy: CuttingProxy, technique: str, cut: Cut
+) -> None:
+    queues, key = [filled(cut_off, technique) for _ in range(2)], fresh_name()
+    assert cut_off.broadcast(*queues, key=fresh_name()).status == 200
+    # pgmq's: the transaction's two ends, two messages and the receipt
+    proxy.arm(5 if technique == "pgmq" else 1, cut)
+    told = cut_off.broadcast(*queues, key=key)
+    assert (told.status, told.code, proxy.cuts) == (503, "015", 1)
+    is_done = cut == "behind"
+    assert [direct.count(queue) for queue in queues] == [3 + is_done] * 2
+    again = cut_off.broadcast(*queues, key=key)
+    assert (again.status, "Idempotent-Replayed" in again.headers) == (200, is_done)
+    assert [direct.count(queue) for queue in queues] == [4, 4]
+
+
 @pytest.mark.parametrize("technique", [name for name, (_, pop) in STATEMENTS.items() if pop > 1])
 @pytest.mark.parametrize("cut", ["before", "behind"])
 def test_a_break_before_commit_is_sent_is_not_done(

@@ -38,6 +38,9 @@ from restbench_service.execution.strategies import TECHNIQUES, Start
 from restbench_service.execution.strategy import Strategy
 
 KILLS, USERS = 20, 10
+PROMISED_SECONDS, ANSWER_SECONDS = 2.0, 1.0
+"""Of the slowest answer after a kill (robustness/README.md), and what of it is not the wait for a
+pool."""
 SOON_SECONDS = 15.0
 """What takes one or two on a machine with nothing else to do, and where it goes wrong as long as a
 pool may take to start."""
@@ -207,6 +210,10 @@ def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
         assert len(attempts) == 2
     finally:
         tried.close()
+
+
+def test_the_longest_wait_for_a_pool_leaves_time_to_answer_as_soon_as_promised() -> None:
+    assert process_pool.HEAL_SECONDS + ANSWER_SECONDS <= PROMISED_SECONDS
 
 
 def test_who_waits_for_a_pool_that_does_not_come_is_refused(

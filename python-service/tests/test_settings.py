@@ -9,9 +9,9 @@ import pytest
 from live_service import SERVICE
 
 from restbench_service import main, process
-from restbench_service.environment import InvalidSettingError
+from restbench_service.environment import Environment, InvalidSettingError
 from restbench_service.process import allowed_cores, environment_of
-from restbench_service.settings import Settings
+from restbench_service.settings import ALLOWED, Settings
 
 
 def test_the_defaults_hold_when_nothing_is_set() -> None:
@@ -57,6 +57,12 @@ def test_every_setting_is_read_from_its_variable() -> None:
     }
     environment = {f"RESTBENCH_{name.upper()}": written(value) for name, value in values.items()}
     assert asdict(Settings.from_environment(environment)) == values
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_the_lowest_and_the_highest_value_of_an_integer_are_taken(name: str) -> None:
+    for value in ALLOWED[name]:
+        assert Environment({name: str(value)}).integer(name, -1, *ALLOWED[name]) == value
 
 
 def test_a_budget_that_the_largest_body_does_not_fit_is_refused() -> None:
