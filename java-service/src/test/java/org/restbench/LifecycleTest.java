@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.settings.Settings;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -98,7 +99,24 @@ class LifecycleTest {
                 Socket stuck = new Socket("127.0.0.1", service.port())) {
             stuck.getOutputStream().write(RawHttp.multiplication("serial", 1));
             service.awaitMetric("restbench_requests_in_flight 1.0");
-            assertThat(stop(service)).succeedsWithin(Duration.ofMinutes(2));
+            assertThat(stop(service)).as("which is 30 s by default").succeedsWithin(Duration.ofSeconds(25));
+        }
+    }
+
+    /** The end of the loop waits for it, too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"vertx", "reactor-netty"})
+    void nor_does_one_that_the_event_loop_runs(String framework) throws Exception {
+        Map<String, String> bound = Map.of("RESTBENCH_HANDOFF", "loop", "RESTBENCH_STOP_TIMEOUT_SECONDS", "1");
+        try (RunningService service = RunningService.under(framework, bound, new TestWorkloads.Gated());
+                Socket running = new Socket("127.0.0.1", service.port())) {
+            running.getOutputStream().write(RawHttp.multiplication("serial", RunningService.BODY.length()));
+            TestWorkloads.Gated.ENTERED.acquire();
+            try {
+                assertThat(stop(service)).succeedsWithin(Duration.ofSeconds(25));
+            } finally {
+                TestWorkloads.Gated.LET_THROUGH.release();
+            }
         }
     }
 }

@@ -89,6 +89,15 @@ public record Core(
 
     /** What a server has refused by itself, in the contract's form. Jetty knows no path {@code *}. */
     public Reply refusedByServer(int status) {
-        return Reply.error(status == 404 ? Refusal.noSuchPath() : Refusal.byServer(status));
+        return Reply.error(
+                switch (status) {
+                    case 404 -> Refusal.noSuchPath();
+                    case 413 -> tooLarge();
+                    default -> Refusal.byServer(status);
+                });
+    }
+
+    Refusal tooLarge() {
+        return Refusal.of(ErrorCode.TOO_LARGE, "the body is larger than the limit of " + maxBodyBytes + " bytes", null);
     }
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.restbench.codec.Query;
 import org.restbench.core.Catalogue.Route;
 import org.restbench.core.Protocol.Call;
@@ -59,7 +60,7 @@ public final class Exchange implements Opened {
     void open() {
         long declared = head.declaredBytes();
         if (declared > core.maxBodyBytes()) {
-            throw tooLarge();
+            throw new Refused(core.tooLarge());
         }
         if (declared >= 0) {
             admit();
@@ -76,11 +77,6 @@ public final class Exchange implements Opened {
         admitted = true;
     }
 
-    private Refused tooLarge() {
-        String message = "the body is larger than the limit of " + core.maxBodyBytes() + " bytes";
-        return new Refused(Refusal.of(ErrorCode.TOO_LARGE, message, null));
-    }
-
     /**
      * Takes the next bytes of the body.
      *
@@ -90,7 +86,7 @@ public final class Exchange implements Opened {
     public Reply take(byte[] piece) {
         try {
             if (piece.length > core.maxBodyBytes() - received) {
-                throw tooLarge();
+                throw new Refused(core.tooLarge());
             }
             if (received == 0 && piece.length == head.declaredBytes()) {
                 body = piece;
@@ -105,21 +101,39 @@ public final class Exchange implements Opened {
         }
     }
 
+    /** As {@link #take(byte[])}, of bytes that are made here: that there is no memory for them is answered, too. */
+    public Reply take(Supplier<byte[]> piece) {
+        try {
+            return take(piece.get());
+        } catch (Error failed) {
+            return refused(failed);
+        }
+    }
+
     /**
-     * Takes the whole body, as a stream gives it.
+     * Takes the whole body, as a stream gives it. An error of the stream's is answered, too.
      *
      * @return as {@link #take}
      * @throws IOException the stream's: the body is cut off
      */
     public Reply takeAll(InputStream in) throws IOException {
-        for (int next = in.read(); next >= 0; next = in.read()) {
-            Reply refused = take(new byte[] {(byte) next}); // makes room for more
-            if (refused != null) {
-                return refused;
+        try {
+            for (int next = in.read(); next >= 0; next = in.read()) {
+                Reply refused = take(new byte[] {(byte) next}); // makes room for more
+                if (refused != null) {
+                    return refused;
+                }
+                received += in.readNBytes(body, received, body.length - received);
             }
-            received += in.readNBytes(body, received, body.length - received);
+            return null;
+        } catch (Error failed) {
+            return refused(failed);
         }
-        return null;
+    }
+
+    /** The server has found the body larger than it may be: 007. */
+    public Reply tooLarge() {
+        return refused(new Refused(core.tooLarge()));
     }
 
     private void makeRoom(int needed) {

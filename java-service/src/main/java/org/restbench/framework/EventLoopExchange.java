@@ -9,6 +9,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.restbench.core.Exchange;
 import org.restbench.core.Reply;
 
@@ -42,8 +43,8 @@ final class EventLoopExchange {
         this.answer = answer;
     }
 
-    /** The next bytes of the body, not to be written to any more; after the end they are dropped. */
-    void take(byte[] piece) {
+    /** Copies the next bytes of the body; after the end they are dropped. */
+    void take(Supplier<byte[]> piece) {
         if (!over) {
             Reply refused = exchange.take(piece);
             over = refused != null;

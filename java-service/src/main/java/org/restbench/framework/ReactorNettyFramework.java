@@ -1,5 +1,6 @@
 package org.restbench.framework;
 
+import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -84,7 +85,9 @@ final class ReactorNettyFramework extends ServerLifecycle {
         } catch (IllegalStateException late) {
             LOG.warn("requests in flight are cut off: {}", late.getMessage());
         }
-        loop.disposeLater(Duration.ZERO, LOOP_END).block();
+        loop.disposeLater(Duration.ZERO, LOOP_END)
+                .timeout(LOOP_END.multipliedBy(2), Mono.empty()) // it may be running a request
+                .block();
         threads.shutdown();
     }
 
@@ -126,7 +129,11 @@ final class ReactorNettyFramework extends ServerLifecycle {
 
         private void receive(Exchange opened) {
             EventLoopExchange exchange = new EventLoopExchange(opened, channel.eventLoop(), handoff, this::emit);
-            request.receive().asByteArray().subscribe(exchange::take, gone -> exchange.cutOff(), exchange::end);
+            request.receive()
+                    .subscribe(
+                            piece -> exchange.take(() -> ByteBufUtil.getBytes(piece)),
+                            gone -> exchange.cutOff(),
+                            exchange::end);
         }
 
         /** Where a connection is closed, too: one that is open now stays so until the reply is on its way. */

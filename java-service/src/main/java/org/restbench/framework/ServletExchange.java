@@ -181,7 +181,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
     private Reply receive(Exchange exchange) {
         try {
             return exchange.takeAll(request.getInputStream());
-        } catch (IOException cutOff) {
+        } catch (IOException | RuntimeException cutOff) { // some of the containers' own are unchecked
             return exchange.cutOff();
         }
     }

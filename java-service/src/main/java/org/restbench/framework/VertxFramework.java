@@ -28,6 +28,8 @@ import org.restbench.settings.Settings;
  * The core of Vert.x, which Quarkus stands on: one event loop, and threads for the requests unless it runs them too.
  */
 final class VertxFramework extends ServerLifecycle {
+    private static final Duration LOOP_END = Duration.ofSeconds(2);
+
     private final ExecutorService threads = EventLoopExchange.threads("vertx");
     private final Executor handoff;
 
@@ -70,9 +72,17 @@ final class VertxFramework extends ServerLifecycle {
 
     @Override
     void drain(Duration patience) {
-        await(server.shutdown(patience.toMillis(), TimeUnit.MILLISECONDS));
-        await(vertx.close());
+        awaitAtMost(patience.plus(LOOP_END), server.shutdown(patience.toMillis(), TimeUnit.MILLISECONDS));
+        awaitAtMost(LOOP_END, vertx.close());
         threads.shutdown();
+    }
+
+    /** The event loop, which has to end what is waited for, may be running a request. */
+    private static void awaitAtMost(Duration patience, Future<?> done) {
+        done.toCompletionStage()
+                .toCompletableFuture()
+                .completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS)
+                .join();
     }
 
     private static void await(Future<?> done) {
@@ -114,7 +124,7 @@ final class VertxFramework extends ServerLifecycle {
 
         private void receive(Exchange opened) {
             EventLoopExchange exchange = new EventLoopExchange(opened, this::onEventLoop, handoff, this::send);
-            request.handler(piece -> exchange.take(piece.getBytes()));
+            request.handler(piece -> exchange.take(piece::getBytes));
             request.endHandler(whole -> exchange.end());
             request.exceptionHandler(gone -> exchange.cutOff());
         }

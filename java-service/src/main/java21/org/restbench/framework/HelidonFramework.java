@@ -4,11 +4,13 @@ import io.helidon.http.DirectHandler;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Headers;
+import io.helidon.http.RequestException;
 import io.helidon.http.Status;
 import io.helidon.http.encoding.ContentDecoder;
 import io.helidon.http.encoding.ContentEncoder;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.http.encoding.ContentEncodingContextConfig;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.http.DirectHandlers;
 import io.helidon.webserver.http.ServerRequest;
@@ -20,6 +22,7 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.restbench.core.Core;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
@@ -54,6 +57,7 @@ final class HelidonFramework extends ServerLifecycle {
                 .idleConnectionTimeout(keepAlive)
                 .idleConnectionPeriod(keepAlive.dividedBy(10))
                 .connectionOptions(socket -> socket.tcpNoDelay(true).readTimeout(keepAlive))
+                .maxPayloadSize(core.maxBodyBytes()) // a chunk is read whole before the core sees it
                 .contentEncoding(new AsSent())
                 .directHandlers(refusals())
                 .protocolsDiscoverServices(false)
@@ -107,6 +111,7 @@ final class HelidonFramework extends ServerLifecycle {
     }
 
     private void handle(ServerRequest request, ServerResponse response) {
+        long begunNanos = System.nanoTime();
         long declaredBytes = request.headers().contains(HeaderNames.TRANSFER_ENCODING)
                 ? -1
                 : request.headers().contentLength().orElse(0);
@@ -121,30 +126,40 @@ final class HelidonFramework extends ServerLifecycle {
                         request.remotePeer().port(),
                         request.localPeer().port()),
                 name -> request.headers().first(HeaderNames.create(name)).orElse(null)));
-        send(opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened, response);
+        Reply reply = opened instanceof Exchange exchange ? answer(exchange, request, response) : (Reply) opened;
+        // Helidon takes a connection for idle since its request began, and closes it behind the answer
+        boolean isIdle = System.nanoTime() - begunNanos >= TimeUnit.SECONDS.toNanos(settings.keepAliveSeconds());
+        if (stopping || isIdle) {
+            response.header(HeaderValues.CONNECTION_CLOSE);
+        }
+        send(reply, response);
+        if (response.headers().contains(HeaderValues.CONNECTION_CLOSE)) {
+            throw new CloseConnectionException("it was told so"); // Helidon itself goes on reading
+        }
     }
 
-    private static Reply answer(Exchange exchange, ServerRequest request) {
+    private static Reply answer(Exchange exchange, ServerRequest request, ServerResponse response) {
         try {
             Reply refused = exchange.takeAll(request.content().inputStream());
             if (refused != null) {
                 return refused;
             }
-        } catch (IOException | RuntimeException cutOff) { // Helidon's own are unchecked
-            return exchange.cutOff();
+        } catch (IOException | RuntimeException failed) { // Helidon's own are unchecked
+            response.header(HeaderValues.CONNECTION_CLOSE); // the rest of the body would be taken for a request
+            return failed instanceof RequestException refused
+                            && refused.status().equals(Status.REQUEST_ENTITY_TOO_LARGE_413)
+                    ? exchange.tooLarge()
+                    : exchange.cutOff();
         }
         exchange.delayed().join(); // parks the virtual thread
         return exchange.run().toCompletableFuture().join();
     }
 
-    private void send(Reply reply, ServerResponse response) {
+    private static void send(Reply reply, ServerResponse response) {
         byte[] body = reply.body();
         response.status(Status.create(reply.status()));
         reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
         response.headers().contentLength(body.length);
-        if (stopping) {
-            response.header(HeaderValues.CONNECTION_CLOSE);
-        }
         if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
             reply.sent();
             response.send(body); // with its head: a stream writes twice

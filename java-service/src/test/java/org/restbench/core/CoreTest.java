@@ -257,6 +257,25 @@ class CoreTest {
         assertThat(sent(exchange.cutOff())).isEqualTo("400 002");
     }
 
+    /** Its place and memory were lost. */
+    @Test
+    void a_body_for_which_the_server_has_no_memory_is_008_and_gives_back_what_it_had() throws IOException {
+        OutOfMemoryError none = new OutOfMemoryError("not really");
+        InputStream failing = new InputStream() {
+            @Override
+            public int read() {
+                throw none;
+            }
+        };
+        Exchange stream = (Exchange) core.open(post("/matrix/serial", 10));
+        assertThat(sent(stream.takeAll(failing))).isEqualTo("503 008");
+        Exchange pieces = (Exchange) core.open(post("/matrix/serial", 10));
+        assertThat(sent(pieces.take(() -> {
+                    throw none;
+                })))
+                .isEqualTo("503 008");
+    }
+
     @Test
     void a_body_that_ends_early_is_cut_off_whether_the_framework_sees_it_or_not() {
         Exchange seen = (Exchange) core.open(post("/matrix/serial", 10));
