@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -116,20 +117,23 @@ class MessagesLiveTest {
     @ValueSource(strings = {"skip-locked", "statements", "function", "blocking", "advisory", "repeatable-read", "pgmq"})
     void the_same_key_at_once_has_one_effect_and_one_answer(String technique) throws Exception {
         calls.create(technique);
-        ConcurrentLinkedQueue<HttpResponse<String>> sent = new ConcurrentLinkedQueue<>();
-        together(8, () -> sent.add(calls.send("one", calls.queue())));
-        assertThat(sent)
-                .extracting(it -> json(it).get("id").asLong())
-                .containsOnly(json(sent.peek()).get("id").asLong());
-        assertThat(sent.stream().filter(it -> !isReplay(it))).hasSize(1);
+        answeredOnce(() -> calls.send("one", calls.queue()));
         assertThat(calls.count()).isEqualTo(1);
-        ConcurrentLinkedQueue<HttpResponse<String>> popped = new ConcurrentLinkedQueue<>();
-        together(8, () -> popped.add(calls.pop(calls.queue() + "p")));
-        assertThat(popped)
+        assertThat(answeredOnce(() -> calls.pop(calls.queue() + "p"))).contains("\"body\":\"one\"");
+        answeredOnce(() -> calls.broadcast("two", calls.queue() + "b"));
+        assertThat(calls.count()).isEqualTo(1);
+    }
+
+    /** The one body of eight answers at once, of which one is the first. */
+    private static String answeredOnce(Supplier<HttpResponse<String>> request) throws Exception {
+        ConcurrentLinkedQueue<HttpResponse<String>> answers = new ConcurrentLinkedQueue<>();
+        together(8, () -> answers.add(request.get()));
+        assertThat(answers).extracting(HttpResponse::statusCode).containsOnly(200);
+        assertThat(answers)
                 .extracting(HttpResponse::body)
-                .containsOnly(popped.peek().body());
-        assertThat(popped.peek().body()).contains("\"body\":\"one\"");
-        assertThat(popped.stream().filter(it -> !isReplay(it))).hasSize(1);
+                .containsOnly(answers.peek().body());
+        assertThat(answers.stream().filter(it -> !isReplay(it))).hasSize(1);
+        return answers.peek().body();
     }
 
     @ParameterizedTest
@@ -246,7 +250,9 @@ class MessagesLiveTest {
                 .purge();
     }
 
-    /** Of 10 000, of which each is kept; one that fails is told, and comes again. */
+    /**
+     * Of 10 000, of which each is kept; one that fails is told, and comes again. The service's own may come between.
+     */
     @Test
     void receipts_are_purged_in_batches(CapturedOutput log) throws SQLException, IOException {
         purge();
@@ -269,7 +275,7 @@ class MessagesLiveTest {
             }
         }
         assertThat(database.query("SELECT count(*)" + old)).containsExactly("1");
-        assertThat(log.getAll()).containsOnlyOnce("WARN  MessagesWorkload: receipts are not purged: 57014");
+        assertThat(log.getAll()).contains("WARN  MessagesWorkload: receipts are not purged: 57014");
         purge();
         assertThat(database.query("SELECT count(*)" + old)).containsExactly("0");
     }

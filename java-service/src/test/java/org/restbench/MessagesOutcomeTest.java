@@ -8,11 +8,16 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.BreakingProxy.Moment;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -96,14 +101,7 @@ class MessagesOutcomeTest {
         direct.create(technique);
         String key = technique + moment + direct.queue();
         boolean isTransaction = technique.equals("statements");
-        MessagesContractTest.reconnect(proxy, through);
-        proxy.breakNext(moment);
-        requireBroken(broken.send("one", key), moment == Moment.BEFORE && isTransaction);
-        assertThat(direct.count()).as(key).isEqualTo(moment == Moment.AFTER ? 1 : 0);
-        MessagesContractTest.awaitDatabase(through);
-        assertThat(isReplay(broken.send("one", key))).isEqualTo(moment == Moment.AFTER);
-        assertThat(direct.count()).as(key).isEqualTo(1);
-
+        breakAndSendAgain(() -> broken.send("one", key), direct, proxy, moment, through, isTransaction);
         isTransaction |= technique.equals("advisory") || technique.equals("repeatable-read");
         MessagesContractTest.reconnect(proxy, through);
         proxy.breakNext(moment);
@@ -114,6 +112,61 @@ class MessagesOutcomeTest {
         assertThat(json(again).get("body").asString()).isEqualTo("one");
         assertThat(isReplay(again)).isEqualTo(moment == Moment.AFTER);
         assertThat(direct.count()).as(key).isZero();
+
+        isTransaction = technique.equals("statements") || technique.equals("pgmq");
+        breakAndSendAgain(() -> broken.broadcast("two", key + "b"), direct, proxy, moment, through, isTransaction);
+    }
+
+    /** To a queue that is empty. */
+    private static void breakAndSendAgain(
+            Supplier<HttpResponse<String>> sending,
+            QueueCalls direct,
+            BreakingProxy proxy,
+            Moment moment,
+            RunningService through,
+            boolean isTransaction) {
+        MessagesContractTest.reconnect(proxy, through);
+        proxy.breakNext(moment);
+        requireBroken(sending.get(), moment == Moment.BEFORE && isTransaction);
+        assertThat(direct.count()).isEqualTo(moment == Moment.AFTER ? 1 : 0);
+        MessagesContractTest.awaitDatabase(through);
+        assertThat(isReplay(sending.get())).isEqualTo(moment == Moment.AFTER);
+        assertThat(direct.count()).isEqualTo(1);
+    }
+
+    /** They were kept until the service ended. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_queue_in_memory_whose_deletion_may_have_been_done_leaves_no_messages(boolean isMadeAnew) throws IOException {
+        try (BreakingProxy proxy = new BreakingProxy(database.port);
+                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+            QueueCalls broken = QueueCalls.fresh(through);
+            broken.create("memory");
+            json(broken.send("one", null));
+            MessagesContractTest.reconnect(proxy, through);
+            proxy.breakNext(Moment.AFTER);
+            requireBroken(broken.delete(), false);
+            assertThat(through.metric("restbench_memory_held_bytes ")).isPositive();
+            MessagesContractTest.awaitDatabase(through);
+            assertThat(json(isMadeAnew ? broken.create("memory") : broken.delete()))
+                    .isNotNull();
+            assertThat(through.metric("restbench_memory_held_bytes ")).isZero();
+        }
+    }
+
+    @Test
+    void a_running_service_forgets_receipts_that_are_old_enough() {
+        calls.create("skip-locked");
+        json(calls.send("one", calls.queue()));
+        String receipts = "SELECT key FROM messages.receipt WHERE key = '" + calls.queue() + "'";
+        assertThat(database.query(receipts)).hasSize(1);
+        Map<String, String> forgetful = new HashMap<>(database.environment());
+        forgetful.put("RESTBENCH_RECEIPT_SECONDS", "1");
+        try (RunningService other = RunningService.under("tomcat", forgetful)) {
+            while (!database.query(receipts).isEmpty()) {
+                assertThat(other.get("/health").statusCode()).isEqualTo(200);
+            }
+        }
     }
 
     @Test

@@ -33,8 +33,8 @@ record QueueCalls(RunningService service, String queue) {
                 String.format("{\"requestId\":1,\"queue\":\"%s\",\"technique\":\"%s\"}", queue, technique));
     }
 
-    void delete() {
-        ask("DELETE", "serial/queues/" + queue, "");
+    HttpResponse<String> delete() {
+        return ask("DELETE", "serial/queues/" + queue, "");
     }
 
     /** @param key null for none */
@@ -47,6 +47,16 @@ record QueueCalls(RunningService service, String queue) {
         String message =
                 String.format("{\"requestId\":1,\"sender\":3,\"receiver\":%d,\"body\":\"%s\"}", receiver, body);
         return ask("POST", "worker-pool/queues/" + queue + "/messages", message);
+    }
+
+    /** To this queue alone. */
+    HttpResponse<String> broadcast(String body, String key) {
+        return ask(
+                "POST",
+                "worker-pool/broadcast",
+                String.format(
+                        "{\"requestId\":1,\"sender\":3,\"queues\":[\"%s\"],\"body\":\"%s\"%s}",
+                        queue, body, member(key)));
     }
 
     /** @param key null for none */

@@ -31,6 +31,10 @@ final class MemoryQueues {
     private final long mostBytes;
     private final Set<Long> deletedQueues = new LinkedHashSet<>();
     private final Map<Long, Map<Long, Deque<Message>>> queues = new HashMap<>();
+
+    /** By name the latest queue whose messages may be here, until they are dropped. */
+    private final Map<String, Long> latest = new HashMap<>();
+
     private long lastId;
 
     MemoryQueues(MemoryBudget budget) {
@@ -110,7 +114,28 @@ final class MemoryQueues {
         return true;
     }
 
+    /** By this name, null for none. To be taken before the database is asked for the name, for {@link #settle}. */
+    synchronized Long latest(String name) {
+        return latest.get(name);
+    }
+
+    /**
+     * Drops an earlier queue that the database has no more, whoever deleted it: its number is never used again.
+     *
+     * @param before {@link #latest}
+     * @param now as the database has the name, null for none
+     */
+    synchronized void settle(String name, Long before, Queue now) {
+        if (before != null && (now == null || now.id() != before)) {
+            deleteQueue(before);
+        }
+        if (now != null && now.technique() == QueueTechnique.MEMORY) {
+            latest.merge(name, now.id(), Long::max); // what was asked before may come late
+        }
+    }
+
     synchronized void deleteQueue(long queue) {
+        latest.values().remove(queue);
         deletedQueues.add(queue);
         if (deletedQueues.size() > DELETED_KNOWN) {
             deletedQueues.remove(deletedQueues.iterator().next());

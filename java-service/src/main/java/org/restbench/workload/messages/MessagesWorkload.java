@@ -104,7 +104,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     @Override
     public void open() {
         database.open();
-        database.every(PURGE_SECONDS, this::purge);
+        database.every(Math.min(PURGE_SECONDS, receiptSeconds), this::purge);
     }
 
     /** Forgets receipts that are too old; done now and then by itself. */

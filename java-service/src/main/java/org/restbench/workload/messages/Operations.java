@@ -50,11 +50,14 @@ final class Operations {
     MessagesAnswer create(MessagesRequest.Create request) {
         String name = request.queue();
         long asOf = queues.asOf();
+        Long before = memory.latest(name);
         Created created = session.write(
                         "create-queue",
                         Map.of("queue", name, "technique", request.technique().label()),
                         row -> {
-                            queues.put(name, queue(row.getLong("id"), row.getString("technique")), asOf);
+                            Queue now = queue(row.getLong("id"), row.getString("technique"));
+                            queues.put(name, now, asOf);
+                            memory.settle(name, before, now);
                             return new Created(
                                     request.id().text(), name, row.getString("technique"), row.getBoolean("created"));
                         })
@@ -270,12 +273,14 @@ final class Operations {
             return known;
         }
         long asOf = queues.asOf();
+        Long before = memory.latest(name);
         List<Queue> found = session.read(
                 "find-queue", Map.of("queue", name), row -> queue(row.getLong("id"), row.getString("technique")));
-        if (found.isEmpty()) {
-            return null;
+        Queue now = found.isEmpty() ? null : found.get(0);
+        memory.settle(name, before, now);
+        if (now != null) {
+            queues.put(name, now, asOf);
         }
-        queues.put(name, found.get(0), asOf);
-        return found.get(0);
+        return now;
     }
 }
