@@ -3,6 +3,7 @@ package org.restbench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +16,8 @@ import org.restbench.affinity.OpenHftAffinity;
 
 /** {@code ?delay=MS} over HTTP. */
 class DelayTest {
+    static final double ROUNDING_MILLIS = 0.01;
+
     private static final String LONG = "60000";
     private static final Map<String, String> LIMITS =
             Map.of("RESTBENCH_MAX_DELAY_MILLIS", LONG, "RESTBENCH_MAX_IN_FLIGHT", "4");
@@ -23,6 +26,14 @@ class DelayTest {
         String timing = answer.headers().firstValue("Server-Timing").orElseThrow();
         assertThat(timing).matches("delay;dur=[0-9.]+, queue;dur=[0-9.]+, parse;.*");
         return Double.parseDouble(timing.substring("delay;dur=".length(), timing.indexOf(',')));
+    }
+
+    /** Of all stages: each moment is in one of them at most. */
+    static double stagesMillis(HttpResponse<String> answer) {
+        String timing = answer.headers().firstValue("Server-Timing").orElseThrow();
+        return Arrays.stream(timing.split(", "))
+                .mapToDouble(stage -> Double.parseDouble(stage.substring(stage.indexOf('=') + 1)))
+                .sum();
     }
 
     /** Longer than the server lets a sender be silent. */
@@ -39,6 +50,8 @@ class DelayTest {
             for (HttpResponse<String> answer : List.of(serial.join(), pinned.join())) {
                 assertThat(answer.body()).isEqualTo(RunningService.PRODUCT);
                 assertThat(delayMillis(answer)).isGreaterThanOrEqualTo(2500);
+                double tookMillis = (System.nanoTime() - begunNanos) / 1e6;
+                assertThat(stagesMillis(answer)).isLessThan(tookMillis + ROUNDING_MILLIS);
             }
             assertThat(delayMillis(service.multiply("serial?kernel=native&delay=0")))
                     .isNotNegative();

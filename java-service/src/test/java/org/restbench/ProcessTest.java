@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,6 +26,8 @@ import org.restbench.affinity.OpenHftAffinity;
 class ProcessTest {
     private static void exitsWith(int code, String line, Map<String, String> environment) throws Exception {
         Process process = ServiceProcess.launch(environment, ServiceProcess.java());
+        CompletableFuture.delayedExecutor(60, TimeUnit.SECONDS)
+                .execute(process::destroyForcibly); // one that serves after all
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(output).isEqualTo(code);
         assertThat(output.lines()).last().isEqualTo("restbench: " + line);

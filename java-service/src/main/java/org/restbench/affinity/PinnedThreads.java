@@ -46,7 +46,11 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
     }
 
     private void look() {
-        made.forEach(PinnedThread::look);
+        try {
+            made.forEach(PinnedThread::look);
+        } catch (Throwable failed) { // also the end of memory: what throws is never done again
+            LOG.warn("pins cannot be looked up: {}", failed.getClass().getName());
+        }
     }
 
     /**

@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -17,6 +18,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -42,10 +44,16 @@ public final class Database implements AutoCloseable {
     /** So long what it has said before stands. */
     private static final long STANDS_NANOS = 1_000_000_000;
 
+    /** In place of a SQLSTATE, where the server has refused no connection. */
+    private static final String NONE_FREE = "no free connection";
+
+    private static final long NONE_FREE_TOLD_NANOS = TimeUnit.MINUTES.toNanos(1);
+
     private final PGSimpleDataSource server = new PGSimpleDataSource();
     private final HikariConfig config = new HikariConfig();
     private final Map<String, Sql> statements = new ConcurrentHashMap<>();
     private final AtomicReference<String> failing = new AtomicReference<>();
+    private final AtomicLong noneFreeToldAt = new AtomicLong(System.nanoTime() - NONE_FREE_TOLD_NANOS);
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(2, task -> {
         Thread thread = new Thread(task, "database-timer");
         thread.setDaemon(true);
@@ -139,7 +147,7 @@ public final class Database implements AutoCloseable {
         Runnable kept = () -> {
             try {
                 task.run();
-            } catch (RuntimeException failed) {
+            } catch (Throwable failed) { // also the end of memory: what throws is never done again
                 LOG.warn("what is done every {} s failed: {}", seconds, failed.getClass());
             }
         };
@@ -151,12 +159,12 @@ public final class Database implements AutoCloseable {
         return new Session(this);
     }
 
-    /** @throws SQLException with the state of the last attempt to make one, which the pool is not told */
+    /** @throws SQLException with the state of the last attempt to make one, which the pool is not told, if it failed */
     Connection connect() throws SQLException {
         try {
             return pool.getConnection();
         } catch (SQLTransientConnectionException none) {
-            throw new SQLException(none.getMessage(), refusal, none);
+            throw new SQLException(none.getMessage(), Objects.requireNonNullElse(refusal, NONE_FREE), none);
         }
     }
 
@@ -199,9 +207,20 @@ public final class Database implements AutoCloseable {
         }
     }
 
-    /** For the log: a line when requests begin to fail so, and another when they no longer do. */
+    /**
+     * For the log: a line when requests begin to fail so, and another when they no longer do. That all connections are
+     * in use comes and goes with each request: a line a minute at most.
+     */
     public void report(DatabaseFailure failure) {
-        if (!failure.state().equals(failing.getAndSet(failure.state()))) {
+        if (failure.state().equals(NONE_FREE)) {
+            long told = noneFreeToldAt.get();
+            long now = System.nanoTime();
+            if (now - told >= NONE_FREE_TOLD_NANOS && noneFreeToldAt.compareAndSet(told, now)) {
+                LOG.warn(
+                        "a request got no connection to the database within {} ms: all are in use, or being made",
+                        CONNECTION_MILLIS);
+            }
+        } else if (!failure.state().equals(failing.getAndSet(failure.state()))) {
             LOG.warn("the database fails with SQLSTATE {}", failure.state());
         }
     }

@@ -12,15 +12,20 @@ import java.net.URI;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class DatabaseTest {
     /** Its own connection to a silent server is still open then: the driver gives up after ten seconds. */
     @Test
     void who_asks_whether_it_is_up_hardly_waits_for_a_silent_one() throws IOException {
         try (ServerSocket silent = new ServerSocket(0);
-                Database database = new Database(
-                        URI.create("postgresql://nobody@127.0.0.1:" + silent.getLocalPort() + "/none"), null, 1)) {
+                Database database = at(silent.getLocalPort())) {
             assertThat(database.isUp()).isFalse();
             assertThat(database.isUp()).isFalse();
             try (Socket asking = silent.accept();
@@ -42,6 +47,38 @@ class DatabaseTest {
                             assertThat(failure.isUnknown()).isFalse();
                         });
             }
+        }
+    }
+
+    /** As where all of the pool are in use: the server has refused none. */
+    @Test
+    void that_no_connection_is_free_is_told_once_a_minute_and_is_no_failure_of_the_database(CapturedOutput log)
+            throws IOException {
+        try (ServerSocket silent = new ServerSocket(0);
+                Database database = at(silent.getLocalPort())) {
+            database.open();
+            for (int i = 0; i < 2; i++) {
+                try (Session session = database.session()) {
+                    assertThatThrownBy(() -> session.read("count", Map.of(), row -> row))
+                            .isInstanceOfSatisfying(DatabaseFailure.class, database::report);
+                }
+                database.succeeded();
+            }
+        }
+        assertThat(log.getAll())
+                .containsOnlyOnce("a request got no connection to the database within 1000 ms")
+                .doesNotContain("SQLSTATE", "answers again");
+    }
+
+    @Test
+    void what_is_done_every_so_often_is_done_again_after_an_error() throws Exception {
+        CountDownLatch twice = new CountDownLatch(2);
+        try (Database database = away()) {
+            database.every(1, () -> {
+                twice.countDown();
+                throw new OutOfMemoryError("not really");
+            });
+            assertThat(twice.await(60, TimeUnit.SECONDS)).isTrue();
         }
     }
 
@@ -70,10 +107,12 @@ class DatabaseTest {
 
     /** Of a server that refuses every connection. */
     private static Database away() throws IOException {
-        int port;
         try (ServerSocket closed = new ServerSocket(0)) {
-            port = closed.getLocalPort();
+            return at(closed.getLocalPort());
         }
+    }
+
+    private static Database at(int port) {
         return new Database(URI.create("postgresql://nobody@127.0.0.1:" + port + "/none"), null, 1);
     }
 }

@@ -13,6 +13,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.workload.InvalidRequest;
 
 /** Each strategy IS what its name says. */
@@ -187,21 +189,26 @@ class StrategiesTest {
         assertThat(observed.threadNames()).hasSize(1).allMatch(name -> name.matches("worker-pool-[1-3]"));
     }
 
-    @Test
-    void worker_pool_has_20_threads_for_blocking_workloads_or_as_many_as_it_is_told() {
-        for (int[] asked : new int[][] {{0, 20}, {7, 7}}) {
-            WorkerPool pool = new WorkerPool(asked[0], 3);
-            try {
-                Observed blocking = Observed.blocking(asked[1], 1);
-                List<CompletionStage<byte[]>> answers = IntStream.range(0, 2 * asked[1])
-                        .mapToObj(i -> blocking.start(pool))
-                        .toList();
-                answers.forEach(Jobs::answer);
-                assertThat(blocking.threadNames()).hasSize(asked[1]).contains("worker-pool-" + asked[1]);
-            } finally {
-                pool.close(ExecutionStrategy.Deadline.afterSeconds(60));
-            }
+    @ParameterizedTest
+    @CsvSource({"0,3,20", "7,7,7"})
+    void worker_pool_has_a_thread_a_core_and_20_for_what_blocks_or_as_many_as_it_is_told(
+            int asked, int computing, int blocking) {
+        WorkerPool pool = new WorkerPool(asked, 3);
+        try {
+            requireThreads(computing, new Observed(1, 1, computing), pool);
+            requireThreads(blocking, Observed.blocking(blocking, 1), pool);
+        } finally {
+            pool.close(ExecutionStrategy.Deadline.afterSeconds(60));
         }
+    }
+
+    private static void requireThreads(int threads, Observed observed, WorkerPool pool) {
+        List<CompletionStage<byte[]>> answers = IntStream.range(0, 2 * threads)
+                .mapToObj(i -> observed.start(pool))
+                .toList();
+        answers.forEach(Jobs::answer);
+        assertThat(threads(observed)).hasSize(threads);
+        assertThat(observed.threadNames()).allMatch(name -> name.matches("worker-pool-[0-9]+"));
     }
 
     @Test

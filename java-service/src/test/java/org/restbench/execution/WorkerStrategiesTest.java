@@ -10,6 +10,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -115,6 +116,25 @@ class WorkerStrategiesTest {
                 new Observed(4, 2, 1).under(pinned);
             }
             assertThat(looking).containsExactly("pin-watch");
+        } finally {
+            pinned.close(Deadline.afterSeconds(5));
+        }
+    }
+
+    @Test
+    void pinned_looks_after_its_pin_again_where_a_look_met_the_end_of_memory() {
+        AtomicInteger looks = new AtomicInteger();
+        UnaryOperator<BitSet> failing = seen -> {
+            if (looks.incrementAndGet() == 1) {
+                throw new OutOfMemoryError("not really");
+            }
+            return seen;
+        };
+        PinnedStrategy pinned = new PinnedStrategy(new RefusingAffinity.Overheard(failing), List.of(CORE));
+        try {
+            while (looks.get() < 2) {
+                new Observed(4, 2, 1).under(pinned);
+            }
         } finally {
             pinned.close(Deadline.afterSeconds(5));
         }
