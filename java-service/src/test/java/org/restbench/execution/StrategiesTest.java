@@ -193,22 +193,35 @@ class StrategiesTest {
     @CsvSource({"0,3,20", "7,7,7"})
     void worker_pool_has_a_thread_a_core_and_20_for_what_blocks_or_as_many_as_it_is_told(
             int asked, int computing, int blocking) {
+        Set<Thread> before = poolThreads();
         WorkerPool pool = new WorkerPool(asked, 3);
         try {
-            requireThreads(computing, new Observed(1, 1, computing), pool);
-            requireThreads(blocking, Observed.blocking(blocking, 1), pool);
+            Set<Thread> made = poolThreads(); // those that compute; the others are made when they are needed
+            made.removeAll(before);
+            assertThat(made).hasSize(computing);
+            Observed atOnce = new Observed(1, 1, computing);
+            startTwice(computing, atOnce, pool);
+            assertThat(made).containsAll(threads(atOnce));
+            Observed waiting = Observed.blocking(blocking, 1);
+            startTwice(blocking, waiting, pool);
+            assertThat(waiting.threadNames()).hasSize(blocking).contains("worker-pool-" + blocking);
         } finally {
             pool.close(ExecutionStrategy.Deadline.afterSeconds(60));
         }
     }
 
-    private static void requireThreads(int threads, Observed observed, WorkerPool pool) {
+    private static Set<Thread> poolThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(each -> each.getName().startsWith("worker-pool-"))
+                .collect(Collectors.toSet());
+    }
+
+    /** Twice as many requests as there are threads, of which so many have to run at once. */
+    private static void startTwice(int threads, Observed observed, WorkerPool pool) {
         List<CompletionStage<byte[]>> answers = IntStream.range(0, 2 * threads)
                 .mapToObj(i -> observed.start(pool))
                 .toList();
         answers.forEach(Jobs::answer);
-        assertThat(threads(observed)).hasSize(threads);
-        assertThat(observed.threadNames()).allMatch(name -> name.matches("worker-pool-[0-9]+"));
     }
 
     @Test
