@@ -281,7 +281,10 @@ def answering() -> Iterator[None]:
 
 @contextmanager
 def fresh(database: Database) -> Iterator[Database]:
-    """Up, with its tables, as long as the context lasts; then its data are removed."""
+    """Up, with its tables, as long as the context lasts; then its data are removed. So is, before,
+    what a run left there that was killed with its guardian: names of queues and keys come again."""
+    database.server.end_leftovers()
+    shutil.rmtree(database.server.data, ignore_errors=True)
     try:
         database.start()
         database.migrate()

@@ -6,7 +6,9 @@ Started by `watch` as a program of its own, in a session of its own:
 
 The harness holds the other end of the pipe and lets go of it only by ending. Everything that it
 starts carries MARK in its environment, however deep below it, so whatever still carries it then is
-killed. What the pipe said before is removed, a line for each, its parts separated by tabs:
+killed. Processes of nginx and PostgreSQL write their titles over it: those that work in a folder
+that goes are killed, too. What the pipe said before is removed, a line for each, its parts
+separated by tabs:
 
     remove  PATH                   a file or a folder
     unless  FOLDER  PATTERN ...    a folder, where nothing in it is called like any of these
@@ -29,7 +31,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 #: The variable that carries the mark.
@@ -68,13 +70,25 @@ def marked(mark: str) -> list[int]:
     return [pid for pid, carried in marks().items() if carried == mark]
 
 
-def end(mark: str, quiet_s: float = 0.0) -> list[int]:
-    """Kill everything that carries the mark until for so long nothing has; returns what could not
-    be ended."""
+def unmarked_in(folders: Collection[str]) -> list[int]:
+    """The processes that work in one of these folders and have no variable left to tell whose they
+    are. (A shell that somebody has there has variables.)"""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # gone, or another user's
+            is_in_one = str((entry / "cwd").readlink()) in folders
+            if is_in_one and b"=" not in (entry / "environ").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+def end(mark: str, quiet_s: float = 0.0, folders: Collection[str] = ()) -> list[int]:
+    """Kill everything that carries the mark, or has lost it and works in one of the folders, until
+    for so long there is nothing; returns what could not be ended."""
     begun = quiet_since = time.monotonic()
     left: list[int] = []
     while time.monotonic() < begun + GIVE_UP_S:
-        left = marked(mark)
+        left = marked(mark) + unmarked_in(folders)
         if left:
             quiet_since = time.monotonic()
             kill(left)
@@ -138,7 +152,8 @@ def _obey(order: str, harness: int) -> None:
 
 def _main(mark: str) -> None:
     orders = sys.stdin.read().splitlines()
-    end(mark, 0.0 if OVER in orders else QUIET_S)
+    folders = {each.removeprefix("remove\t") for each in orders if each.startswith("remove\t")}
+    end(mark, 0.0 if OVER in orders else QUIET_S, folders)
     for order in orders:
         _obey(order, int(mark.partition("-")[0]))
 

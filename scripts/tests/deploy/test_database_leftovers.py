@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from harness_at_work import gone
 from other_process import beside, line_of
 from waiting import await_true
 
-from restbench.deploy.database import Database
+from restbench.deploy.database import Database, fresh
 from restbench.failures import EnvironmentProblem
+from restbench.machine import guardian
 
 pytestmark = pytest.mark.live
 
@@ -98,6 +100,31 @@ def test_one_of_a_harness_that_lives_is_left_alone(tmp_path: Path, harness: Harn
         other.start()
     assert before is not None
     assert other.server.postmaster() == before
+
+
+def test_what_is_paused_ends_with_its_harness(tmp_path: Path, harness: Harness) -> None:
+    """Children of the postmaster write their titles over their environment."""
+    running, _guardian = harness("main")
+    paused = Database(tmp_path / "cluster").server.pids()
+    guardian.kill(paused, signal.SIGSTOP)
+    running.kill()
+    running.wait()
+    try:
+        assert await_true(lambda: all(map(gone, paused))), "processes are left"
+    finally:
+        guardian.kill(pid for pid in paused if not gone(pid))
+
+
+def test_a_fresh_one_has_nothing_of_a_cluster_that_a_killed_run_left(tmp_path: Path) -> None:
+    left = Database(tmp_path, overrides={"shared_buffers": "16MB"})
+    left.start()
+    left.migrate()
+    with left.connect() as owner:
+        owner.execute("SELECT messages.create_queue('left', 'function')")
+    left.stop()
+    anew = Database(tmp_path, overrides={"shared_buffers": "16MB"})
+    with fresh(anew), anew.connect() as owner:
+        assert owner.execute("SELECT count(*) FROM messages.queue").fetchone() == (0,)
 
 
 def test_a_cluster_that_was_only_half_made_is_made_anew(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 from http.client import HTTPResponse
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from other_process import beside, line_of
 from ports import free_port
 from stub_cli import stub_command
 from waiting import await_true
@@ -21,6 +23,7 @@ from restbench.drive import monitor
 from restbench.experiment import experiment
 from restbench.experiment.cell import Front
 from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.machine.ports import listeners
 
 #: 64 MiB, the services' own.
 BODY_LIMIT = 64 << 20
@@ -54,6 +57,34 @@ def test_it_listens_where_the_service_would_and_the_service_behind_it(
         assert {psutil.Process(pid).name() for pid in started.front_pids()} == {names[1]}
         family = started.pids()
     assert await_true(lambda: not any(psutil.pid_exists(pid) for pid in family))
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from restbench.deploy import service
+front, port, folder, *command = sys.argv[1:]
+service.start("java", front, None, Path(folder), command=command, port=int(port))
+print("up", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("front", ["apache", "nginx", "haproxy"])
+def test_nothing_of_a_front_is_left_when_its_harness_is_killed(
+    front: Front, tmp_path: Path
+) -> None:
+    skip_without(front)
+    port = free_port()
+    with beside(KILLED, front, str(port), str(tmp_path), *stub_command("java")) as harness:
+        assert line_of(harness) == "up"
+        its = listeners(port)
+        harness.kill()
+        try:
+            assert await_true(lambda: not listeners(port)), "a worker keeps the port"
+        finally:
+            for pid in its & listeners(port):
+                os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("front", ["nginx", "haproxy"])
