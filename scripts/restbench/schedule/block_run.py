@@ -219,6 +219,9 @@ class LoadRun(BlockRun):
         """The trial with what only this kind of load tells of it."""
         return found
 
+    def ended(self, cell: Cell, sent: Sent) -> None:
+        """Look at what is left of a load in which the service ended."""
+
     def announce(self, cell: Cell) -> None:
         """Tell the load generator what a cell's trials send where."""
         url = self.url(cell) + _connections(cell)

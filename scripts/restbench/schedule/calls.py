@@ -119,7 +119,8 @@ class CallsDriver(OnceEach):
         cpu_ms = process.cpu_ms(service.pids()) - cpu_ms
         served = batches.counted(service, cell.strategy, before + result.attempts) - before
         if faults := batches.faults(batch, work.delay_ms, result, lines, served):
-            here.lose(cell, "failed", "; ".join(faults))
+            wrong = [f"{result.wrong} answers were wrong"] if result.wrong else []
+            here.lose(cell, "wrong" if wrong else "failed", "; ".join([*wrong, *faults]))
             return None
         if work.delay_ms == 0 and cpu_ms >= SURE_CPU_MS:  # the service gets faster yet
             took_s = result.cpu_s / batch.calls, cpu_ms / 1000 / batch.calls

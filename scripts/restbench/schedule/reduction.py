@@ -12,6 +12,7 @@ import numpy.typing as npt
 from restbench.analyse.estimates import percentile_ms
 from restbench.drive.generator import CORRECT, ERROR, WRONG, Sent, stages_ms
 from restbench.experiment.open_load import Offsets, Phases
+from restbench.failures import EnvironmentProblem
 from restbench.machine import jvm, process
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
@@ -21,11 +22,19 @@ from restbench.store.trials import Microseconds, Trial
 def loaded(
     here: LoadRun, planned: Planned, drop_s: float, keep_s: float, arrivals: Path | None = None
 ) -> tuple[Sent, Trial]:
-    """Let a cell's users send: what came of it, and the trial that is made of that."""
-    cell, pids = planned.cell, here.running(planned.cell).service.pids()
+    """Let a cell's users send: what came of it, and the trial that is made of that.
+
+    EnvironmentProblem where the service ended meanwhile, unless an answer was wrong.
+    """
+    cell, service = planned.cell, here.running(planned.cell).service
+    pids = service.pids()
     before = _helpers_ms(pids)
     sent = here.load.trial(cell.id, cell.users, drop_s, keep_s, pids, arrivals)
     here.count(cell, sent.records.size)
+    # A front goes on without an instance that has ended, and sends its requests nowhere.
+    if not service.alive() and not (sent.records["outcome"] == WRONG).any():
+        here.ended(cell, sent)
+        raise EnvironmentProblem(service.ending())
     helpers = [b - a for a, b in zip(before, _helpers_ms(pids), strict=True)]
     return sent, reduced(here.block, planned, sent, pids, helpers)
 

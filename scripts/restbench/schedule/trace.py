@@ -32,6 +32,7 @@ from restbench.observe.incidents import Incident
 from restbench.schedule import messages, under_load
 from restbench.schedule.block_run import Driver, LoadRun, Wanted
 from restbench.schedule.pace import Planned
+from restbench.schedule.preparation import renewed
 from restbench.schedule.reduction import loaded
 from restbench.store.traces import Course, Traced
 from restbench.store.trials import Trial
@@ -68,8 +69,11 @@ class TraceDriver:
             yield [Planned(number, cell)]
 
     def trial(self, planned: Planned) -> Trial:
-        """One trace; its file is written before the trial is."""
+        """One trace; its file is written before the trial is. The service may have ended in the
+        one before."""
         here, cell = self.here, planned.cell
+        if lack := renewed(here, cell):
+            raise EnvironmentProblem(lack)
         asked = self._table.run_of(cell)
         seconds = round(asked.duration_s[here.order.profile_name])
         folder = here.run.trace(here.block, cell.id)

@@ -75,12 +75,15 @@ def _measure(wanted: Wanted) -> None:
                         sent = load.trial(cell.id, cell.users, 0.0, window_s, pids)
                         for name in monitor.ended(collectors):
                             wanted.view.note(f"{cell.id}: {name} ended before its window did")
+                    outcomes = [each.records["outcome"] for each in (warmed, sent)]
+                    wrong = sum(int((each == WRONG).sum()) for each in outcomes)
+                    if not wrong and not service.alive():
+                        raise EnvironmentProblem(service.ending())
                     jtl_file.write(folder.samples, cell, here.url(cell), sent)
                     span = Window(start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms)
                     record = LongWindow(window=span, service_pids=tuple(pids))
                     write_record(folder.window_record, record)
-                    outcomes = [each.records["outcome"] for each in (warmed, sent)]
-                    if wrong := sum(int((each == WRONG).sum()) for each in outcomes):
+                    if wrong:
                         _say(wanted, "wrong", f"{wrong} answers were wrong in a long window", cell)
     except StorageProblem:
         raise

@@ -6,11 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import httpx
 import pytest
 from command_line import restbench
+from made_blocks import block_of
 
 from restbench.analyse.calls import OneCall
 from restbench.commands import calls as command
@@ -19,8 +20,10 @@ from restbench.drive import batches
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallLine
 from restbench.experiment.calls import CallWork
-from restbench.experiment.cell import Shape
+from restbench.experiment.cell import Cell, Shape
 from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
+from restbench.schedule.calls import CallsDriver
+from restbench.schedule.pace import Planned, TrialGroup
 
 SERVICE = cast("Service", SimpleNamespace(base_url="http://here"))
 STAGE = {"wall_s": 0.1, "cpu_s": 0.1}
@@ -173,6 +176,31 @@ def test_a_wrong_product_weighs_more_than_a_call_that_failed() -> None:
         command._judge([RESULT, failed])
     with pytest.raises(WrongAnswers, match="1 products were wrong"):
         command._judge([failed, RESULT.model_copy(update={"wrong": 1})])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "said"), [(0, "failed", ""), (2, "wrong", "2 answers were wrong; ")]
+)
+def test_nor_does_a_call_that_failed_hide_a_wrong_answer_of_its_batch_in_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: int, kind: str, said: str
+) -> None:
+    level = "java-rest-task-pool-100ms"
+    called = Cell(service="java", strategy="serial", complexity=level, users=2)
+    table: Any = SimpleNamespace(made=lambda *_: 3)
+    service = SimpleNamespace(service=SimpleNamespace(pids=tuple))
+    up = SimpleNamespace(running=lambda _: service)
+    order = SimpleNamespace(profile_name="p")
+    here = block_of(tmp_path, order, [TrialGroup("all", (called,))], up=up)
+    client: Any = SimpleNamespace(hello=lambda: SimpleNamespace(strategies=[BATCH.strategy]))
+    driver = CallsDriver(here, table, {("java", "rest"): client}, tmp_path, 2)
+    driver.alone["java", "rest"] = ALONE
+    result = RESULT.model_copy(update={"failed": {"TIMEOUT": 1}, "wrong": wrong})
+    monkeypatch.setattr(CallsDriver, "_batch", lambda *_: BATCH)
+    monkeypatch.setattr(batches, "made", lambda *_: (result, LINES))
+    monkeypatch.setattr(batches, "counted", lambda *given: sum(given[2:]))
+    assert driver.trial(Planned(1, called)) is None
+    (event,) = here.file.events()
+    assert (event.kind, event.text) == (kind, f'{said}calls failed: {{"TIMEOUT": 1}}')
 
 
 def test_a_client_that_is_not_told_how_many_threads_has_one_a_core_where_none_waits(

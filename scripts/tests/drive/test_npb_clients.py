@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from npb_rows import GENERATE_S, cell, claims_on, kernel_run, row_of, trial
@@ -98,6 +99,24 @@ def test_an_answer_that_is_not_verified_is_wrong_whoever_asked(
         pytest.raises(WrongAnswers, match="IS-S: not verified"),
     ):
         taken(others, "python-soap", "CG-S", 1)
+
+
+def test_a_call_that_failed_hides_no_wrong_answer_after_it(
+    clients: NpbClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = call_client.read_log
+
+    def with_a_failure(log: Path) -> list[call_client.CallLine]:
+        first, *others = read(log)
+        return [first.model_copy(update={"outcome": "failed", "kind": "TIMEOUT"}), *others]
+
+    monkeypatch.setattr(call_client, "read_log", with_a_failure)
+    with pytest.raises(EnvironmentProblem, match="python-rest IS-S: call 0 failed TIMEOUT"):
+        taken(clients, "python-rest", "IS-S", 1)
+    wrong = WrongAnswers("IS-S: not verified")
+    monkeypatch.setattr(npb_clients.npb_runs, "read_answer", Mock(side_effect=wrong))
+    with pytest.raises(WrongAnswers):
+        taken(clients, "python-rest", "IS-S", 1)
 
 
 def test_a_program_without_the_transport_is_told_before_the_first_cell(

@@ -11,17 +11,19 @@ from unittest.mock import MagicMock
 import numpy as np
 import psycopg
 import pytest
+from closed_driver import answers
 from made_blocks import block_of
 
 from restbench.deploy.database import Database
 from restbench.drive import pgbench
+from restbench.drive.messages import POP, SEND
 from restbench.experiment import experiment
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.prove import messages as proofs
-from restbench.schedule import deployments
+from restbench.schedule import deployments, reduction
 from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun, Store
 from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
@@ -125,6 +127,27 @@ def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -
         here.before(TEN)
     assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
     assert [each.kind for each in here.file.events()] == ["no-limit"]
+
+
+def test_what_a_service_broke_before_it_ended_is_noted_as_a_wrong_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message came twice; another attempt might find nothing."""
+    service = SimpleNamespace(pids=tuple, alive=lambda: False, ending=lambda: "it died")
+    here = beside_pgbench(tmp_path)
+    queues = MagicMock(**{"left.return_value": 0})
+    monkeypatch.setattr(here.stores[""], "of", lambda _: queues)
+    monkeypatch.setattr(here, "running", lambda _: SimpleNamespace(service=service))
+    monkeypatch.setattr(reduction, "_helpers_ms", lambda _: (0.0, 0.0))
+    sent = answers([0.1] * 3)
+    sent.records["kind"], sent.records["token"], sent.first_error = [SEND, POP, POP], 1 << 40, ""
+    monkeypatch.setattr(here.load, "trial", lambda *_: sent, raising=False)
+    for cell in (TEN, TEN.model_copy(update={"technique": "memory"})):
+        with pytest.raises(EnvironmentProblem, match="it died"):
+            reduction.loaded(here, Planned(1, cell), 0.0, 1.0)
+    (event,) = here.file.events()
+    assert (event.kind, event.cell) == ("wrong", TEN.id), "what was in its memory is gone"
+    assert event.text.startswith("R2 duplicated 1")
 
 
 def test_pgbench_is_held_to_a_cells_own_rate_or_lasts_as_long_as_its_connections_need(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -171,6 +171,40 @@ def test_a_cell_whose_long_window_failed_has_a_note_of_it_at_what_was_measured(
     assert flags_of(run) == {(each.cell.id, 2): ("window-failed",) for each in order.plan}
 
 
+def under_windows(
+    patch: pytest.MonkeyPatch, trial: Callable[..., Any], **service: Callable[[], Any]
+) -> SimpleNamespace:
+    """Windows have such loads, on a service that is up or is like that. The load generator."""
+    usual = {"pids": tuple, "alive": lambda: True, "ending": lambda: "it died"}
+    its = SimpleNamespace(base_url="http://here", **(usual | service))
+    running = SimpleNamespace(service=its, cores=SimpleNamespace(own_load=None))
+    up = SimpleNamespace(running=lambda _cell: running)
+    load = SimpleNamespace(cell=lambda *_of: None, trial=trial, pid=1)
+    patch.setattr(under_load, "services", lambda *_of: nullcontext(up))
+    patch.setattr(generator, "started", lambda *_of: nullcontext(load))
+    patch.setattr(monitor, "collectors", lambda *_of: nullcontext({}))
+    return load
+
+
+def marked(sent: Any) -> Any:
+    """With the moments that a window is told of."""
+    sent.begun = sent.opened = sent.closed = SimpleNamespace(epoch_ms=1)
+    return sent
+
+
+def test_a_service_that_ends_in_a_long_window_leaves_none(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last answers were right: the window had a throughput that nobody measured."""
+    order = with_windows(order_of(tmp_path, 2, 2))
+    finished(run, order, 1, 2)
+    under_windows(monkeypatch, lambda *_: marked(answers([0.01] * 4)), alive=lambda: False)
+    windows.take(order, run, View())
+    assert {*windows.missing(order, run)} == {each.cell for each in order.plan}
+    told = {(each.kind, each.text) for each in run.trials.events()}
+    assert told == {("window-failed", "it died")}
+
+
 @pytest.mark.parametrize("is_warm_up", [False, True])
 def test_rule_5_a_wrong_answer_in_a_long_window_voids_its_cell_in_the_last_whole_block_alone(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, is_warm_up: bool
@@ -181,19 +215,12 @@ def test_rule_5_a_wrong_answer_in_a_long_window_voids_its_cell_in_the_last_whole
     wrong = order.plan[0].cell.id
 
     def trial(name: str, _users: int, _drop_s: float, keep_s: float, _pids: object) -> Any:
-        sent = answers([0.01] * 4)
-        sent.begun = sent.opened = sent.closed = SimpleNamespace(epoch_ms=1)
+        sent = marked(answers([0.01] * 4))
         if name == wrong and (keep_s < order.profile.window_s) == is_warm_up:
             sent.records["outcome"][1:3] = WRONG
         return sent
 
-    service = SimpleNamespace(base_url="http://here", pids=tuple)
-    running = SimpleNamespace(service=service, cores=SimpleNamespace(own_load=None))
-    up = SimpleNamespace(running=lambda _cell: running)
-    load = SimpleNamespace(cell=lambda *_of: None, trial=trial, pid=1)
-    monkeypatch.setattr(under_load, "services", lambda *_of: nullcontext(up))
-    monkeypatch.setattr(generator, "started", lambda *_of: nullcontext(load))
-    monkeypatch.setattr(monitor, "collectors", lambda *_of: nullcontext({}))
+    under_windows(monkeypatch, trial)
     windows.take(order, run, View())
     assert windows.missing(order, run) == [], "it is a window all the same"
     (told,) = run.trials.events()
@@ -204,17 +231,9 @@ def test_rule_5_a_wrong_answer_in_a_long_window_voids_its_cell_in_the_last_whole
 def test_a_long_window_keeps_connections_as_long_as_its_cell_says(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = SimpleNamespace(base_url="http://here", pids=tuple)
-    running = SimpleNamespace(service=service, cores=SimpleNamespace(own_load=None))
     asked: list[str] = []
-
-    def trial(*_given: object) -> None:
-        raise EnvironmentProblem("enough is seen")
-
-    load = SimpleNamespace(cell=lambda *given: asked.append(given[1]), trial=trial)
-    up = SimpleNamespace(running=lambda _cell: running)
-    monkeypatch.setattr(under_load, "services", lambda *_of: nullcontext(up))
-    monkeypatch.setattr(generator, "started", lambda *_of: nullcontext(load))
+    load = under_windows(monkeypatch, Mock(side_effect=EnvironmentProblem("enough is seen")))
+    load.cell = lambda *given: asked.append(given[1])
     order = with_windows(order_of(tmp_path, 1, 1))
 
     def anew(of: Cell) -> Cell:
