@@ -225,7 +225,8 @@ class MessagesDriver(ClosedDriver):
                 place = shuffler.randrange(first, len(plan) + 1)
                 plan.insert(place, [Planned(1, cell, arm)])
         self.here.progress.planned = sum(map(len, plan))
-        yield from plan
+        for turn in plan:
+            yield [self._with_any(each) if each.arm == PGBENCH else each for each in turn]
 
     def trial(self, planned: Planned) -> Trial | None:
         """As of any closed load; none of a load by pgbench, which is a fact of the block. A cell
@@ -235,6 +236,12 @@ class MessagesDriver(ClosedDriver):
             return super().trial(planned)
         self._by_pgbench(planned.cell, at_rate=planned.arm == AT_RATE)
         return None
+
+    def _with_any(self, planned: Planned) -> Planned:
+        """A load of a limit, by a cell of it that is not lost, if there is one."""
+        kind = _limit(planned.cell)
+        left = (each for each in self.paces if _limit(each) == kind and each not in self.here.lost)
+        return replace(planned, cell=next(left, planned.cell))
 
     def _by_pgbench(self, cell: Cell, *, at_rate: bool) -> None:
         here = self.here

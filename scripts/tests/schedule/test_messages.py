@@ -24,6 +24,8 @@ from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.prove import messages as proofs
 from restbench.schedule import deployments, reduction
+from restbench.schedule.block import take_round
+from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun, Store
 from restbench.schedule.pace import Pace, Planned, TrialGroup
 from restbench.store.store import EXPERIMENTS
@@ -98,9 +100,9 @@ def test_each_limit_that_cells_need_is_measured_once_among_their_rounds(tmp_path
     assert here.progress.planned == len(planned)
 
 
-def beside_pgbench(folder: Path) -> MessagesRun:
+def beside_pgbench(folder: Path, **given: object) -> MessagesRun:
     store = SimpleNamespace(of=lambda _: MagicMock(), database=None)
-    experiment = SimpleNamespace(seed=1, messages=lambda _: HUNDRED)
+    experiment = SimpleNamespace(seed=1, messages=lambda _: HUNDRED, **given)
     return block(folder, stores={"": store}, experiment=experiment)
 
 
@@ -148,6 +150,27 @@ def test_what_a_service_broke_before_it_ended_is_noted_as_a_wrong_answer(
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("wrong", TEN.id), "what was in its memory is gone"
     assert event.text.startswith("R2 duplicated 1")
+
+
+def test_a_limit_that_cells_share_is_measured_though_the_first_of_them_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = TEN.model_copy(update={"service": "python"})
+    where = SimpleNamespace(matches=lambda _: True)
+    here = beside_pgbench(tmp_path, pgbench=where, pgbench_at_rate=None)
+    driver = MessagesDriver(here)
+    driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (TEN, other)}
+
+    def rounds(*_: object) -> list[list[Planned]]:
+        here.lose(TEN, "failed", "it died")
+        return []
+
+    monkeypatch.setattr(ClosedDriver, "rounds", rounds)
+    monkeypatch.setattr(pgbench, "load", lambda *_, **__: pgbench.Load(500.0, 1.0, 0.4, 0, 0, 0))
+    for turn in driver.rounds(60.0):
+        take_round(driver, turn)
+    (found,) = here.file.blocks()
+    assert found.facts["extras"][other.id]["pgbench_per_s"] == 500.0
 
 
 def test_pgbench_is_held_to_a_cells_own_rate_or_lasts_as_long_as_its_connections_need(
