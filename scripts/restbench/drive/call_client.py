@@ -125,8 +125,28 @@ class CallClient:
     """A running program, made by `running`."""
 
     name: Client
-    started: subprocess.Popen[bytes]
     log: Path
+    start: Callable[[], subprocess.Popen[bytes]]
+
+    def __post_init__(self) -> None:
+        """It is up."""
+        self.started = self.start()
+
+    def renew_if_dead(self) -> bool:
+        """Have a fresh program in the place of one that has ended, or was lost; whether it is. To
+        be called in the main thread."""
+        if self.started.poll() is None:
+            return False
+        self.end()
+        self.started = self.start()
+        return True
+
+    def end(self) -> None:
+        """Leave nothing of it running."""
+        process.stop(self.started)
+        for pipe in (self.started.stdin, self.started.stdout):
+            with suppress(BrokenPipeError):  # what it was asked last was never read
+                _pipe(pipe).close()
 
     def hello(self) -> Hello:
         """What it offers. EnvironmentProblem where it does not answer."""
@@ -160,7 +180,7 @@ class CallClient:
             raise self._lost(f"answered {line[:100]!r}") from error
 
     def _line(self, max_s: float) -> bytes:
-        """A program that takes too long is killed: its answer would be read as the next one."""
+        """Killed where it takes too long."""
         ends, patience = time.monotonic() + max_s, threading.Timer(max_s, self.started.kill)
         patience.start()
         try:
@@ -173,6 +193,9 @@ class CallClient:
         raise self._lost(f"has not answered for {max_s:g} s" if is_late else "ended")
 
     def _lost(self, what: str) -> EnvironmentProblem:
+        """It is asked nothing more: what it would say next may answer what was asked before."""
+        self.started.kill()
+        self.started.wait()
         return EnvironmentProblem(
             f"the {self.name} client {what}; its log ends:\n{process.tail(self.log)}"
         )
@@ -188,14 +211,13 @@ def running(
     """A program on its cores (as `taskset -c` takes them), which ends with the with-block. To be
     entered in the main thread. EnvironmentProblem where it is not built."""
     line = process.bound_to_us(_COMMANDS[name](settings or {}), cores)
-    started = process.start(line, log, dict(settings or {}), is_asked=True)
+    client = CallClient(
+        name, log, lambda: process.start(line, log, dict(settings or {}), is_asked=True)
+    )
     try:
-        yield CallClient(name, started, log)
+        yield client
     finally:
-        process.stop(started)
-        for pipe in (started.stdin, started.stdout):
-            with suppress(BrokenPipeError):  # what it was asked last was never read
-                _pipe(pipe).close()
+        client.end()
 
 
 def read_log(path: Path) -> tuple[CallLine, ...]:

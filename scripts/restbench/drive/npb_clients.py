@@ -53,8 +53,11 @@ class NpbClients:
         """By each client a call for each, all of one kernel, one after the other on one connection,
         once all clients and the service are warm.
 
-        EnvironmentProblem or WrongAnswers where one has no answer that counts.
+        A program that has ended is started anew. EnvironmentProblem or WrongAnswers where one has
+        no answer that counts.
         """
+        for program in self.programs.values():
+            program.renew_if_dead()
         for name in names:
             self._made(name, service, cell, [Work("IS", "S")] * WARM_CALLS, max_s)
         first = [Work(works[0].kernel, "S")] * FIRST_CALLS

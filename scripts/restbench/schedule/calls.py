@@ -83,9 +83,7 @@ class CallsDriver(OnceEach):
         for cell in self.here.cells:
             work = work_of(cell.complexity)
             try:
-                if work.program not in self.alone:
-                    self.here.at(f"warm-up of {work.client} {work.transport}")
-                    self.alone[work.program] = self._warmed(cell, work)
+                self._ready(cell, work)
             except (EnvironmentProblem, BadConfiguration, httpx.HTTPError) as error:
                 self.here.lose(cell, "failed", str(error))
         yield from super().rounds(ends - time.monotonic())
@@ -102,6 +100,7 @@ class CallsDriver(OnceEach):
     def trial(self, planned: Planned) -> Trial | None:
         """One batch, with its audit."""
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
+        self._ready(cell, work)
         client, service = self.clients[work.program], here.running(cell).service
         number = self.table.made(here.order.profile_name, here.block, work)
         alone = self.alone[work.program].one
@@ -134,6 +133,14 @@ class CallsDriver(OnceEach):
             here.note("limit-mismeasured", f"{nearness:.3f} of the best possible", cell)
         here.view.note(f"      {cell.id}  {elapsed_s:.4g} s{f', {nearness:.3f}' * (nearness > 0)}")
         return found
+
+    def _ready(self, cell: Cell, work: CallWork) -> None:
+        """Have the client of a cell up and warm, anew where it has ended since."""
+        if self.clients[work.program].renew_if_dead():
+            self.alone.pop(work.program, None)
+        if work.program not in self.alone:
+            self.here.at(f"warm-up of {work.client} {work.transport}")
+            self.alone[work.program] = self._warmed(cell, work)
 
     def _warmed(self, cell: Cell, work: CallWork) -> Alone:
         client, service = self.clients[work.program], self.here.running(cell).service

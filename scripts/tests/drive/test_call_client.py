@@ -68,6 +68,18 @@ def test_a_program_that_says_nothing_is_not_waited_for(
         client.hello()
 
 
+def test_a_program_that_ended_is_started_anew_where_that_is_asked_for(
+    client: CallClient, tmp_path: Path
+) -> None:
+    before = client.started.pid
+    assert not client.renew_if_dead()
+    with pytest.raises(EnvironmentProblem, match="ended"):
+        client.batch(_batch(tmp_path, strategy="none"))
+    assert client.renew_if_dead()
+    assert client.started.pid != before
+    assert client.batch(_batch(tmp_path, 2)).done == 2
+
+
 def test_the_program_ends_with_its_block(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(call_client._COMMANDS, "python", lambda _: [sys.executable, str(CLIENT)])
     with call_client.running("python", tmp_path / "client.log") as started:

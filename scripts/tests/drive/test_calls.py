@@ -191,7 +191,9 @@ def test_nor_does_a_call_that_failed_hide_a_wrong_answer_of_its_batch_in_a_run(
     up = SimpleNamespace(running=lambda _: service)
     order = SimpleNamespace(profile_name="p")
     here = block_of(tmp_path, order, [TrialGroup("all", (called,))], up=up)
-    client: Any = SimpleNamespace(hello=lambda: SimpleNamespace(strategies=[BATCH.strategy]))
+    client: Any = SimpleNamespace(
+        renew_if_dead=lambda: False, hello=lambda: SimpleNamespace(strategies=[BATCH.strategy])
+    )
     driver = CallsDriver(here, table, {("java", "rest"): client}, tmp_path, 2)
     driver.alone["java", "rest"] = ALONE
     result = RESULT.model_copy(update={"failed": {"TIMEOUT": 1}, "wrong": wrong})

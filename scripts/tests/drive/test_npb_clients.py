@@ -79,6 +79,12 @@ def test_all_clients_and_the_service_are_warm_before_a_call_counts(
     assert classes[3] == ["S"] * first + ["A"] * 2
 
 
+def test_a_program_that_ended_is_started_anew_for_the_next_cell(clients: NpbClients) -> None:
+    clients.programs["python"].started.kill()
+    clients.programs["python"].started.wait()
+    assert len(taken(clients, "python-rest", "CG-A", 2)) == 2
+
+
 def test_a_call_takes_its_first_three_steps_and_its_answer_is_as_over_rest(
     clients: NpbClients,
 ) -> None:
