@@ -33,6 +33,8 @@ TRIES = 51
 _BEGUN = 6
 #: How long its backends may take to be gone.
 _GONE_S = 2.0
+#: Beyond its seconds: the begin of a load at a low rate, and connecting.
+_SPARE_S = 60.0
 _PROCESSED = "number of transactions actually processed: "
 _NAME = re.compile(r"(?<!:):(\w+)")
 
@@ -137,13 +139,19 @@ def load(  # noqa: PLR0913 - most are given by name
     def sent(*length: str) -> tuple[str, dict[str, float]]:
         """pgbench's own words, and what the database and pgbench took."""
         before = taken()
-        done = subprocess.run(
-            process.bound_to_us([line[0], *length, *line[1:]], cores),
-            env={**os.environ, **database.client_environment("service")},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                process.bound_to_us([line[0], *length, *line[1:]], cores),
+                env={**os.environ, **database.client_environment("service")},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=seconds + _SPARE_S,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise EnvironmentProblem(
+                f"pgbench, {technique}: no end within {error.timeout:g} s"
+            ) from error
         clock.comes_true(lambda: _is_gone(queues.owner), _GONE_S)
         after = taken()
         (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")

@@ -246,21 +246,22 @@ class MessagesDriver(ClosedDriver):
     def _by_pgbench(self, cell: Cell, *, at_rate: bool) -> None:
         here = self.here
         store, level = here.stores[cell.postgres], here.level(cell)
-        queues, kind = store.of(cell), cell.id if at_rate else _limit(cell)
+        kind = cell.id if at_rate else _limit(cell)
         try:
             with answering():
+                queues = store.of(cell)
                 queues.fill(level, here.order.experiment.seed)
-            found = pgbench.load(
-                store.database,
-                queues,
-                level,
-                seed=here.order.experiment.seed,
-                connections=proofs.connections(cell) if at_rate else cell.users,
-                seconds=AT_RATE_S if at_rate else _pgbench_s(cell),
-                per_s=self._per_s(cell) if at_rate else None,
-                cores=here.run.cores().own_load,
-                folder=here.load.folder / f"pgbench-{kind}",
-            )
+                found = pgbench.load(
+                    store.database,
+                    queues,
+                    level,
+                    seed=here.order.experiment.seed,
+                    connections=proofs.connections(cell) if at_rate else cell.users,
+                    seconds=AT_RATE_S if at_rate else _pgbench_s(cell),
+                    per_s=self._per_s(cell) if at_rate else None,
+                    cores=here.run.cores().own_load,
+                    folder=here.load.folder / f"pgbench-{kind}",
+                )
         except EnvironmentProblem as error:
             here.note("no-limit", str(error), cell)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -192,6 +193,30 @@ def test_a_load_that_its_begin_fills_has_no_cpu_time_of_its_own() -> None:
         connected = WORDS.replace("processed: 500", f"processed: {processed}/{processed}"), begun
         found = pgbench._read(connected, (WORDS, whole), 2)
         assert (found.database_ms, found.generator_ms) == (None, None)
+
+
+def test_pgbench_that_does_not_end_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = tmp_path / "pgbench"
+    endless.write_text("#!/bin/sh\nexec sleep 600\n")
+    endless.chmod(0o755)
+    database, queues = Mock(pids=tuple), Mock(technique="skip-locked", ids=IDS)
+    database.program.return_value, database.url.return_value = str(endless), "postgresql://here"
+    database.client_environment.return_value = {}
+    queues.owner.execute.return_value.fetchall.return_value = [(0.0,)]
+    monkeypatch.setattr(pgbench, "_SPARE_S", -0.8)
+    with pytest.raises(EnvironmentProblem, match=r"pgbench, skip-locked: no end within 0\.2 s"):
+        pgbench.load(
+            database,
+            queues,
+            HUNDRED,
+            seed=1,
+            connections=1,
+            seconds=1,
+            cores=None,
+            folder=tmp_path / "load",
+        )
 
 
 def test_what_pgbench_says_without_a_number_is_its_error() -> None:

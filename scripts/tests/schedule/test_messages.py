@@ -173,6 +173,20 @@ def test_a_limit_that_cells_share_is_measured_though_the_first_of_them_is_lost(
     assert found.facts["extras"][other.id]["pgbench_per_s"] == 500.0
 
 
+def test_a_database_that_goes_away_while_pgbench_runs_costs_the_limit_and_not_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(pgbench, "load", gone)
+    here = beside_pgbench(tmp_path)
+    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    monkeypatch.setattr(here.stores[""], "of", gone)
+    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    assert [each.kind for each in here.file.events()] == ["no-limit", "no-limit"]
+
+
 def test_pgbench_is_held_to_a_cells_own_rate_or_lasts_as_long_as_its_connections_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
