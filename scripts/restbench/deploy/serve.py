@@ -17,14 +17,14 @@ import psutil
 
 from restbench.deploy import database, fronts, programs, service
 from restbench.deploy.database import Database
-from restbench.deploy.postgres import CLOCK_STEP_S
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, Front, ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.machine import ports
+from restbench.machine import ports, watch
 from restbench.store.store import serve_folder
 from restbench.store.writing import write_json
 
 STOP_TIMEOUT_S = 20.0
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 NAMES: tuple[ServiceName, ...] = ("java", "python")
 EXAMPLE = {
     "requestId": 1,
@@ -152,7 +152,7 @@ def running() -> dict[str, list[int]]:
         return {}
     noted = json.loads(_state().read_text(encoding="utf-8"))
     ours = {
-        name: [pid for pid, born_s in processes if abs(_born_s(pid) - born_s) < CLOCK_STEP_S]
+        name: [pid for pid, born in processes if born and _born(pid) == born]
         for name, processes in noted.items()
     }
     return {name: pids for name, pids in ours.items() if pids}
@@ -186,15 +186,15 @@ def _curl(
 def _note(started: list[service.Service]) -> None:
     """With its time of birth: after a restart of the machine the number may be anybody's."""
     pids = {each.name: [process.pid for process in each.processes] for each in started}
-    noted = {name: [(pid, _born_s(pid)) for pid in each] for name, each in pids.items()}
+    noted = {name: [(pid, _born(pid)) for pid in each] for name, each in pids.items()}
     write_json(_state(), noted)
 
 
-def _born_s(pid: int) -> float:
-    """In seconds since the epoch; 0 of one that is gone."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return float(psutil.Process(pid).create_time())
-    return 0.0
+def _born(pid: int) -> str | None:
+    """In which life of the machine, and in ticks since it began, which no step of the clock
+    changes; None of a process that is gone."""
+    ticks = watch.born(pid)
+    return f"{BOOT_ID.read_text().strip()} {ticks}" if ticks else None
 
 
 def _state() -> Path:

@@ -147,7 +147,7 @@ def sweep(folder: Path) -> None:
     processes look as if they were gone."""
     for path in folder.rglob(".*.tmp"):
         pid = path.name.split(".")[-2]
-        if pid.isdigit() and not _born(int(pid)):
+        if pid.isdigit() and not born(int(pid)):
             guardian.remove(path)
 
 
@@ -169,10 +169,10 @@ def _folder(mark: str) -> Path:
 def _new_mark() -> str:
     """Who the harness is, for as long as the machine runs: `PID-BORN-NAMESPACE-RANDOM`."""
     pid = os.getpid()
-    return f"{pid}-{_born(pid)}-{_namespace()}-{secrets.token_hex(4)}"
+    return f"{pid}-{born(pid)}-{_namespace()}-{secrets.token_hex(4)}"
 
 
-def _born(pid: int) -> str:
+def born(pid: int) -> str:
     """When a process began, in clock ticks since the machine did; empty when it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -193,7 +193,7 @@ def is_over(mark: str) -> bool:
     that somebody else has made up, for a variable or for a folder that all may write to."""
     parts = mark.split("-")
     is_one = len(parts) == 4 and parts[0].isdecimal() and parts[2] == _namespace()
-    return is_one and _born(int(parts[0])) != parts[1]
+    return is_one and born(int(parts[0])) != parts[1]
 
 
 def end_leftovers() -> list[str]:

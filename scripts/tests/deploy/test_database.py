@@ -18,9 +18,9 @@ from typing import Any
 import psutil
 import psycopg
 import pytest
-from database_server import DEBIAN, PATIENCE_S, session
+from database_server import DEBIAN, session
 from other_process import beside
-from waiting import await_true
+from waiting import PATIENCE_S, await_true
 
 from restbench.deploy import database as room
 from restbench.deploy import postgres
@@ -333,6 +333,14 @@ def test_one_that_does_not_answer_is_named(tmp_path: Path) -> None:
     theirs = Database(tmp_path, own_url="postgresql://owner@127.0.0.1:1/a")
     with pytest.raises(EnvironmentProblem, match=r"owner@127\.0\.0\.1:1/a does not answer: "):
         theirs.start()
+
+
+def test_a_server_is_known_after_a_step_of_the_clock(own: Database) -> None:
+    lock = own.server.data / "postmaster.pid"
+    lines = lock.read_text().splitlines()
+    lines[2] = str(int(lines[2]) - 10)
+    lock.write_text("\n".join([*lines, ""]))
+    assert own.alive()
 
 
 def test_a_process_that_got_the_number_of_a_postmaster_is_left_alone(own: Database) -> None:

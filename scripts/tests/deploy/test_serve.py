@@ -56,13 +56,25 @@ def test_when_the_second_does_not_come_up_the_first_is_ended(
     assert serve.running() == {}
 
 
-def test_a_process_that_got_the_number_of_a_service_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("born", ["another-boot 12", 1_764_371_000.5, None], ids=str)
+def test_a_process_that_got_the_number_of_a_service_is_left_alone(
+    tmp_path: Path, born: object
+) -> None:
+    """Earlier versions noted seconds since the epoch."""
     with beside() as stranger:
-        born_s = psutil.Process(stranger.pid).create_time()
-        noted = {"java": [[stranger.pid, born_s - 3600]]}
+        noted = {"java": [[stranger.pid, born]]}
         (tmp_path / "processes.json").write_text(json.dumps(noted))
         assert serve.stop_all() == []
         assert stranger.poll() is None
+
+
+def test_services_are_known_after_a_step_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in serve.start_all():
+        each.client.close()
+    told = psutil.Process.create_time
+    with monkeypatch.context() as patch:
+        patch.setattr(psutil.Process, "create_time", lambda process: told(process) + 10)
+        assert set(serve.running()) == {"java", "python"}
 
 
 def test_services_of_another_user_are_named_with_the_mend(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
+from waiting import PATIENCE_S
 
 from restbench.deploy.database import CONTRACT, Database
 from tools.sql_queues import statement
 
 #: A server that is not the package's: one of Debian's, where it is installed.
 DEBIAN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"))), None)
-PATIENCE_S = 4.0
 STATEMENTS = {path.stem: path.read_text() for path in CONTRACT.glob("statements/*.sql")}
 
 
