@@ -18,6 +18,7 @@ from restbench.deploy.service import Service
 from restbench.drive.payload import Payload, make_payload, path_of
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.records import Proof
+from restbench.failures import EnvironmentProblem
 from restbench.observe import decisions
 from restbench.observe.decisions import Batch, Batches
 from restbench.observe.observe import Observation, watched
@@ -85,7 +86,7 @@ def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check)
             if not verdict[0]:
                 verdict = check(_watch(service, strategy, cores))
         return verdict
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, EnvironmentProblem) as error:
         return False, f"it gave no answer to look at: {error}"
 
 

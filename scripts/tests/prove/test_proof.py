@@ -7,16 +7,24 @@ import os
 import threading
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+from unittest.mock import Mock
 
+import httpx
 import pytest
+from fixture_run import cell
 from observations import observation
 from waiting import await_true
 
+from restbench.deploy.service import Service
 from restbench.experiment.cell import STRATEGIES, Shape
 from restbench.experiment.records import Proof
+from restbench.failures import EnvironmentProblem
 from restbench.observe.decisions import Batch, Batches
 from restbench.observe.observe import Observation, watched
 from restbench.observe.seen import Seen
+from restbench.prove import proof as proving
 from restbench.prove.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
 from restbench.store.store import Run
 
@@ -52,6 +60,23 @@ def test_there_is_a_claim_for_every_strategy_of_both_services() -> None:
     assert {name: set(claims) for name, claims in CLAIMS.items()} == {
         name: set(strategies) for name, strategies in STRATEGIES.items()
     }
+
+
+@pytest.mark.parametrize(
+    "error", [EnvironmentProblem("connection refused"), httpx.ConnectError("connection refused")]
+)
+def test_a_service_that_dies_between_two_requests_is_not_proven(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    service = cast(
+        Service, SimpleNamespace(name="java", attached=False, health=Mock(side_effect=error))
+    )
+    monkeypatch.setattr(proving, "_observed", Mock())
+    found = proving.prove(service, cell("java serial low 10"), (0,))
+    assert (found.does, found.evidence) == (
+        False,
+        "it gave no answer to look at: connection refused",
+    )
 
 
 def test_serial_is_one_request_thread() -> None:
