@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import select
 import signal
 import socket
 import time
@@ -32,6 +33,11 @@ PRODUCTS = re.compile(
     re.IGNORECASE,
 )
 """What an answer must not name: a product, or a version of one."""
+ALREADY = "answered already"
+IN_FLIGHT = re.compile(r"^restbench_requests_in_flight [1-9]", re.MULTILINE)
+PART = 0.25
+"""Of the time of an answer: so long is waited for metrics that tell of the next one. A service that
+computes on its only thread has none meanwhile, and a front may ask another instance."""
 
 
 def try_probe(service: Service, probe: Probe) -> Outcome:
@@ -45,14 +51,16 @@ def try_probe(service: Service, probe: Probe) -> Outcome:
 def _converse(service: Service, connection: socket.socket, steps: tuple[Step, ...]) -> list[str]:
     """What came back, up to the first thing that is no answer."""
     seen: list[str] = []
-    said = ""
+    said, took_s = "", 0.0
     source = connection.makefile("rb")
     for step in steps:
         match step:
             case Answer(count):
+                asked_s = time.monotonic()
                 for _ in range(count):
                     answer, said = _read_answer(source)
                     seen.append(answer)
+                took_s = time.monotonic() - asked_s
             case Products():
                 seen.append(_products(said))
             case Timeout():
@@ -66,14 +74,42 @@ def _converse(service: Service, connection: socket.socket, steps: tuple[Step, ..
             case EndOfSending():
                 connection.shutdown(socket.SHUT_WR)
             case Terminate():
-                assert service.pid is not None  # noqa: S101 - such a probe is left out
-                os.kill(service.pid, signal.SIGTERM)
+                seen += _terminated(service, connection, PART * took_s)
             case bytes():
                 length = str(service.body_limit_bytes + 4 * 1024 * 1024).encode()
                 _send(connection, step.replace(b"BEYOND", length))
-        if seen and seen[-1] in {"closed", "silent", "no HTTP/1"}:
+        if seen and seen[-1] in {"closed", "silent", "no HTTP/1", ALREADY}:
             break
     return seen
+
+
+def _terminated(service: Service, connection: socket.socket, within_s: float) -> list[str]:
+    """What was seen in place of TERM: a request that has its answer before is no more in flight."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline and not _is_answered(connection, 0.01):
+        if _counts_a_request(service, within_s):
+            break
+    if _is_answered(connection):
+        return [ALREADY]
+    assert service.pid is not None  # noqa: S101 - such a probe is left out
+    os.kill(service.pid, signal.SIGTERM)
+    return []
+
+
+def _is_answered(connection: socket.socket, within_s: float = 0.0) -> bool:
+    return bool(select.select([connection], [], [], within_s)[0])
+
+
+def _counts_a_request(service: Service, within_s: float) -> bool:
+    """Whether its metrics say that one is in flight, or do not come in time."""
+    metrics = http.client.HTTPConnection(service.host, service.port, timeout=within_s)
+    try:
+        metrics.request("GET", "/metrics")
+        return bool(IN_FLIGHT.search(metrics.getresponse().read().decode()))
+    except OSError:
+        return True
+    finally:
+        metrics.close()
 
 
 def _products(said: str) -> str:

@@ -3,7 +3,8 @@
 A probe is a conversation on one connection. What came back is written as one text: for each answer
 its status, and the code of an error in the contract's form (`200`, `413 007`; `400 other`: an error
 in another form; `100` before a body), and which products it names where that is asked; then
-`closed`, `silent` or `no HTTP/1` where an answer was expected.
+`closed`, `silent` or `no HTTP/1` where an answer was expected, or `answered already` where none was
+expected before TERM.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class EndOfSending(NamedTuple):
 
 
 class Terminate(NamedTuple):
-    """Send TERM to the service."""
+    """Send TERM to the service once it counts a request in flight, at the latest well before an
+    answer that takes as long as the last one."""
 
 
 class Timeout(NamedTuple):
@@ -279,10 +281,11 @@ PROBES = (
     Probe(
         "term-in-flight",
         "A request in flight when TERM comes gets its answer. This ends the service.",
-        "200",
+        "200 200",
         (
             head(path="/npb-cg/serial", length=len(LONG_BODY)) + LONG_BODY,
-            Pause(0.5),
+            Answer(),
+            head(path="/npb-cg/serial", length=len(LONG_BODY)) + LONG_BODY,
             Terminate(),
             Answer(),
         ),

@@ -1,19 +1,25 @@
 """The runner of examples and probes, against a server that answers everything alike."""
 
+import itertools
+import signal
+import subprocess
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from http.client import HTTPMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import conversation
 import pytest
 import run
 from answers import Answer, Expectation, unlike
 from cases import examples, offered, try_example
 from conversation import try_probe
 from probes import PROBES
-from races import RACES
+from races import RACES, ROUNDS, pops, replays
 from service import Outcome, Service
 
 WRONG = Outcome("probe", "cut-off-body", "closed", ("'closed', not '400 002'",))
@@ -24,10 +30,15 @@ KEY = ("probe", "cut-off-body")
 class Refuses(BaseHTTPRequestHandler):
     """Every request is 404 in the contract's form, and the connection closed."""
 
-    def refuse(self) -> None:
+    status = 404
+
+    def body(self) -> bytes:
+        return b'{"requestId":null,"errorCode":"009","errorMessage":"no"}'
+
+    def answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        body = b'{"requestId":null,"errorCode":"009","errorMessage":"no"}'
-        self.send_response(404)
+        body = self.body()
+        self.send_response(self.status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -36,16 +47,32 @@ class Refuses(BaseHTTPRequestHandler):
 
 
 for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
-    setattr(Refuses, f"do_{method}", Refuses.refuse)
+    setattr(Refuses, f"do_{method}", Refuses.answer)
+
+
+class DoesAnew(Refuses):
+    """Every request is done anew, whatever its key, but one message is always left."""
+
+    status = 200
+    ids = itertools.count(1)
+
+    def body(self) -> bytes:
+        return b'{"id":%d,"messages":1}' % next(self.ids)
+
+
+@contextmanager
+def serving(handler: type[Refuses], pid: int | None = None) -> Iterator[Service]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        strategies = {"matrix": ["serial"], "messages": ["serial", "process-per-request"]}
+        yield Service("127.0.0.1", server.server_port, strategies, 1000, 0.1, pid, True)
+        server.shutdown()
 
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        strategies = {"matrix": ["serial"], "messages": ["serial", "process-per-request"]}
-        yield Service("127.0.0.1", server.server_port, strategies, 1000, 0.1, None, True)
-        server.shutdown()
+    with serving(Refuses) as found:
+        yield found
 
 
 def test_a_difference_that_is_not_listed_fails() -> None:
@@ -102,6 +129,73 @@ def test_a_probe_tells_what_came(service: Service) -> None:
 
 def test_a_race_that_nobody_wins_is_told(service: Service) -> None:
     assert [race(service).faults for race in RACES if not race(service).faults] == []
+
+
+@pytest.mark.parametrize(
+    ("race", "told"), [(replays, "not one answer: "), (pops, "not one message: ")]
+)
+def test_a_key_whose_requests_have_two_answers_is_told(
+    race: Callable[[Service], Outcome], told: str
+) -> None:
+    with serving(DoesAnew) as one:
+        faults = race(one).faults
+    assert [each[: len(told)] for each in faults] == [told] * ROUNDS
+
+
+TERM = next(probe for probe in PROBES if probe.name == "term-in-flight")
+
+
+@pytest.fixture
+def victim() -> Iterator[subprocess.Popen[bytes]]:
+    """What is sent TERM in the place of a service."""
+    with subprocess.Popen(["sleep", "600"]) as running:
+        yield running
+        running.kill()
+
+
+@pytest.mark.parametrize(("is_told", "part"), [(True, 600), (False, 1)])
+def test_term_comes_when_the_service_has_the_request_and_not_before(
+    victim: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, is_told: bool, part: float
+) -> None:
+    """Or has nobody left to say so."""
+    monkeypatch.setattr(conversation, "PART", part)
+    asked, looks = itertools.count(1), []
+
+    class Computes(Refuses):
+        protocol_version, status = "HTTP/1.1", 200
+
+        def body(self) -> bytes:
+            if self.path != "/metrics":
+                time.sleep(0.1)
+                if next(asked) > 1:
+                    victim.wait()
+                return b"{}"
+            looks.append(victim.poll())
+            if not is_told:
+                victim.wait()
+            return b"restbench_requests_in_flight %d.0\n" % (len(looks) > 2)
+
+    with serving(Computes, victim.pid) as one:
+        assert try_probe(one, TERM).answer == "200 200"
+    assert looks == [None] * (3 if is_told else 1)
+    assert victim.returncode == -signal.SIGTERM
+
+
+def test_a_request_that_has_its_answer_before_term_proves_nothing(
+    victim: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "PART", 600_000)
+
+    class IsSooner(Refuses):
+        protocol_version, status = "HTTP/1.1", 200
+
+        def body(self) -> bytes:
+            return b"restbench_requests_in_flight 0.0\n"
+
+    with serving(IsSooner, victim.pid) as one:
+        found = try_probe(one, TERM)
+    assert found.faults
+    assert found.answer == "200 answered already"
 
 
 def test_examples_of_messages_are_left_out_by_name_where_there_is_no_database(
