@@ -57,13 +57,18 @@ def up(path: Path, process: "subprocess.Popen[bytes]") -> Iterator["subprocess.P
         yield process
     finally:
         process.terminate()
-        process.wait(60)
+        try:
+            process.wait(60)
+        finally:
+            process.kill()
 
 
 def test_every_framework_serves_on_it_and_ends_in_order(tmp_path: Path) -> None:
     with ExitStack() as stack:
         paths = {name: tmp_path / name for name in FRAMEWORKS}
         started = [(path, begun(path, name)) for name, path in paths.items()]
+        for _, process in started:
+            stack.callback(process.kill)
         found = [stack.enter_context(up(*each)) for each in started]
         for name, path in paths.items():
             assert json.loads(answer(path, "GET", "/health"))["framework"] == name

@@ -156,7 +156,9 @@ def test_a_request_that_is_never_answered_hung() -> None:
 
     with serving(falls_silent) as address:
         outcome = run(load(address, timeout_s=1.0), lambda: len(ASKED) == 20 + 4)
-    assert (outcome.counts[Verdict.RIGHT], outcome.counts[Verdict.HUNG]) == (20, 4)
+    assert outcome.only(Verdict.RIGHT, Verdict.HUNG)
+    assert outcome.counts.total() == 20 + 4
+    assert outcome.counts[Verdict.HUNG] >= 4, "and what a busy machine answered too late"
 
 
 def test_a_late_answer_hung() -> None:

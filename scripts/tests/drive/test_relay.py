@@ -89,13 +89,18 @@ def test_where_nobody_listens_the_connection_ends() -> None:
 
 
 def test_a_wait_is_no_longer_than_it_is_to_be_by_a_millisecond() -> None:
-    def taken_s() -> float:
+    """One of some, for a busy machine makes others longer."""
+    taken_s: list[float] = []
+
+    def is_short() -> bool:
         begun = time.monotonic()
         selector.select(0.0002)
-        return time.monotonic() - begun
+        taken_s.append(time.monotonic() - begun)
+        return taken_s[-1] < 0.001
 
     with closing(relay._Precise()) as selector:
-        assert 0.0002 <= min(taken_s() for _ in range(20)) < 0.001
+        assert await_true(is_short)
+    assert min(taken_s) >= 0.0002
 
 
 def test_more_users_than_select_takes_are_all_carried() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from stub_bench import Bench, Ran
-from waiting import PATIENCE_S
+from waiting import PATIENCE_S, await_true
 
 from restbench.analyse import exported, long_windows, measures
 from restbench.experiment.level import Logs
@@ -183,14 +184,21 @@ def test_a_service_that_does_not_come_up_fails_its_cells_with_the_end_of_its_log
     assert any("this machine is not good enough for me" in each for each in texts)
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
-    tmp_path: Path,
+    tmp_path: Path, how: signal.Signals
 ) -> None:
+    """However often it is told: a second Ctrl-C would tear what the first has begun."""
     bench = Bench(tmp_path)
     path = bench.experiment({"java": ["serial", "pinned"]}, minutes=2)
     started = bench.start("run", path, "--profile", "p")
     bench.await_trial(started)
-    started.send_signal(2)
+
+    def has_ended() -> bool:
+        started.send_signal(how)
+        return started.poll() is not None
+
+    assert await_true(has_ended)
     _, err = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 130
     assert "--resume" in err

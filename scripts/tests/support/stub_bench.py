@@ -45,8 +45,8 @@ placement = "{placement}"
 """
 
 
-#: Whoever runs the tests in the background ignores INT, and a process inherits that.
-LISTENS_TO_INT = (str(shutil.which("env")), "--default-signal=INT")
+#: Whoever runs the tests in the background ignores INT, or HUP, and a process inherits that.
+LISTENS_TO_SIGNALS = (str(shutil.which("env")), "--default-signal=INT,HUP")
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Bench:
     ) -> subprocess.Popen[str]:
         """In a process of its own, to be interrupted or killed."""
         return subprocess.Popen(
-            [*LISTENS_TO_INT, sys.executable, str(CLI), *arguments],
+            [*LISTENS_TO_SIGNALS, sys.executable, str(CLI), *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
