@@ -36,8 +36,9 @@ PRODUCTS = re.compile(
 ALREADY = "answered already"
 IN_FLIGHT = re.compile(r"^restbench_requests_in_flight [1-9]", re.MULTILINE)
 PART = 0.25
-"""Of the time of an answer: so long is waited for metrics that tell of the next one. A service that
-computes on its only thread has none meanwhile, and a front may ask another instance."""
+"""The share of the first answer's time for which the metrics are asked whether the second request
+is in flight. A service that computes on its only thread has none meanwhile, and a front may ask
+another instance."""
 
 
 def try_probe(service: Service, probe: Probe) -> Outcome:
@@ -84,7 +85,7 @@ def _converse(service: Service, connection: socket.socket, steps: tuple[Step, ..
 
 
 def _terminated(service: Service, connection: socket.socket, within_s: float) -> list[str]:
-    """What was seen in place of TERM: a request that has its answer before is no more in flight."""
+    """Send TERM while the request is in flight; nothing, and ALREADY, where its answer is there."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline and not _is_answered(connection, 0.01):
         if _counts_a_request(service, within_s):

@@ -16,10 +16,10 @@ import conversation
 import pytest
 import run
 from answers import Answer, Expectation, unlike
-from cases import examples, offered, try_example
+from cases import OF_ONE_PROCESS, TECHNIQUES, examples, offered, try_example
 from conversation import try_probe
 from probes import PROBES
-from races import RACES, ROUNDS, pops, replays
+from races import RACES, ROUNDS, broadcasts, pops, replays
 from service import Outcome, Service
 
 WRONG = Outcome("probe", "cut-off-body", "closed", ("'closed', not '400 002'",))
@@ -57,7 +57,8 @@ class DoesAnew(Refuses):
     ids = itertools.count(1)
 
     def body(self) -> bytes:
-        return b'{"id":%d,"messages":1}' % next(self.ids)
+        number = next(self.ids)
+        return b'{"id":%d,"ids":[%d],"messages":1}' % (number, number)
 
 
 @contextmanager
@@ -65,8 +66,10 @@ def serving(handler: type[Refuses], pid: int | None = None) -> Iterator[Service]
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         strategies = {"matrix": ["serial"], "messages": ["serial", "process-per-request"]}
-        yield Service("127.0.0.1", server.server_port, strategies, 1000, 0.1, pid, True)
-        server.shutdown()
+        try:
+            yield Service("127.0.0.1", server.server_port, strategies, 1000, 0.1, pid, True)
+        finally:
+            server.shutdown()
 
 
 @pytest.fixture
@@ -142,6 +145,13 @@ def test_a_key_whose_requests_have_two_answers_is_told(
     assert [each[: len(told)] for each in faults] == [told] * ROUNDS
 
 
+def test_a_broadcast_whose_key_has_two_answers_is_told() -> None:
+    with serving(DoesAnew) as one:
+        faults = broadcasts(one).faults
+    told = [each.partition(":")[0] for each in faults if ": not one answer: " in each]
+    assert told == [each for each in TECHNIQUES if each != OF_ONE_PROCESS]
+
+
 TERM = next(probe for probe in PROBES if probe.name == "term-in-flight")
 
 
@@ -153,7 +163,7 @@ def victim() -> Iterator[subprocess.Popen[bytes]]:
         running.kill()
 
 
-@pytest.mark.parametrize(("is_told", "part"), [(True, 600), (False, 1)])
+@pytest.mark.parametrize(("is_told", "part"), [(True, 600), (False, 20)])
 def test_term_comes_when_the_service_has_the_request_and_not_before(
     victim: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch, is_told: bool, part: float
 ) -> None:

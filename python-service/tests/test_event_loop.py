@@ -169,8 +169,9 @@ def cut_off(
     async def run() -> None:
         async with app.router.lifespan_context(app):
             task = asyncio.ensure_future(app(scope, receive, send))
-            while not has_begun():
-                await asyncio.sleep(0.001)
+            async with asyncio.timeout(60):
+                while not has_begun():
+                    await asyncio.sleep(0.001)
             task.cancel()
             await task
 

@@ -40,8 +40,8 @@ Order = Callable[[StandardPool, Answer], None]
 class ProcessPool:
     """A standard pool and the thread that keeps it whole.
 
-    Each call is answered: with its result, its error, or the pool's (WorkerDiedError,
-    PoolFailedError).
+    Each call that is taken is answered: with its result, its error, or the pool's
+    (WorkerDiedError, PoolFailedError).
     """
 
     def __init__(

@@ -41,8 +41,8 @@ class _Response(Response):
 
 
 async def _send_apart(send: Send, message: Message) -> None:
-    """The end of the body by itself: uvicorn waits for who does not read before it sends something,
-    not after it."""
+    """The end of the body is a message of its own: uvicorn waits for a full send buffer before a
+    message, not after it."""
     if "body" in message:
         await send({**message, "more_body": True})
         message = {"type": message["type"]}

@@ -199,7 +199,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[StallEntry]:
-    """The seconds below a fifth of the median, or of 0, each with what overlaps it."""
+    """The seconds below a fifth of the median, and those without an answer, each with what
+    overlaps it."""
     limit = STALLED * median(per_s)
     return [
         StallEntry(

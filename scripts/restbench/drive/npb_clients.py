@@ -83,11 +83,18 @@ class NpbClients:
             per_call_s=max_s,
             log=log,
         )
-        self.programs[program].batch(batch)
-        lines = sorted(call_client.read_log(log), key=lambda line: line.index)
+        ended: EnvironmentProblem | None = None
+        try:
+            self.programs[program].batch(batch)
+        except EnvironmentProblem as error:
+            ended = error
+        known = call_client.read_log(log) if log.exists() else ()
+        lines = sorted(known, key=lambda line: line.index)
         done = [each for each in lines if each.outcome == "done" and each.result is not None]
         # Before what failed: a second attempt must not hide a wrong answer of this one.
         served = [_served(each, works[each.index]) for each in done]
+        if ended:
+            raise ended
         if failed := next((each for each in lines if each not in done), None):
             level = works[failed.index].level
             raise EnvironmentProblem(f"{name} {level}: call {failed.index} {failed.failure}")

@@ -152,7 +152,8 @@ def load(  # noqa: PLR0913 - most are given by name
             raise EnvironmentProblem(
                 f"pgbench, {technique}: no end within {error.timeout:g} s"
             ) from error
-        clock.comes_true(lambda: _is_gone(queues.owner), _GONE_S)
+        finally:
+            clock.comes_true(lambda: _is_gone(queues.owner), _GONE_S)
         after = taken()
         (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
         if done.returncode:

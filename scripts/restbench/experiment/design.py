@@ -11,13 +11,13 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, field_validator, model_validator
 
 from restbench.experiment.claim_file import Metric
 from restbench.experiment.columns import METRICS
-from restbench.experiment.selection import Strict
+from restbench.experiment.selection import OfCores, Strict
 
 Level: TypeAlias = bool | int | float | str
 
@@ -43,10 +43,10 @@ class Design(Strict):
     """The table `[factorial]` of an experiment file."""
 
     design: Literal["2^k r", "2^(k-p) r"]
-    factors: dict[str, tuple[Level, ...]]
+    factors: dict[str, tuple[Annotated[Level, OfCores], ...]]
     """Two levels each, low first. What a factor applies to is not known here."""
     generators: tuple[str, ...] = ()
-    fixed: dict[str, Level] = Field(default_factory=dict)
+    fixed: dict[str, Annotated[Level, OfCores]] = Field(default_factory=dict)
     """The level of every other factor, the same in all cells."""
     response: str = "throughput_per_s"
     """A column of a trial."""

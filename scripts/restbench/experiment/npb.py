@@ -155,7 +155,7 @@ class Npb(DriverTable):
     published: Published
     clients: Clients | None = None
     cores: Counted = Field(default="cores", validate_default=True)
-    """Up to how many are looked at."""
+    """Up to how many are looked at: of the machine of the run, and not to be set."""
 
     def levels(self) -> tuple[str, ...]:
         """Every level there is, on as many cores as there are for a service."""

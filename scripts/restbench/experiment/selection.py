@@ -41,6 +41,9 @@ def _counted(value: Any, info: ValidationInfo) -> Any:
 
 
 Many = BeforeValidator(_as_list)
+#: Of a text with `cores` the number: of those that a service may use on this machine, or could use
+#: in the run whose file it is (`toml_file.parse`).
+OfCores = BeforeValidator(_counted)
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Above0 = Annotated[float, Field(gt=0)]
@@ -48,9 +51,7 @@ Above0 = Annotated[float, Field(gt=0)]
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
 #: Variables of a service's environment, likewise.
 Settings = Annotated[str, Field(pattern=r"^([A-Z\d_]+=[\w.:+-]+(,[A-Z\d_]+=[\w.:+-]+)*)?$")]
-#: A number, or a text with `cores`: the number of those that a service may use on this machine, or
-#: could use in the run whose file it is (`toml_file.parse`).
-Counted = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
+Counted = Annotated[int, OfCores, Field(ge=1)]
 
 
 class Strict(Record):

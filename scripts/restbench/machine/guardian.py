@@ -84,11 +84,13 @@ def unmarked_in(folders: Collection[str]) -> list[int]:
 
 def end(mark: str, quiet_s: float = 0.0, folders: Collection[str] = ()) -> list[int]:
     """Kill everything that carries the mark, or has lost it and works in one of the folders, until
-    for so long there is nothing; returns what could not be ended."""
+    for so long there is nothing; returns what could not be ended. Who comes to these folders later
+    is of the next harness."""
+    unmarked = unmarked_in(folders)
     begun = quiet_since = time.monotonic()
     left: list[int] = []
     while time.monotonic() < begun + GIVE_UP_S:
-        left = marked(mark) + unmarked_in(folders)
+        left = marked(mark) + [pid for pid in unmarked_in(folders) if pid in unmarked]
         if left:
             quiet_since = time.monotonic()
             kill(left)

@@ -77,8 +77,8 @@ def parsed(stat: str, cores: Sequence[int], ours: float = 0.0) -> Used:
 
 
 def _lines(stat: str, cores: Sequence[int]) -> list[list[str]]:
-    """Of each core, split; the first, of all cores, where one has none: a container that shows no
-    others may number them anew."""
+    """Of each core, split; the line of all cores where a core has no line: some containers show
+    only their own cores, under other numbers."""
     every = {line.partition(" ")[0]: line.split() for line in stat.splitlines()}
     names = [f"cpu{core}" for core in cores]
     return [every[name] for name in (names if {*names} <= {*every} else ["cpu"])]

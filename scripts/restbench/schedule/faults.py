@@ -16,7 +16,7 @@ import numpy as np
 from restbench.analyse import faults as promises
 from restbench.analyse import queue_checker
 from restbench.analyse.faults import Course
-from restbench.deploy.database import Database, fresh
+from restbench.deploy.database import Database, answering, fresh
 from restbench.deploy.service import Service
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
@@ -63,7 +63,9 @@ def opened(wanted: Wanted) -> Iterator[FaultsDriver]:
         deployments = bench.deployments if bench else Deployments(wanted.run, wanted.block)
         here = BlockRun(wanted, deployments)
         if bench:
-            here.file.fact(here.block, "databases", {"usual": bench.database.described()})
+            with answering():
+                described = bench.database.described()
+            here.file.fact(here.block, "databases", {"usual": described})
         yield FaultsDriver(here, table, folder, bench)
 
 

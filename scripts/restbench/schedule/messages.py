@@ -94,6 +94,7 @@ class MessagesRun(LoadRun):
         each = service.each() if cell.front == "none" else (service,)
         return " ".join(f"{one.base_url}{path}" for one in each)
 
+    @answering()
     def ask(self, cell: Cell) -> None:
         """A message that is sent must be popped as it was."""
         level, calls = self.level(cell), self.calls(cell)
@@ -103,6 +104,7 @@ class MessagesRun(LoadRun):
         if (found := calls.pop(queue)).get("body") != text:
             raise WrongAnswers(f"pop: not the message that was sent: {str(found)[:200]}")
 
+    @answering()
     def prove(self) -> None:
         """Describe the databases. Each technique of each service, and each number of connections
         of a strategy that holds them, once a run; one that is not proven is measured all the same,

@@ -128,7 +128,7 @@ class TraceEntry(TraceRecord):
     most_errors_per_s: dict[str, float] = Field(default_factory=dict)
     """By code, in one second: a point of the series may be the mean of several."""
     throughput: SteadyEntry | None = None
-    """None where the first third of the trace had no answer."""
+    """None where the first third of the trace had no answer, or it is shorter than 30 s."""
     response: SteadyEntry | None = None
     """None where the first or last third had none."""
     stalls: tuple[StallEntry, ...] = ()

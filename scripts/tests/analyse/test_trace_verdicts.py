@@ -131,7 +131,7 @@ def test_a_trace_whose_end_has_no_answers_has_no_verdict_of_its_response_time() 
     assert trace.steadiness([5.0] * 200 + [None] * 100) is None
 
 
-def test_a_service_that_dies_midway_drifts_to_nothing_and_stalls_from_then_on() -> None:
+def test_a_trace_without_further_answers_drifts_to_nothing_and_stalls_from_then_on() -> None:
     per_s, mean_ms = [600.0] * 120 + [0.0] * 180, [5.0] * 120 + [None] * 180
     found = trace.entry(traced(per_s, mean_ms))
     assert found.throughput is not None

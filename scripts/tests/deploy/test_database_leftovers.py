@@ -106,6 +106,7 @@ def test_what_is_paused_ends_with_its_harness(tmp_path: Path, harness: Harness) 
     """Children of the postmaster write their titles over their environment."""
     running, _guardian = harness("main")
     paused = Database(tmp_path / "cluster").server.pids()
+    assert paused
     guardian.kill(paused, signal.SIGSTOP)
     running.kill()
     running.wait()
@@ -118,10 +119,12 @@ def test_what_is_paused_ends_with_its_harness(tmp_path: Path, harness: Harness) 
 def test_a_fresh_one_has_nothing_of_a_cluster_that_a_killed_run_left(tmp_path: Path) -> None:
     left = Database(tmp_path, overrides={"shared_buffers": "16MB"})
     left.start()
-    left.migrate()
-    with left.connect() as owner:
-        owner.execute("SELECT messages.create_queue('left', 'function')")
-    left.stop()
+    try:
+        left.migrate()
+        with left.connect() as owner:
+            owner.execute("SELECT messages.create_queue('left', 'function')")
+    finally:
+        left.stop()
     anew = Database(tmp_path, overrides={"shared_buffers": "16MB"})
     with fresh(anew), anew.connect() as owner:
         assert owner.execute("SELECT count(*) FROM messages.queue").fetchone() == (0,)

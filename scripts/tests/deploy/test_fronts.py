@@ -79,6 +79,7 @@ def test_nothing_of_a_front_is_left_when_its_harness_is_killed(
     with beside(KILLED, front, str(port), str(tmp_path), *stub_command("java")) as harness:
         assert line_of(harness) == "up"
         its = listeners(port)
+        assert its
         harness.kill()
         try:
             assert await_true(lambda: not listeners(port)), "a worker keeps the port"

@@ -125,6 +125,24 @@ def test_a_call_that_failed_hides_no_wrong_answer_after_it(
         taken(clients, "python-rest", "IS-S", 1)
 
 
+def test_a_program_that_ends_hides_no_wrong_answer_before_it(
+    clients: NpbClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = call_client.CallClient.batch
+
+    def ends(self: call_client.CallClient, batch: call_client.Batch) -> None:
+        whole(self, batch)
+        raise EnvironmentProblem("ended")
+
+    monkeypatch.setattr(call_client.CallClient, "batch", ends)
+    with pytest.raises(EnvironmentProblem, match="^ended$"):
+        taken(clients, "python-rest", "IS-S", 1)
+    wrong = WrongAnswers("IS-S: not verified")
+    monkeypatch.setattr(npb_clients.npb_runs, "read_answer", Mock(side_effect=wrong))
+    with pytest.raises(WrongAnswers):
+        taken(clients, "python-rest", "IS-S", 1)
+
+
 def test_a_program_without_the_transport_is_told_before_the_first_cell(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -62,6 +62,13 @@ def test_levels_keep_their_types() -> None:
     }
 
 
+def test_cores_are_those_of_the_run() -> None:
+    text = (ROOT / "scripts" / "experiments" / "factorial.toml").read_text("utf-8")
+    text = text.replace("users = [10, 60]", 'users = ["cores+1", 60]')
+    found = experiment.parse(text, ROOT / "mine.toml", range(3)).corners()
+    assert {cell.users for cell in found} == {4, 60}
+
+
 def test_the_example_of_the_documents_is_an_experiment_with_a_setting_as_a_factor() -> None:
     page = ROOT / "docs" / "factorial.md"
     (text,) = re.findall(r"^```toml\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)

@@ -192,14 +192,17 @@ def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
     bench = Bench(tmp_path)
     path = bench.experiment({"java": ["serial", "pinned"]}, minutes=2)
     started = bench.start("run", path, "--profile", "p")
-    bench.await_trial(started)
 
     def has_ended() -> bool:
         started.send_signal(how)
         return started.poll() is not None
 
-    assert await_true(has_ended)
-    _, err = started.communicate(timeout=PATIENCE_S)
+    try:
+        bench.await_trial(started)
+        assert await_true(has_ended)
+        _, err = started.communicate(timeout=PATIENCE_S)
+    finally:
+        started.kill()
     assert started.returncode == 130
     assert "--resume" in err
     assert bench.left_running() == []

@@ -129,11 +129,14 @@ class Database:
             self._pool.close()
 
     def every(self, seconds: float, act: Callable[[], None]) -> None:
-        """Until it is closed, from a thread of its own. The act raises nothing."""
+        """Until it is closed, from a thread of its own, each time whatever became of it before."""
 
         def run() -> None:
             while not self._is_closed.wait(seconds):
-                act()
+                try:
+                    act()
+                except Exception:  # want of memory, say
+                    _LOG.exception("what is done every %g s failed", seconds)
 
         Thread(target=run, name="database", daemon=True).start()
 

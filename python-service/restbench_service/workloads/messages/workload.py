@@ -98,8 +98,9 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._retries = SharedCount(self._count_path)
         self._database.open()
         if self._count_path is None:
-            forget = partial(purge, self._database, self._settings.receipt_seconds)
-            self._database.every(PURGE_SECONDS, forget)
+            seconds = self._settings.receipt_seconds
+            forget = partial(purge, self._database, seconds)
+            self._database.every(min(PURGE_SECONDS, seconds), forget)
 
     def keep_within(self, resize: Callable[[int], object]) -> None:
         """See Workload. It is the messages of queues in memory."""

@@ -117,7 +117,8 @@ class GoneClientTest {
     }
 
     /** The answer is larger than what the container holds back, so that sending it meets the closed connection. */
-    private static void leaveWhileComputing(RunningService service, String path) throws IOException {
+    private static void leaveWhileComputing(RunningService service, String path)
+            throws IOException, InterruptedException {
         String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]},"
                 + "\"matrixTwo\":{\"columnCount\":1000,\"rows\":[{\"value\":\"" + "1000000000000000000,".repeat(999)
                 + "1\"}]}}";
@@ -127,7 +128,7 @@ class GoneClientTest {
             socket.getOutputStream().write((head + body).getBytes(StandardCharsets.ISO_8859_1));
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             while (path.endsWith("pinned") && isAnyInTomcat()) {
-                Thread.onSpinWait();
+                Thread.sleep(1);
             }
             socket.setSoLinger(true, 0); // a reset, so that the first write fails and not only the second
         }

@@ -26,7 +26,7 @@ import org.restbench.affinity.OpenHftAffinity;
 class ProcessTest {
     private static void exitsWith(int code, String line, Map<String, String> environment) throws Exception {
         Process process = ServiceProcess.launch(environment, ServiceProcess.java());
-        CompletableFuture.delayedExecutor(60, TimeUnit.SECONDS)
+        CompletableFuture.delayedExecutor(240, TimeUnit.SECONDS)
                 .execute(process::destroyForcibly); // one that serves after all
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(output).isEqualTo(code);

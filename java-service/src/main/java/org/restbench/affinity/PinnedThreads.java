@@ -46,10 +46,15 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
     }
 
     private void look() {
-        try {
-            made.forEach(PinnedThread::look);
-        } catch (Throwable failed) { // also the end of memory: what throws is never done again
-            LOG.warn("pins cannot be looked up: {}", failed.getClass().getName());
+        for (PinnedThread each : made) {
+            try {
+                each.look();
+            } catch (Throwable failed) { // also want of memory: what throws is never done again
+                LOG.warn(
+                        "{} cannot be looked up: {}",
+                        each.getName(),
+                        failed.getClass().getName());
+            }
         }
     }
 

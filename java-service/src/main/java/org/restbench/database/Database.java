@@ -147,7 +147,7 @@ public final class Database implements AutoCloseable {
         Runnable kept = () -> {
             try {
                 task.run();
-            } catch (Throwable failed) { // also the end of memory: what throws is never done again
+            } catch (Throwable failed) { // also want of memory: what throws is never done again
                 LOG.warn("what is done every {} s failed: {}", seconds, failed.getClass());
             }
         };

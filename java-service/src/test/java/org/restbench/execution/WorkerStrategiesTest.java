@@ -104,7 +104,7 @@ class WorkerStrategiesTest {
 
     /** A look is a call of the kernel, some microseconds: on the one worker each request would pay for it. */
     @Test
-    void pinned_looks_after_its_pin_outside_of_requests() {
+    void pinned_looks_after_its_pin_outside_of_requests() throws InterruptedException {
         Set<String> looking = ConcurrentHashMap.newKeySet();
         UnaryOperator<BitSet> noted = seen -> {
             looking.add(Thread.currentThread().getName());
@@ -114,6 +114,7 @@ class WorkerStrategiesTest {
         try {
             while (looking.isEmpty()) {
                 new Observed(4, 2, 1).under(pinned);
+                Thread.sleep(1);
             }
             assertThat(looking).containsExactly("pin-watch");
         } finally {
@@ -122,7 +123,7 @@ class WorkerStrategiesTest {
     }
 
     @Test
-    void pinned_looks_after_its_pin_again_where_a_look_met_the_end_of_memory() {
+    void pinned_looks_after_its_pin_again_where_a_look_met_the_end_of_memory() throws InterruptedException {
         AtomicInteger looks = new AtomicInteger();
         UnaryOperator<BitSet> failing = seen -> {
             if (looks.incrementAndGet() == 1) {
@@ -134,6 +135,7 @@ class WorkerStrategiesTest {
         try {
             while (looks.get() < 2) {
                 new Observed(4, 2, 1).under(pinned);
+                Thread.sleep(1);
             }
         } finally {
             pinned.close(Deadline.afterSeconds(5));

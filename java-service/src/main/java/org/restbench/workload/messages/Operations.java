@@ -106,6 +106,9 @@ final class Operations {
         if (gone != null) {
             memory.deleteQueue(gone.id());
         }
+        if (memory.latest(name) != null) { // another one by now, and maybe that was deleted
+            settle(name);
+        }
         return new MessagesAnswer(new QueueDeleted(name, deleted));
     }
 
@@ -264,6 +267,14 @@ final class Operations {
             throw new InvalidRequest("012", place + ": does not exist", id);
         }
         return found;
+    }
+
+    private void settle(String name) {
+        try {
+            find(name);
+        } catch (DatabaseFailure later) { // by whoever asks for the name next: this deletion is done
+            return;
+        }
     }
 
     /** As it is known, else as the database has it; null where that has none. */
