@@ -353,23 +353,6 @@ def test_whether_it_is_up_is_asked_again_though_once_no_thread_could_be_started(
     assert asked.is_up()
 
 
-def test_what_is_done_every_so_often_goes_on_after_an_error(
-    asked: Database, caplog: pytest.LogCaptureFixture
-) -> None:
-    done = list[int]()
-
-    errors = iter([MemoryError])
-
-    def fails_once() -> None:
-        for error in errors:
-            raise error
-        done.append(1)
-
-    asked.every(0.01, fails_once)
-    wait_until(lambda: bool(done))
-    assert "what is done every 0.01 s failed" in caplog.text
-
-
 def test_whether_it_is_up_is_asked_again_whatever_went_wrong_before(
     asked: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

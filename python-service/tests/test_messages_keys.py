@@ -99,3 +99,20 @@ def test_receipts_are_forgotten_in_batches(database: LiveDatabase, own: Database
     purge(own, 600)
     text = "SELECT count(*) FROM messages.receipt WHERE client = %s"
     assert database.value(text, client) == 0
+
+
+def test_what_is_done_every_so_often_goes_on_after_an_error(
+    own: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = list[int]()
+
+    errors = iter([MemoryError])
+
+    def fails_once() -> None:
+        for error in errors:
+            raise error
+        done.append(1)
+
+    own.every(0.01, fails_once)
+    wait_until(lambda: bool(done))
+    assert "what is done every 0.01 s failed" in caplog.text
