@@ -89,6 +89,13 @@ UPGRADE = (
     "Upgrade: h2c",
     "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA",
 )
+FORWARDED = (
+    "SCRIPT_NAME: /x",
+    "PATH_INFO: /x",
+    "X-Forwarded-Proto: https",
+    "X-Forwarded-Protocol: https",
+    "X-Forwarded-Ssl: off",
+)
 REFUSED = r"4\d\d( \S+)?|50[15]( \S+)?|closed"
 """What is not HTTP, or too long for a server, is refused in any form."""
 NO_NAME = "422 003|404 009"
@@ -253,6 +260,12 @@ PROBES = (
         "A client that waits for 100 gets it before it sends its body.",
         "100 200",
         (head("Expect: 100-continue"), Answer(), BODY, Answer()),
+    ),
+    Probe(
+        "headers-of-proxies",
+        "What a client says in a proxy's place changes nothing, and contradictions do no harm.",
+        "200",
+        (head(*FORWARDED) + BODY, Answer()),
     ),
     Probe(
         "http-1.0",

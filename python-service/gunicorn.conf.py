@@ -30,6 +30,10 @@ else:
     # to answer /health meanwhile; made when needed.
     worker_class = "gthread"
     threads = _settings.threads
+# No header of a client is a proxy's word on the path or the scheme: by default gunicorn believes
+# who comes over loopback or a Unix socket, and fails where they contradict themselves.
+forwarder_headers = ""
+secure_scheme_headers: dict[str, str] = {}
 worker_connections = _settings.connections
 keepalive = _settings.keep_alive_seconds
 backlog = 1024

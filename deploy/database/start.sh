@@ -12,7 +12,7 @@ if [ ! -e "$cluster" ]; then
   rm -rf "$cluster.new"
   initdb -D "$cluster.new" -U restbench_owner --pwfile="$password" --auth=scram-sha-256 -E UTF8 --locale=C.UTF-8 --data-checksums
   echo 'host all all samenet scram-sha-256' >> "$cluster.new/pg_hba.conf"
-  printf '%s\n' 'CREATE DATABASE restbench' 'REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC' | postgres --single -D "$cluster.new" postgres
+  printf '%s\n' 'CREATE DATABASE restbench' 'REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC' | postgres --single -c exit_on_error=true -D "$cluster.new" postgres
   mv "$cluster.new" "$cluster"
 fi
 

@@ -1,5 +1,6 @@
 """What a key of a message promises: one effect and one answer, however often it is asked."""
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +12,7 @@ from message_calls import ON_DATABASE, Caller, Told, calling_at
 from restbench_service.workloads.messages import workload
 from restbench_service.workloads.messages.database import Database
 from restbench_service.workloads.messages.receipts import BATCH, purge
+from restbench_service.workloads.workload import InvalidRequestError
 
 on_database = pytest.mark.parametrize("technique", ON_DATABASE)
 
@@ -116,3 +118,19 @@ def test_what_is_done_every_so_often_goes_on_after_an_error(
     own.every(0.01, fails_once)
     wait_until(lambda: bool(done))
     assert "what is done every 0.01 s failed" in caplog.text
+
+
+def test_that_all_connections_are_in_use_is_no_failure_of_the_database(
+    own: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    wait = "restbench_service.workloads.messages.database.WAIT_SECONDS"
+    monkeypatch.setattr(wait, 30.0)
+    taken = own.take()
+    monkeypatch.setattr(wait, 0.1)
+    monkeypatch.setattr(own, "_answered_at", math.inf)  # others are answered all the time
+    for _ in range(2):
+        with pytest.raises(InvalidRequestError, match="it is not done"):
+            own.take()
+    own.give_back(taken)
+    told = [each.getMessage() for each in caplog.records]
+    assert told == ["a request got no connection to the database: all are in use"]

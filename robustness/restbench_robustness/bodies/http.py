@@ -55,7 +55,8 @@ OTHER_HEADERS = (
     ("If-Modified-Since", "x"), ("Origin", "null"), ("Accept-Language", "\xff"), ("X-Empty", ""),
     ("X-Long", "x" * 4000), ("Upgrade", "h2c"), ("Content-Language", "x y"),
     ("Access-Control-Request-Method", "POST"), ("Accept-Charset", "utf-7"), ("Date", "x"),
-    ("Authorization", "Basic !"),
+    ("Authorization", "Basic !"), ("Script_Name", "/x"), ("X-Forwarded-Ssl", "off"),
+    ("X-Forwarded-Proto", "https"),
 )  # fmt: skip
 FORBIDDEN = (
     ("Content-Length", "5, 6"), ("Content-Length", "-1"), ("Content-Length", "x"),

@@ -13,6 +13,9 @@ from trial_run import EXPERIMENT, build
 from restbench.analyse import exported as entries
 from restbench.analyse.measures import Row
 from restbench.analyse.tiers import Demands, families, stations_of
+from restbench.grouping import grouped
+from restbench.judge import study
+from restbench.show.charts import theme
 from restbench.show.document import words
 from restbench.show.kinds import bottleneck
 from restbench.store import exported, store
@@ -144,6 +147,18 @@ def test_the_kept_reference_run_tells_what_limits_each_of_its_techniques() -> No
     assert all(abs(each.off) < 0.1 for each in known["python serial @core0, low"].levels)
     (throughput, latency) = bottleneck.charts(list(known.values()))
     assert len(throughput.panels) == len(latency.panels) == 15
+
+
+def test_techniques_of_one_strategy_do_not_look_alike_where_they_stand_together() -> None:
+    run = exported.read(store.RESULTS / "messages" / "run.json")
+    known = bottleneck.families(run, entries.rows_of(run))
+    (chart, _) = bottleneck.charts(known)
+    assert chart
+    for name, panel in grouped(known, lambda each: each.cell.service).items():
+        labels = {study.technique(of.cell) for of in panel} & {*chart.series}
+        its = [each for each in labels if each.startswith("worker-pool")]
+        assert len(its) > 2, name
+        assert len({theme.style(chart.series[each]) for each in its}) == len(its)
 
 
 def test_page_and_terminal_have_it_where_the_experiment_names_the_view(tmp_path: Path) -> None:

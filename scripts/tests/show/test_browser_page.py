@@ -92,6 +92,19 @@ def test_the_runs_are_listed_newest_first_with_their_answer_and_page(page: Page)
     assert "of form 0, this version reads 1" in page.locator("#left-out").inner_text()
 
 
+def test_the_skip_link_keeps_what_is_selected(page: Page) -> None:
+    go(page, "view=cells&strategy=pinned")
+    before = page.url
+    page.locator("a.skip").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "view-heading"
+    assert page.url == before
+
+
+def test_a_usual_level_has_a_name(page: Page) -> None:
+    assert page.evaluate("['', '2GB'].map(named)") == ["usual", "2GB"]
+
+
 def test_a_filter_narrows_the_view_and_stands_in_the_address(page: Page) -> None:
     go(page, "view=cells")
     every = rows(page)

@@ -154,3 +154,8 @@ def test_the_library_is_complete_small_and_cannot_end_its_element() -> None:
     assert len(text.encode()) < 1_000_000
     assert "</script" not in text
     assert "<!--" not in text
+
+
+@pytest.mark.parametrize("low", [1.01, 2.14, 3.1, 6.0, 9.9])
+def test_a_logarithmic_axis_has_two_numbers_at_least(low: float) -> None:
+    assert len(theme.log_ticks(low, 2.3 * low)) > 1

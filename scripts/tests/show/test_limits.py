@@ -214,6 +214,8 @@ def test_no_technique_is_ranked_by_the_rates_that_its_walk_offered(run: Run) -> 
     assert "chart-overview" not in page
     assert 'id="places"' not in page
     assert "over all rates that were offered" in part_of(page, "matrix")
+    assert "closed loop: a user asks again" not in page
+    assert "the latency of each counts from its moment" in page
 
 
 def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> None:

@@ -109,6 +109,23 @@ def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page:
         assert numbers == sorted(numbers)[::direction]
 
 
+SORTED = """(values) => {
+  const table = document.createElement("table");
+  table.createTHead().insertRow().innerHTML = `<th class="${values.class}">x</th>`;
+  const body = table.createTBody();
+  for (const each of values.fields) body.insertRow().insertCell().textContent = each;
+  sort(table.tHead.rows[0].cells[0]);
+  return [...body.rows].map((row) => row.textContent);
+}"""
+
+
+def test_fields_sort_by_their_numbers_whatever_stands_before_them(page: Page) -> None:
+    bounds = {"class": "n", "fields": ["0.5", "< 0.001", "", "0.01"]}
+    assert page.evaluate(SORTED, bounds) == ["< 0.001", "0.01", "0.5", ""]
+    sizes = {"class": "", "fields": ["1000", "200", "16000", "high"]}
+    assert page.evaluate(SORTED, sizes) == ["200", "1000", "16000", "high"]
+
+
 def test_a_figure_changes_between_linear_and_logarithmic_by_keyboard(page: Page) -> None:
     wait_until_drawn(page)
     button = page.locator("#chart-figure-15 button.log")

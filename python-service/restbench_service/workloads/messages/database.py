@@ -37,6 +37,8 @@ SILENT_SECONDS = 10.0
 """Of a server that was asked something; TCP only finds out that a peer is gone."""
 LOOK_SECONDS = 1.0
 """Between two looks for a silent one."""
+NONE_FREE_TOLD_SECONDS = 60.0
+"""Between two lines of the log that say so."""
 DISK_FULL = "53100"
 """disk_full, of the server, or where there would soon be no room."""
 NO_CONNECTION, BROKEN = "08001", "08006"
@@ -93,6 +95,7 @@ class Database:
         self._pool: ConnectionPool[Connection] | None = None
         self._answered_at = -math.inf
         self._failing: str | None = None
+        self._none_free_told_at = -math.inf
         self._asked: Future[bool] | None = None
         self._awaited: dict[Connection, float] = {}
         """Since when each connection has owed an answer."""
@@ -152,7 +155,7 @@ class Database:
                 connection.close()
                 self._pool.putconn(connection)
         except psycopg.OperationalError:  # none came in time
-            self.report(NO_CONNECTION)
+            self._report_no_connection()
             raise not_done() from None
 
     def give_back(self, connection: Connection) -> None:
@@ -185,6 +188,15 @@ class Database:
             self._failing = sqlstate
             meaning = _MEANINGS.get(sqlstate, "")
             _LOG.error("the database fails with SQLSTATE %s%s", sqlstate, meaning)
+
+    def _report_no_connection(self) -> None:
+        """A database that has answered others meanwhile has not failed."""
+        now = monotonic()
+        if now - self._answered_at > WAIT_SECONDS:
+            self.report(NO_CONNECTION)
+        elif now - self._none_free_told_at >= NONE_FREE_TOLD_SECONDS:
+            self._none_free_told_at = now
+            _LOG.warning("a request got no connection to the database: all are in use")
 
     def succeeded(self) -> None:
         """For the log, too: a line when they no longer do."""

@@ -215,11 +215,16 @@ def series_scales(series: Mapping[str, int]) -> tuple[alt.Stroke, alt.Shape]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten between two values above 0; of many powers 1 alone."""
-    steps = (1, 2, 5) if high < _MANY_POWERS * low else (1,)
+    """1, 2 and 5 times the powers of ten between two values above 0; of many powers 1 alone, and
+    more where these would be fewer than two."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    return [tick for tick in ticks if low <= tick <= high]
+
+    def between(*steps: float) -> list[float]:
+        ticks = (float(f"{step}e{power}") for power in powers for step in steps)
+        return [tick for tick in ticks if low <= tick <= high]
+
+    found = between(1, 2, 5) if high < _MANY_POWERS * low else between(1)
+    return found if len(found) > 1 else between(1, 1.5, *range(2, 10))
 
 
 def style(number: int) -> tuple[str, str]:

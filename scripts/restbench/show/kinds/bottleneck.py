@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from restbench.analyse import tiers
@@ -174,6 +174,7 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     a line a technique. Of cells with one number of users there is nothing to see."""
     several = (each for each in known if len(each.levels) > 1)
     panels = grouped(several, _panel_name)
+    styles = _styles(panels.values())
     caption = (
         "Solid: measured, with 95 % intervals over blocks; hollow: the network misses it by more "
         f"than {100 * tiers.MODEL_TOLERANCE:.0f} %. Dashed: predicted from the CPU times of the "
@@ -184,7 +185,7 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
             f"{NAME}-{metric}",
             f"{title}: measured, and predicted by a queueing network",
             caption,
-            [_panel(name, label, of, metric) for name, of in panels.items()],
+            [_panel(name, label, of, metric, styles) for name, of in panels.items()],
             "Users",
             is_log=True,
         )
@@ -201,11 +202,23 @@ def _panel_name(family: Family) -> str:
     return f"{cell.service.capitalize()}, {cell.complexity}{placed}"
 
 
-def _panel(name: str, y_label: str, of: Sequence[Family], metric: str) -> Panel:
+def _styles(panels: Iterable[Sequence[Family]]) -> dict[str, int]:
+    """Of each technique its strategy's; where two of a panel would be alike, one of its own."""
+    found, is_alike = dict[str, int](), False
+    for panel in panels:
+        its = {study.technique(of.cell): theme.STYLES.get(of.cell.strategy, 0) for of in panel}
+        is_alike |= len({*its.values()}) < len(its)
+        found |= its
+    return {label: number for number, label in enumerate(found)} if is_alike else found
+
+
+def _panel(
+    name: str, y_label: str, of: Sequence[Family], metric: str, styles: Mapping[str, int]
+) -> Panel:
     found = []
     for family in of:
-        style = theme.STYLES.get(family.cell.strategy, 0)
         label = study.technique(family.cell)
+        style = styles[label]
         measured = tuple(_point(each, metric) for each in family.levels)
         is_rate = metric == "throughput_per_s"
         predicted = tuple(

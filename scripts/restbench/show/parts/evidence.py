@@ -173,15 +173,30 @@ def _facts(found: Findings) -> dict[str, doc.Inline]:
         "Finished": manifest.finished or "not finished",
         "Blocks": study.blocks_line(manifest.planned_blocks or 0, found.rows),
         "Claims file": f"sha256 {run.experiment.claims_sha256 or 'none'}",
-        "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
-        "that number of users and hide what requests at a fixed rate would wait",
     }
+    if latency := _latency(found):
+        facts["Latency"] = latency
     facts |= {"Interrupted": _interrupted(manifest.interrupted)}
     facts |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
     facts |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
     return facts | {
         name.replace("_", " ").capitalize(): _plain(value) for name, value in run.described.items()
     }
+
+
+def _latency(found: Findings) -> str:
+    """From when it counts, where requests are sent."""
+    if found.run.steps or any(each.rate_per_s for each in found.run.traces):
+        return (
+            "open loop: requests are sent at the moments of a schedule, and the latency of each "
+            "counts from its moment"
+        )
+    if not found.definition.traits.sends_load:
+        return ""
+    return (
+        "closed loop: a user asks again only after its answer, so percentiles hold for that number "
+        "of users and hide what requests at a fixed rate would wait"
+    )
 
 
 def _interrupted(found: Sequence[Interruption]) -> str:

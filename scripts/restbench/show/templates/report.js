@@ -41,12 +41,12 @@ function sort(heading) {
   const isNumber = heading.matches(".n, .n th");
   const value = (row) => {
     const text = row.cells[heading.cellIndex].textContent.trim();
-    return isNumber && text ? parseFloat(text.replaceAll(",", "")) : text;
+    return isNumber && text ? parseFloat(text.replace(/^[^\d+\-.]+/, "").replaceAll(",", "")) : text;
   };
   const order = (one, other) => {
     const [a, b] = [value(one), value(other)];
     if (a === "" || b === "") return (a === "") - (b === "");
-    const found = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+    const found = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
     return descends ? -found : found;
   };
   table.tBodies[0].append(...[...table.tBodies[0].rows].sort(order));

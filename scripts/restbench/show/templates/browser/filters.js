@@ -1,5 +1,6 @@
 // The bar of filters: built once, so that what is open and where the keyboard is stay; `update` shows the selection.
 const bars = new Map();
+const named = (level) => level || "usual";
 
 function levels(filter) {
   const all = filter.ofRun ? DATA.runs.map(filter.ofRun) : ENTRIES.map(filter.ofCell);
@@ -10,7 +11,7 @@ function buildFilters(place) {
   for (const [name, filter] of Object.entries(FILTERS)) {
     const summary = element("summary");
     const boxes = levels(filter).map((level) => element("input", { type: "checkbox", value: level, onchange: () => go({ [name]: boxes.filter((box) => box.checked).map((box) => box.value) }) }));
-    const choices = element("div", { class: "choices" }, boxes.map((box) => element("label", {}, box, ` ${box.value}`)));
+    const choices = element("div", { class: "choices" }, boxes.map((box) => element("label", {}, box, ` ${named(box.value)}`)));
     const bar = element("details", { class: "filter", "data-name": name }, summary, choices);
     bars.set(name, { summary, boxes, label: filter.label, bar });
     place.append(bar);
@@ -32,7 +33,7 @@ function closeFilters(except) {
 function updateFilters(state) {
   for (const [name, { summary, boxes, label }] of bars) {
     const chosen = state.filters[name];
-    const told = !chosen.length ? "all" : chosen.length === 1 ? chosen[0] : `${chosen.length} chosen`;
+    const told = !chosen.length ? "all" : chosen.length === 1 ? named(chosen[0]) : `${chosen.length} chosen`;
     summary.replaceChildren(`${label}: `, element("b", {}, told));
     for (const box of boxes) box.checked = chosen.includes(box.value);
   }

@@ -13,7 +13,7 @@ function show() {
   updateFilters(state);
   const [heading, told, ...parts] = VIEWS[state.view].show(state);
   document.getElementById("status").textContent = told;
-  keepFocus(document.getElementById("view"), [element("h2", { id: "view-heading" }, heading), ...parts.flat().filter(Boolean)]);
+  keepFocus(document.getElementById("view"), [element("h2", { id: "view-heading", tabindex: -1 }, heading), ...parts.flat().filter(Boolean)]);
   document.title = `${heading} · restbench`;
 }
 
@@ -29,5 +29,10 @@ buildFilters(document.getElementById("filters"));
 const leftOut = document.getElementById("left-out");
 leftOut.hidden = !DATA.left_out.length;
 leftOut.querySelector("ul").append(...DATA.left_out.map((line) => element("li", {}, line)));
+// The address is the selection: no link may change it.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  document.getElementById("view-heading").focus();
+});
 addEventListener("hashchange", show);
 show();
