@@ -142,7 +142,7 @@ bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time a request of 
 bench-mg: $(VENV) $(JAR) compiler ## the time of Java's NAS kernel MG over that of the same in plain C++ (scripts/tools/limit), about 3 minutes
 	@cd scripts && ../$(BIN)/python -m tools.bench_mg
 
-microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 10 to 20 minutes; full)
+microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 13 to 23 minutes; full)
 	@cd scripts && ../$(BIN)/python -m tools.bench_microbench --profile $(PROFILE)
 
 bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)

@@ -1,9 +1,10 @@
 """From which size on a strategy beats doing everything in order: pure functions on times.
 
 The time of one request under a strategy is modelled as its dispatch, which an empty loop of so many
-rows has shown (between two measured sizes on a straight line, beyond the largest on the last of
-them), and its operations, each of which takes as long as it did at the shape that was computed
-under every strategy. HTTP, parsing and writing are the same under every strategy: they cancel.
+rows in the kernel's tasks has shown (between two measured sizes on a straight line, beyond the
+largest on the last of them), and its operations, each of which takes as long as it did at the shape
+that was computed under every strategy. HTTP, parsing and writing are the same under every strategy:
+they cancel.
 """
 
 from __future__ import annotations
@@ -118,15 +119,13 @@ def break_evens(scores: Sequence[Score], shapes: Mapping[str, Shape]) -> list[Br
 def _rivals(
     scores: Sequence[Score], shapes: Mapping[str, Shape]
 ) -> Iterator[tuple[str, Kernel, Rivals]]:
-    strategies = {each.strategy for each in scores if each.strategy}
-    dispatches = {each: _dispatch(scores, each) for each in strategies}
     computed = {
         (each.strategy, each.kernel, each.shape): each for each in scores if each.part == "compute"
     }
     for (strategy, kernel, name), score in _largest(computed, shapes).items():
         rival = computed.get((IN_ORDER, kernel, name))
         if rival and strategy and kernel and name and strategy != IN_ORDER:
-            own, other = dispatches[strategy], dispatches[IN_ORDER]
+            own, other = (_dispatch(scores, each, kernel) for each in (strategy, IN_ORDER))
             shape = shapes[name]
             times = [_computing(score, own, shape.rows), _computing(rival, other, shape.rows)]
             operations = shape.rows * shape.inner * shape.columns
@@ -158,8 +157,10 @@ def _computing(score: Score, dispatch: Dispatch, rows: int) -> list[float]:
     return [each - dispatch.at(rows) for each in score.runs_us]
 
 
-def _dispatch(scores: Sequence[Score], strategy: str) -> Dispatch:
-    measured = [each for each in scores if each.part == "dispatch" and each.strategy == strategy]
+def _dispatch(scores: Sequence[Score], strategy: str, kernel: Kernel) -> Dispatch:
+    """Of the kernel's own tasks; a loop that names no kernel stands for both."""
+    empty = [each for each in scores if each.part == "dispatch" and each.strategy == strategy]
+    measured = [each for each in empty if each.kernel in (kernel, None)]
     ascending = sorted(measured, key=lambda each: each.rows or 0)
     return Dispatch({each.rows or 0: span(each) for each in ascending})
 

@@ -52,7 +52,7 @@ def _groups(profile: Profile, strategies: Sequence[str]) -> list[tuple[str, Para
     others = [each for each in strategies if each != IN_ORDER]
     both: Parameters = {"kernel": KERNELS, "shape": profile.shapes}
     under: Parameters = {"kernel": KERNELS, "shape": profile.strategy_shapes}
-    empty: Parameters = {"rows": profile.rows, "strategy": strategies}
+    empty: Parameters = {"kernel": KERNELS, "rows": profile.rows, "strategy": strategies}
     groups: list[tuple[str, Parameters]] = [
         ("StageBenchmark", {"shape": profile.shapes}),
         ("SoapBenchmark", {"shape": profile.shapes}),

@@ -51,7 +51,7 @@ PROFILES = {
         strategy_shapes=("low",),
         rows=(1,),
     ),
-    # 10 to 20 minutes.
+    # 13 to 23 minutes.
     "quick": Profile(
         processes=3,
         warmups=2,
@@ -61,7 +61,7 @@ PROFILES = {
         strategy_shapes=("medium",),
         rows=(1, 100, 1000),
     ),
-    # Every strategy at every size: about an hour and a half.
+    # Every strategy at every size: about two hours.
     "full": Profile(
         processes=8,
         warmups=3,

@@ -21,6 +21,8 @@ from restbench.machine import process
 
 #: What both programs end with when they cannot do what was asked for.
 NOT_POSSIBLE = 2
+#: And say last where it is for the memory of a class, in the words of error 010.
+TOO_LITTLE_MEMORY = " MiB of memory, the limit is "
 #: For the start of the process, in addition to its runs.
 START_S = 60.0
 
@@ -78,7 +80,8 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     """Start the process, wait for its end, and read its answers, which `log` keeps.
 
     WrongAnswers where one is not verified; EnvironmentProblem where the process fails, or takes
-    longer than `run_max_s` a run; BadConfiguration where it cannot do what it was asked for.
+    longer than `run_max_s` a run; Refused where the class does not fit into its memory;
+    BadConfiguration where it cannot do what it was asked for.
     """
     log.unlink(missing_ok=True)
     max_s = START_S + program.runs * run_max_s
@@ -94,7 +97,8 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
         raise EnvironmentProblem(f"{name}: not done after {program.runs} times {run_max_s:g} s")
     log_end = process.tail(log)
     if code == NOT_POSSIBLE:
-        raise BadConfiguration(f"{name}: {log_end.splitlines()[-1] if log_end else code}")
+        why = log_end.splitlines()[-1] if log_end else str(code)
+        raise (Refused if TOO_LITTLE_MEMORY in why else BadConfiguration)(f"{name}: {why}")
     raise EnvironmentProblem(
         f"{name}: ended with {code} after {len(answers)} of {program.runs} runs; "
         f"its log ends:\n{log_end}"
@@ -138,7 +142,8 @@ class ServedRun:
 
 
 class Refused(EnvironmentProblem):
-    """The class needs more memory than the service may take (error 010); the message is its own."""
+    """The class needs more memory than the service, or its program, may take (error 010); the
+    message is its own."""
 
 
 def calls(

@@ -20,7 +20,7 @@ class Score(Record):
     shape: str | None = None
     """Name of the operands' sizes; of an empty loop, which has none, None."""
     kernel: Kernel | None = None
-    """Of a computation."""
+    """Of a computation, or of an empty loop in the same tasks; None of one that stands for both."""
     strategy: str | None = None
     """Of a computation, whose dispatch is in its time, or of an empty loop."""
     rows: int | None = None

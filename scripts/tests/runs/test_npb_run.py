@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import restbench
 from stub_bench import Bench, Ran
-from stub_kernel import FRESH_S, GENERATE_S, WARM_S
+from stub_kernel import FRESH_S, GENERATE_S, REFUSAL, WARM_S
 
 from restbench.analyse import measures, npb
 from restbench.commands.results import keep_run
@@ -228,7 +228,7 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
         row = found[strategy]
         assert (row["verified"], row["fresh_s"], row["service_s"]) == (verified, "", "")
     assert "not verified: 8.4, the reference is 8.5" in page
-    assert "needs 9 MiB, the limit is 5 MiB" in page
+    assert REFUSAL in page
     assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
     assert "java-pinned-unbound-CG-S-1u: once more: " in ran.told
     assert found["pinned"]["service_s"] == ""
@@ -237,6 +237,19 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
     assert "stub: out of memory, giving up" in events["failed"]
     assert "java-pinned-unbound-CG-S-1u, block 1: failed" in page
     assert bench.left_running() == []
+
+
+def test_a_class_that_does_not_fit_is_refused_by_the_service_and_by_the_program(
+    tmp_path: Path,
+) -> None:
+    """The service comes first in one block, the program without HTTP in the other."""
+    bench = in_folder(tmp_path, strategies=("serial", "pipeline"), blocks=2)
+    ran = run_kernels(bench, "--cells", "complexity=CG-S", pipeline="refused")
+    assert ran.code == 0, ran.told
+    first, second = bench.latest.trials.events()
+    assert (first.kind, second.kind) == ("refused", "refused")
+    assert "413" in first.text
+    assert second.text.endswith(f"without HTTP: restbench: {REFUSAL}")
 
 
 def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(

@@ -105,6 +105,20 @@ def test_an_empty_loop_of_one_size_is_taken_for_all_sizes() -> None:
     assert found.rows == pytest.approx(40.0, rel=1e-2)
 
 
+def test_a_kernel_is_judged_by_the_empty_loop_of_its_own_tasks() -> None:
+    """Under `loops` a task has one row, under `native` sixteen; without dispatch both compute twice
+    as fast."""
+    scores: list[Score] = []
+    for kernel, a_row in (("loops", 0.8), ("native", 0.05)):
+        a_task = [empty("thread-pool", rows, 1.0 + a_row * rows) for rows in (1, 100, 1000)]
+        pool = [*a_task, computed("thread-pool", 501.0 + 1000 * a_row)]
+        scores += [each.model_copy(update={"kernel": kernel}) for each in (*serial(), *pool)]
+    loops, native = break_evens(scores, MEDIUM)
+    assert (loops.kernel, native.kernel) == ("loops", "native")
+    assert [loops.faster, native.faster] == pytest.approx([2.0, 2.0], rel=1e-3)
+    assert (loops.verdict, native.verdict) == ("never", "from")
+
+
 def test_without_a_measurement_in_order_nothing_is_said() -> None:
     alone = [empty("shared-pool", rows, 1.0) for rows in (1, 100)] + [computed("shared-pool", 9.0)]
     assert break_evens(alone, MEDIUM) == []

@@ -15,8 +15,9 @@ import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.matrix.MatrixRequest;
 
-/** What a strategy costs where there is nothing to do: a loop over the elements of so many rows. */
+/** What a strategy costs where there is nothing to do: the loop of a product of so many rows under a kernel. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 @State(Scope.Benchmark)
@@ -27,19 +28,23 @@ public class DispatchBenchmark {
     @Param("serial")
     public String strategy;
 
+    @Param({"loops", "native"})
+    public String kernel;
+
     @Param("1")
     public int rows;
 
     private ExecutionStrategy executing;
+    private CodedWorkload<MatrixRequest, MatrixRequest> nothing;
 
     @Setup
     public void find(ServiceParts parts) {
         executing = parts.strategy(strategy);
+        nothing = ComputeOnly.of(new NothingToDo(), NothingToDo.product(kernel, rows));
     }
 
     @Benchmark
     public byte[] dispatch() {
-        CodedWorkload<Integer, Integer> nothing = ComputeOnly.of(new NothingToDo(), NothingToDo.units(rows));
         Job<?, ?> job = new Job<>(nothing, NO_BODY, Query.NONE, NO_MEMORY, WorkLimits.NONE, () -> true);
         return executing.execute(job).toCompletableFuture().join();
     }

@@ -83,7 +83,7 @@ class MicrobenchTest {
                 .containsEntry("parse", 1)
                 .containsEntry("serialize", 1)
                 .containsEntry("compute", kernels * strategies.length)
-                .containsEntry("dispatch", strategies.length)
+                .containsEntry("dispatch", kernels * strategies.length)
                 .containsEntry("unmarshal", 1)
                 .containsEntry("soap", 1)
                 .hasSize(6);

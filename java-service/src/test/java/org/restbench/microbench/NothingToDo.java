@@ -1,18 +1,34 @@
 package org.restbench.microbench;
 
+import java.util.Locale;
 import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
+import org.restbench.workload.matrix.Kernel;
+import org.restbench.workload.matrix.Matrix;
+import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.matrix.MatrixWorkload;
 
-/** A loop over the elements of a product, a row a task as the matrix workload has it, in which nothing is done. */
-record NothingToDo() implements Workload<Integer, Integer> {
+/** The loops of a product, cut into tasks as its kernel has them, in which nothing is done. */
+record NothingToDo() implements Workload<MatrixRequest, MatrixRequest> {
+    private static final MatrixWorkload MATRIX = new MatrixWorkload();
+
     /** Of the study's rows sweep and its larger levels. */
     private static final int INNER = 50;
 
     private static final int COLUMNS = 20;
 
-    /** The input: the elements of so many rows. */
-    static int units(int rows) {
-        return rows * COLUMNS;
+    /**
+     * The input: a product of so many rows.
+     *
+     * @param kernel as a query names it
+     */
+    static MatrixRequest product(String kernel, int rows) {
+        return new MatrixRequest(
+                new RequestId("0", true),
+                Kernel.valueOf(kernel.toUpperCase(Locale.ROOT)),
+                new Matrix(rows, INNER, new long[rows * INNER]),
+                new Matrix(INNER, COLUMNS, new long[INNER * COLUMNS]));
     }
 
     @Override
@@ -20,20 +36,22 @@ record NothingToDo() implements Workload<Integer, Integer> {
         return "nothing";
     }
 
-    /** Those of a product of this size, so that a strategy that chooses takes it for one. */
+    /** Those of the product, so that a strategy that chooses takes it for one. */
     @Override
-    public long operations(Integer units) {
-        return (long) units * INNER;
+    public long operations(MatrixRequest product) {
+        return MATRIX.operations(product);
     }
 
     @Override
-    public long workingBytes(Integer units) {
+    public long workingBytes(MatrixRequest product) {
         return 0;
     }
 
     @Override
-    public Integer compute(Integer units, ParallelLoop loop) {
-        loop.forEach(units, COLUMNS, (from, to) -> {});
-        return units;
+    public MatrixRequest compute(MatrixRequest product, ParallelLoop loop) {
+        for (ParallelLoop.Size size : MATRIX.loops(product)) {
+            loop.forEach(size.units(), size.unitsPerTask(), (from, to) -> {});
+        }
+        return product;
     }
 }
