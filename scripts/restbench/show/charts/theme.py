@@ -228,5 +228,6 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def style(number: int) -> tuple[str, str]:
-    """The colour and the shape of a number; both start again where there are more than these."""
-    return PALETTE[number % len(PALETTE)], SHAPES[number % len(SHAPES)]
+    """The colour and the shape of a number; where colours start again they have other shapes."""
+    shape = number + number // len(PALETTE)
+    return PALETTE[number % len(PALETTE)], SHAPES[shape % len(SHAPES)]
