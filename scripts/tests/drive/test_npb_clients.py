@@ -107,6 +107,17 @@ def test_an_answer_that_is_not_verified_is_wrong_whoever_asked(
         taken(others, "python-soap", "CG-S", 1)
 
 
+def assert_a_wrong_answer_comes_before(
+    failure: str, clients: NpbClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EnvironmentProblem, match=failure):
+        taken(clients, "python-rest", "IS-S", 1)
+    wrong = WrongAnswers("IS-S: not verified")
+    monkeypatch.setattr(npb_clients.npb_runs, "read_answer", Mock(side_effect=wrong))
+    with pytest.raises(WrongAnswers):
+        taken(clients, "python-rest", "IS-S", 1)
+
+
 def test_a_call_that_failed_hides_no_wrong_answer_after_it(
     clients: NpbClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,12 +128,9 @@ def test_a_call_that_failed_hides_no_wrong_answer_after_it(
         return [first.model_copy(update={"outcome": "failed", "kind": "TIMEOUT"}), *others]
 
     monkeypatch.setattr(call_client, "read_log", with_a_failure)
-    with pytest.raises(EnvironmentProblem, match="python-rest IS-S: call 0 failed TIMEOUT"):
-        taken(clients, "python-rest", "IS-S", 1)
-    wrong = WrongAnswers("IS-S: not verified")
-    monkeypatch.setattr(npb_clients.npb_runs, "read_answer", Mock(side_effect=wrong))
-    with pytest.raises(WrongAnswers):
-        taken(clients, "python-rest", "IS-S", 1)
+    assert_a_wrong_answer_comes_before(
+        "python-rest IS-S: call 0 failed TIMEOUT", clients, monkeypatch
+    )
 
 
 def test_a_program_that_ends_hides_no_wrong_answer_before_it(
@@ -135,12 +143,7 @@ def test_a_program_that_ends_hides_no_wrong_answer_before_it(
         raise EnvironmentProblem("ended")
 
     monkeypatch.setattr(call_client.CallClient, "batch", ends)
-    with pytest.raises(EnvironmentProblem, match="ended"):
-        taken(clients, "python-rest", "IS-S", 1)
-    wrong = WrongAnswers("IS-S: not verified")
-    monkeypatch.setattr(npb_clients.npb_runs, "read_answer", Mock(side_effect=wrong))
-    with pytest.raises(WrongAnswers):
-        taken(clients, "python-rest", "IS-S", 1)
+    assert_a_wrong_answer_comes_before("ended", clients, monkeypatch)
 
 
 def test_a_program_without_the_transport_is_told_before_the_first_cell(
