@@ -12,7 +12,7 @@ PRELOADED = ("restbench_service.coded_workloads",)
 CLOSE_SECONDS = 5.0
 
 
-class Serving:
+class ServingProcess:
     """To be made in the main thread, after any fork: the pools and their threads start here."""
 
     def __init__(self, settings: Settings, server: Server) -> None:

@@ -18,7 +18,7 @@ from test_frameworks import LONG, SEES_CONNECTIONS, computing
 
 from restbench_service.codec.codec import asked_ms
 from restbench_service.core.delays import Delays
-from restbench_service.core.reply import Refused, Reply
+from restbench_service.core.reply import Reply, RequestRefused
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head
 from restbench_service.frameworks import FRAMEWORKS
 from restbench_service.settings import Settings
@@ -44,7 +44,7 @@ def test_half_of_the_requests_in_flight_may_wait_until_a_place_is_free() -> None
     delays = Delays(5)
     first, _ = delays.begin(LONG_MS), delays.begin(LONG_MS)
     assert delays.begin(0).left_s == 0
-    with pytest.raises(Refused, match="008"):
+    with pytest.raises(RequestRefused, match="008"):
         delays.begin(1)
     first.end()
     delays.begin(LONG_MS)

@@ -188,7 +188,7 @@ class AiohttpExchange:
 
 
 @dataclass(eq=False)
-class _Watched:
+class _WatchedConnection:
     """A connection, and whether the watch has shut it."""
 
     connection: socket.socket
@@ -200,13 +200,13 @@ class _Watch:
 
     def __init__(self) -> None:
         self._change = threading.Condition()
-        self._watched: dict[int, _Watched] = {}
+        self._watched: dict[int, _WatchedConnection] = {}
         self._heap: list[tuple[float, int]] = []
         self._thread: threading.Thread | None = None
         self._is_closed = False
 
-    def add(self, number: int, deadline: float, connection: socket.socket) -> _Watched:
-        watched = _Watched(connection)
+    def add(self, number: int, deadline: float, connection: socket.socket) -> _WatchedConnection:
+        watched = _WatchedConnection(connection)
         with self._change:
             if self._is_closed:
                 raise RuntimeError("the exchange is closed")

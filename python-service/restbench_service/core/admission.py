@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from .metrics import unseen
-from .reply import Refused
+from .reply import RequestRefused
 
 
 class Admission:
@@ -21,10 +21,10 @@ class Admission:
         """Is given the new number, one change after the other."""
 
     def enter(self) -> None:
-        """Count one more. Raises Refused 008 at the limit."""
+        """Count one more. Raises RequestRefused 008 at the limit."""
         with self._guard:
             if self.in_flight >= self._limit:
-                raise Refused("008", "the service is at its limit of requests in flight")
+                raise RequestRefused("008", "the service is at its limit of requests in flight")
             self.in_flight += 1
             self.changed(self.in_flight)
 
@@ -46,7 +46,7 @@ class MemoryBudget:
         """Is given the new number, one change after the other."""
 
     def change(self, before_bytes: int, after_bytes: int) -> None:
-        """Replace one hold's bytes. Raises Refused 008.
+        """Replace one hold's bytes. Raises RequestRefused 008.
 
         A hold that is the only one may have any size, or an answer larger than the whole budget
         could never be given.
@@ -55,7 +55,9 @@ class MemoryBudget:
             others_bytes = self.held_bytes - before_bytes
             total_bytes = others_bytes + after_bytes
             if after_bytes > before_bytes and others_bytes and total_bytes > self.limit_bytes:
-                raise Refused("008", "the requests in flight hold the memory that this one needs")
+                raise RequestRefused(
+                    "008", "the requests in flight hold the memory that this one needs"
+                )
             self.held_bytes = total_bytes
             self.changed(total_bytes)
 
@@ -70,8 +72,8 @@ class Hold:
         self._is_over = False
 
     def resize(self, size_bytes: int) -> None:
-        """Hold so many bytes in all. Raises Refused 008; what was held stays held then. Raises
-        RuntimeError after let_go(): nobody would give these bytes back."""
+        """Hold so many bytes in all. Raises RequestRefused 008, and the hold stays as it was;
+        RuntimeError after let_go(), as nobody would give these bytes back."""
         if self._is_over:
             raise RuntimeError("memory was asked for after its request was over")
         if size_bytes != self.size_bytes:

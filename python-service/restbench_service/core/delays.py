@@ -11,7 +11,7 @@ from threading import Lock
 from time import perf_counter_ns
 
 from .metrics import unseen
-from .reply import Refused
+from .reply import RequestRefused
 
 TOO_MANY = "the service is at its limit of requests that wait for their delay"
 
@@ -33,14 +33,14 @@ class Delays:
         return len(self._waits)
 
     def begin(self, asked_ms: int) -> "Delay":
-        """A wait that begins now. Raises Refused 008 where as many wait as may."""
+        """A wait that begins now. Raises RequestRefused 008 where as many wait as may."""
         delay = Delay(asked_ms, self._leave)
         with self._guard:
             if self._is_stopping or not asked_ms:
                 delay.over.set_result(None)
                 return delay
             if len(self._waits) >= self._most:
-                raise Refused("008", TOO_MANY)
+                raise RequestRefused("008", TOO_MANY)
             self._waits.add(delay)
             self.changed(len(self._waits))
         return delay

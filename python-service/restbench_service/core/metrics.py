@@ -104,10 +104,10 @@ class OwnMetrics(Metrics):
 
     def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
         """See Metrics; they are asked at each scrape."""
-        self._registry.register(_Kept(name, text, labels, counts))
+        self._registry.register(_ExternalCounter(name, text, labels, counts))
 
 
-class _Kept(Collector):
+class _ExternalCounter(Collector):
     """One counter that is kept elsewhere."""
 
     def __init__(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
@@ -138,7 +138,7 @@ class SharedMetrics(Metrics):
         MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call]
         self._registry.register(_Workers())
         self._guard = Lock()
-        self._kept: list[_Written] = []
+        self._kept: list[_CounterCopy] = []
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
         """See Metrics; the value is asked once, then it is reported."""
@@ -150,7 +150,7 @@ class SharedMetrics(Metrics):
         """See Metrics; they are written when a request is answered."""
         counter = Counter(name, text, labels, registry=None)
         if values := counts().keys():
-            self._kept.append(_Written(counter, values, counts))
+            self._kept.append(_CounterCopy(counter, values, counts))
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """See Metrics."""
@@ -181,7 +181,7 @@ class SharedMetrics(Metrics):
                     path.unlink()
 
 
-class _Written:
+class _CounterCopy:
     """One counter that is kept elsewhere, as it was when it was written."""
 
     def __init__(

@@ -55,7 +55,7 @@ _RETRY_LATER = {**_OF_JSON, "Retry-After": "1"}
 _LOG = logging.getLogger(__name__)
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is refused for a reason outside its JSON."""
 
     def __init__(self, code: str, message: str, status: int | None = None) -> None:
@@ -101,7 +101,7 @@ def error(
     return Reply(status, headers, body)
 
 
-def refusal(refused: Refused) -> Reply:
+def refusal(refused: RequestRefused) -> Reply:
     """The same for a reason outside the JSON."""
     return error(refused.code, refused.message, status=refused.status)
 

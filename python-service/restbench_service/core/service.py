@@ -38,7 +38,7 @@ from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import document, openapi
 from .metrics import Counts, Metrics, OwnMetrics, SharedMetrics
-from .reply import FAULT, JSON, NO_PATH, NO_WORKER, Refused, Reply, log_fault
+from .reply import FAULT, JSON, NO_PATH, NO_WORKER, Reply, RequestRefused, log_fault
 from .routes import Route, Routes
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -165,7 +165,7 @@ class Core:
                 self.admission.enter()  # as a request that is computed: see Exchange._end
                 page = page._replace(sent=self.admission.leave)
             return page
-        except Refused as error:
+        except RequestRefused as error:
             return reply.refusal(error)
         except Exception as error:  # its memory has ended, say
             log_fault(None, error)
@@ -211,7 +211,7 @@ class Exchange:
         self.is_blocking = route.workload.is_blocking
         self._pieces: list[bytes] = []
         self._delay: Delay | None = None
-        self._refusal: Refused | None = None
+        self._refusal: RequestRefused | None = None
 
     @classmethod
     def opened(cls, core: Core, route: Route, head: Head) -> "Reply | Exchange":
@@ -219,11 +219,11 @@ class Exchange:
         exchange = cls(core, route, head)
         try:
             if head.method == "POST" and not _is_json(head.content_type):
-                raise Refused("009", f"Content-Type must be {JSON}", 415)
+                raise RequestRefused("009", f"Content-Type must be {JSON}", 415)
             exchange._check_size(head.declared_bytes)
             if head.declared_bytes != UNKNOWN:
                 exchange._admit()
-        except Refused as error:
+        except RequestRefused as error:
             return exchange._end(reply.refusal(error))
         return exchange
 
@@ -233,7 +233,7 @@ class Exchange:
         try:
             self._check_size(size_bytes)
             self._hold.resize(size_bytes)
-        except Refused as error:
+        except RequestRefused as error:
             return self._end(reply.refusal(error))
         self._pieces.append(piece)
         return None
@@ -255,7 +255,7 @@ class Exchange:
             try:
                 self._admit()
                 self._delay = self._core.delays.begin(asked)
-            except Refused as error:
+            except RequestRefused as error:
                 self._refusal = error
         return self._delay
 
@@ -267,7 +267,7 @@ class Exchange:
                 raise self._refusal
             self._admit()
             body, self._pieces = b"".join(self._pieces), []  # of one piece, as usual, no copy
-        except Refused as error:
+        except RequestRefused as error:
             return self._end(reply.refusal(error))
         except MemoryError as error:
             log_fault(None, error)
@@ -325,11 +325,11 @@ class Exchange:
             body = done.result()
             # What is done in a database has to be told, whether or not there is room for it.
             done_there = job.workload.is_blocking and self._head.method != "GET"
-            with suppress(Refused) if done_there else nullcontext():
+            with suppress(RequestRefused) if done_there else nullcontext():
                 self._hold.resize(len(job.body) + len(body))
         except InvalidRequestError as error:
             return reply.error(error.code, error.message, error.request_id)
-        except Refused as error:
+        except RequestRefused as error:
             return reply.refusal(error)
         except AbandonedError:
             return reply.error("008", "the client went away before its turn came")
@@ -344,7 +344,7 @@ class Exchange:
     def _check_size(self, size_bytes: int) -> None:
         limit_bytes = self._core.settings.max_body_bytes
         if size_bytes > limit_bytes:
-            raise Refused("007", f"the body is larger than the limit of {limit_bytes} bytes")
+            raise RequestRefused("007", f"the body is larger than the limit of {limit_bytes} bytes")
 
     def _admit(self) -> None:
         if not self._is_admitted:

@@ -77,7 +77,7 @@ class Task(NamedTuple):
     decoded: Any
 
 
-class Done(NamedTuple):
+class JobResult(NamedTuple):
     """What comes back from there: the answer, or the input that was decoded; the stages' times."""
 
     value: Any
@@ -190,17 +190,17 @@ class InOrderLoop:
 
 
 @carries_errors
-def run_task(task: Task) -> Done:
+def run_task(task: Task) -> JobResult:
     """The whole job, in order, in the process that has it."""
     job = _job(task)
-    return Done(job.run(InOrderLoop()), job.clock.elapsed_ns)
+    return JobResult(job.run(InOrderLoop()), job.clock.elapsed_ns)
 
 
 @carries_errors
-def decode_task(task: Task) -> Done:
+def decode_task(task: Task) -> JobResult:
     """The first stage alone."""
     job = _job(task)
-    return Done(job.decode(), job.clock.elapsed_ns)
+    return JobResult(job.decode(), job.clock.elapsed_ns)
 
 
 def _job(task: Task) -> Job:

@@ -189,14 +189,14 @@ class ProcessPool:
         self._give_up(PoolFailedError(f"{self.name} is closed"))
 
     @contextmanager
-    def _running(self) -> Iterator["_Watched"]:
+    def _running(self) -> Iterator["_WatchedPool"]:
         """A pool in the with-block, whose calls fail when it ends."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             for number in range(1, self.size + 1):
                 ours.send(b"%d" % number)
             arguments = (self.name, theirs, os.getpid(), self._niceness, self._modules)
-            watched = _Watched(self._kind(self.size, begin_work, arguments), ours, [])
+            watched = _WatchedPool(self._kind(self.size, begin_work, arguments), ours, [])
             try:
                 with self._changed:
                     self._sleep_through()
@@ -211,7 +211,7 @@ class ProcessPool:
                 for process in watched.processes:
                     os.close(process)
 
-    def _watch(self, watched: "_Watched") -> None:
+    def _watch(self, watched: "_WatchedPool") -> None:
         """Return when a process has died, or on close. Raises PoolFailedError."""
         poll = select.poll()
         for descriptor in (watched.reports.fileno(), self._wake):
@@ -276,7 +276,7 @@ def _descriptor_of(pid: int) -> int:
         return os.eventfd(1)
 
 
-class _Watched(NamedTuple):
+class _WatchedPool(NamedTuple):
     """A pool, where its processes report, and a descriptor for each that has."""
 
     pool: StandardPool

@@ -9,7 +9,7 @@ from itertools import count
 from ..process import allowed_cores, set_name
 from .faults import PoolFailedError
 from .gate import Gate
-from .job import Done, InOrderLoop, Job, Task, decode_task, run_task
+from .job import InOrderLoop, Job, JobResult, Task, decode_task, run_task
 from .process_pool import ProcessPool
 from .shared_loop import SharedLoop
 from .strategy import Strategy, completed
@@ -94,7 +94,7 @@ class PerRequest(Strategy):
             job.decode_ahead()
         self._compute(job, answer)
 
-    def _go_on(self, job: Job, answer: "Future[bytes]", decoded: "Future[Done]") -> None:
+    def _go_on(self, job: Job, answer: "Future[bytes]", decoded: "Future[JobResult]") -> None:
         """The rest of a request that was decoded elsewhere, unless there is none for it."""
         try:
             done = decoded.result()
@@ -109,7 +109,7 @@ class PerRequest(Strategy):
         done = self._submitted(run_task, job)
         done.add_done_callback(partial(self._end, job, answer))
 
-    def _submitted(self, call: Callable[[Task], Done], job: Job) -> "Future[Done]":
+    def _submitted(self, call: Callable[[Task], JobResult], job: Job) -> "Future[JobResult]":
         """Raises what is known at once, as of a pool that is not back: a callback would let the
         next one in on top of this one, and so on until the stack is full."""
         done = self._pool.submit(call, job.task())
@@ -117,7 +117,7 @@ class PerRequest(Strategy):
             raise error
         return done
 
-    def _end(self, job: Job, answer: "Future[bytes]", future: "Future[Done]") -> None:
+    def _end(self, job: Job, answer: "Future[bytes]", future: "Future[JobResult]") -> None:
         self.gate.leave(job)
         error = future.exception()
         if error is not None:

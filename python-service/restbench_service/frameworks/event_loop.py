@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from ..core.reply import Reply
 from ..core.service import UNKNOWN, Core, Exchange, Head, Server
 from ..execution.thread_pool import ThreadPool
-from ..serving import Serving
+from ..serving import ServingProcess
 from ..settings import Settings
 from . import server_of
 
@@ -184,7 +184,7 @@ def serving(settings: Settings, *broken: type[Exception]) -> Iterator[Requests]:
     Raises PoolFailedError.
     """
     facts = Server(settings.framework, server_of(settings.framework), settings.handoff)
-    served = Serving(settings, facts)
+    served = ServingProcess(settings, facts)
     threads = None
     try:
         served.await_ready()

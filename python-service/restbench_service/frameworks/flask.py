@@ -17,7 +17,7 @@ from werkzeug.routing import Rule
 
 from ..core.reply import Reply
 from ..core.service import SENT_AT_ONCE_BYTES, UNKNOWN, Core, Exchange, Head, Server
-from ..serving import Serving
+from ..serving import ServingProcess
 from ..settings import Settings
 from . import server_of
 
@@ -27,7 +27,7 @@ MOST_DROPPED_BYTES = 64 * 1024 * 1024
 """Of a body that is refused, as much as by default may be sent; of a longer one nothing is read,
 and the server closes the connection."""
 SERVING = "restbench"
-"""The name of the Serving in the extensions of application(), for who ends it."""
+"""The name of the ServingProcess in the extensions of application(), for who ends it."""
 _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 
@@ -39,10 +39,10 @@ def application() -> Flask:
     return app
 
 
-def begun() -> Serving:
+def begun() -> ServingProcess:
     """What the application serves, to be made in the process that serves."""
     settings = Settings.from_environment(os.environ)
-    return Serving(settings, Server(settings.framework, server_of(settings.framework)))
+    return ServingProcess(settings, Server(settings.framework, server_of(settings.framework)))
 
 
 def create_app(core: Core, headers: Mapping[str, str]) -> Flask:

@@ -17,7 +17,7 @@ from restbench.experiment.statistics import (
 )
 from restbench.grouping import grouped
 from restbench.store import exported
-from restbench.store.exported import BlockEntry, CellEntry, Estimate, Exported, NoteEntry
+from restbench.store.exported import BlockEntry, CellEntry, Estimate, NoteEntry, RunExport
 from restbench.store.store import Run
 
 #: Metrics that a cell's entry tells over its blocks.
@@ -96,7 +96,7 @@ def block_entries(rows: Iterable[Row]) -> list[BlockEntry]:
     ]
 
 
-def rows_of(run: Exported) -> list[Row]:
+def rows_of(run: RunExport) -> list[Row]:
     """The rows that the file was made of."""
     blocks = grouped(run.blocks, lambda each: each.cell)
     return [_row(each, blocks.get(each.id, [])) for each in run.cells]

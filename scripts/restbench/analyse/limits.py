@@ -10,7 +10,7 @@ from statistics import fmean
 
 from restbench.analyse.estimates import percentile_ms
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import Bracket, Objective, OpenLoad, Tried, bracket
+from restbench.experiment.open_load import Bracket, Objective, OpenLoad, SearchStep, bracket
 from restbench.experiment.statistics import (
     COMPLETIONS_NEEDED,
     FEWEST_BLOCKS,
@@ -164,9 +164,9 @@ def latency_ms(found: StepEntry, percent: int) -> float | None:
     return math.inf if known is None else known
 
 
-def tried(found: StepEntry) -> Tried:
+def tried(found: StepEntry) -> SearchStep:
     """What the search needs to know of a step."""
-    return Tried(found.rate_per_s, found.met)
+    return SearchStep(found.rate_per_s, found.met)
 
 
 def in_a_line(found: StepEntry, percent: int) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from restbench.analyse.queue_history import Address, History, Left, Request, history
+from restbench.analyse.queue_history import Address, History, RemainingMessage, Request, history
 
 Ints = npt.NDArray[np.int64]
 Indices = npt.NDArray[np.intp]
@@ -68,7 +68,7 @@ class Report:
         return sum(self.counts.values())
 
 
-def check(requests: Iterable[Request], left: Iterable[Left] = ()) -> Report:
+def check(requests: Iterable[Request], left: Iterable[RemainingMessage] = ()) -> Report:
     """Hold a history against all rules; ValueError where it sends a token twice without a key.
 
     Nothing may be in flight at its end; `left` is what the database has then.
@@ -164,7 +164,9 @@ def _more_than_once(of: History, found: _Findings) -> None:
             found.add("R2", f"id {number} of queue {queue} is of {', '.join(map(str, several))}")
 
 
-def _against_its_send(of: History, message: Request | Left, how: str, found: _Findings) -> None:
+def _against_its_send(
+    of: History, message: Request | RemainingMessage, how: str, found: _Findings
+) -> None:
     """R3, R4, R5."""
     send = of.sends.get(message.token or "")
     if message.altered:
@@ -303,7 +305,7 @@ def _largest(values: Ints, low: Indices, high: Indices) -> Ints:
     return found
 
 
-def _named(message: Request | Left) -> str:
+def _named(message: Request | RemainingMessage) -> str:
     return f"{message.token} of {_place(message.address)}"
 
 

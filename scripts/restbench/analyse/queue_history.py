@@ -56,7 +56,7 @@ class Request(NamedTuple):
         return self.queue, self.receiver
 
 
-class Left(NamedTuple):
+class RemainingMessage(NamedTuple):
     """A message that was still there when all was over."""
 
     queue: str
@@ -79,10 +79,10 @@ class History:
     sends: Mapping[str, Request]
     """By token."""
     pops: Sequence[Request]
-    left: Sequence[Left]
+    left: Sequence[RemainingMessage]
     taken: Mapping[str, Sequence[Request]]
     """The pops that brought a token."""
-    lying: Mapping[str, Sequence[Left]]
+    lying: Mapping[str, Sequence[RemainingMessage]]
     """What is left of a token."""
     uncertain: Mapping[Address, Sequence[Request]]
     """Pops that may have held a message which they did not bring: those without a certain outcome,
@@ -96,7 +96,7 @@ class History:
         return token not in self.taken and token not in self.lying
 
 
-def history(requests: Iterable[Request], left: Iterable[Left]) -> History:
+def history(requests: Iterable[Request], left: Iterable[RemainingMessage]) -> History:
     """What requests come to; ValueError where a token is sent twice with no key."""
     alone: list[Request] = []
     keyed: dict[tuple[int, str, str], list[Request]] = defaultdict(list)
@@ -122,7 +122,7 @@ def history(requests: Iterable[Request], left: Iterable[Left]) -> History:
     for each in pops:
         if each.outcome == "ok" and each.token is not None:
             taken[each.token].append(each)
-    lying: dict[str, list[Left]] = defaultdict(list)
+    lying: dict[str, list[RemainingMessage]] = defaultdict(list)
     for message in kept:
         lying[message.token or ""].append(message)
     return History(

@@ -31,11 +31,11 @@ from restbench.store.traces import (
     Course,
     CourseVerdict,
     FaultEntry,
+    FullTrace,
     IncidentEntry,
     JoinedCourse,
     StallEntry,
     SteadyEntry,
-    Traced,
     TraceEntry,
     TraceRecord,
 )
@@ -117,7 +117,7 @@ def _percentiles(
     return course_of(f"p{percent}_ms", values, step_s)
 
 
-def entry(traced: Traced) -> TraceEntry:
+def entry(traced: FullTrace) -> TraceEntry:
     """All that is said of a trace."""
     column = {each.column: each.values for each in traced.courses}
     per_s = [each or 0.0 for each in column["throughput_per_s"]]
@@ -274,7 +274,7 @@ def _totals(seen: Sequence[Mapping[str, Any]], per_s: float) -> dict[str, float]
     return found
 
 
-def _growth(traced: Traced, samples: Sequence[Mapping[str, Any]]) -> float | None:
+def _growth(traced: FullTrace, samples: Sequence[Mapping[str, Any]]) -> float | None:
     """Of the table and of what it keeps elsewhere."""
     thirds: dict[int, list[float]] = {}
     for each in samples:
@@ -290,7 +290,7 @@ def _growth(traced: Traced, samples: Sequence[Mapping[str, Any]]) -> float | Non
 def _fault(
     fault: IncidentEntry,
     per_s: Sequence[float],
-    traced: Traced,
+    traced: FullTrace,
     samples: Sequence[Mapping[str, Any]],
 ) -> FaultEntry | None:
     before = per_s[: max(0, int(fault.begin_s))]
@@ -321,7 +321,7 @@ def _waits(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _of_database(
-    traced: Traced, samples: Sequence[Mapping[str, Any]], waits: Mapping[str, float]
+    traced: FullTrace, samples: Sequence[Mapping[str, Any]], waits: Mapping[str, float]
 ) -> list[Course]:
     """The monitor's looks on a grid, with gaps where there was none."""
     if len(samples) < 2:

@@ -14,7 +14,7 @@ from restbench.calibrate.stub import HOST, STRATEGY, Behaviour
 from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.drive import generator, relay
-from restbench.drive.generator import CORRECT, Generator, Sent
+from restbench.drive.generator import CORRECT, Generator, LoadResult
 from restbench.drive.payload import ANSWER_REST, Payload, make_payload, path_of
 from restbench.drive.wrk import Load
 from restbench.experiment.cell import Cell, Shape
@@ -101,7 +101,7 @@ class Bench:
         pids: Sequence[int],
         *,
         arrivals: Path | None = None,
-    ) -> Sent:
+    ) -> LoadResult:
         """One trial; `times_s` are what is dropped and what is kept."""
         sent = load.trial(strategy, users, *times_s, pids, arrivals)
         busy_ms, known_ms = (
@@ -113,7 +113,7 @@ class Bench:
         return sent
 
 
-def load_of(sent: Sent) -> Load:
+def load_of(sent: LoadResult) -> Load:
     """What came of a trial, in wrk's terms. EnvironmentProblem where no answer was right."""
     opened, closed = sent.opened, sent.closed
     correct = int((sent.measured["outcome"] == CORRECT).sum())

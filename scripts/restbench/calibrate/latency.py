@@ -41,7 +41,7 @@ RELAYED, RELAY_MS = Point(5, 4, 4), 20
 
 
 @dataclass(frozen=True)
-class Found:
+class PointResult:
     """What was measured at one point; the percentile is None for fewer than ENOUGH_FOR_P99."""
 
     delay_ms: float
@@ -69,7 +69,7 @@ def check_relay(bench: Bench, load: Generator) -> CalibrationCheck:
     return judge_relay(_measure(bench, load, RELAYED), _measure(bench, load, RELAYED, RELAY_MS))
 
 
-def judge_relay(direct: Found, relayed: Found) -> CalibrationCheck:
+def judge_relay(direct: PointResult, relayed: PointResult) -> CalibrationCheck:
     """The check's record."""
     added_ms, wanted_ms = relayed.median_ms - direct.median_ms, 2 * RELAY_MS
     return CalibrationCheck(
@@ -83,7 +83,7 @@ def judge_relay(direct: Found, relayed: Found) -> CalibrationCheck:
     )
 
 
-def _measure(bench: Bench, load: Generator, point: Point, relay_ms: int = 0) -> Found:
+def _measure(bench: Bench, load: Generator, point: Point, relay_ms: int = 0) -> PointResult:
     way = f", through a relay of {relay_ms} ms each way" * bool(relay_ms)
     bench.tell(f"a stub that answers after {point.delay_ms:g} ms{way}")
     with ExitStack() as stack:
@@ -94,13 +94,13 @@ def _measure(bench: Bench, load: Generator, point: Point, relay_ms: int = 0) -> 
         kept = bench.trial(load, STRATEGY, point.users, times_s, stub.pids()).measured
     elapsed_ms = kept["elapsed_us"][kept["outcome"] == CORRECT] / 1000
     if not elapsed_ms.size:
-        return Found(point.delay_ms, 0, 0.0, None)
+        return PointResult(point.delay_ms, 0, 0.0, None)
     enough = elapsed_ms.size >= ENOUGH_FOR_P99
     p99_ms = float(np.percentile(elapsed_ms, 99)) if enough else None
-    return Found(point.delay_ms, elapsed_ms.size, float(np.median(elapsed_ms)), p99_ms)
+    return PointResult(point.delay_ms, elapsed_ms.size, float(np.median(elapsed_ms)), p99_ms)
 
 
-def judge(found: Sequence[Found]) -> CalibrationCheck:
+def judge(found: Sequence[PointResult]) -> CalibrationCheck:
     """The check's record."""
     values: dict[str, float] = {}
     for each in found:
@@ -120,7 +120,7 @@ def judge(found: Sequence[Found]) -> CalibrationCheck:
     )
 
 
-def _in_words(found: Found) -> str:
+def _in_words(found: PointResult) -> str:
     unknown = f"p99 not known ({found.completions} responses)"
     p99 = unknown if found.p99_ms is None else f"p99 {found.p99_ms:.2f} ms"
     return f"{found.delay_ms:g} ms: median {found.median_ms:.2f} ms, {p99}"

@@ -17,7 +17,7 @@ from restbench.calibrate.bench import CELL, USERS, Bench
 from restbench.drive.generator import Generator
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import CONFIDENCE, geometric_interval
-from restbench.schedule.pace import Pace, Planned
+from restbench.schedule.pace import Pace, PlannedTrial
 from restbench.schedule.reduction import reduced
 from restbench.store.trials import AGAIN, Trial
 
@@ -42,7 +42,7 @@ def measure(
         for arm in shuffler.sample(("", AGAIN), 2):
             times_s = (PACE.drop_s, PACE.keep_s)
             sent = bench.trial(load, CELL.strategy, USERS, times_s, pids)
-            planned = Planned(1, CELL, arm)
+            planned = PlannedTrial(1, CELL, arm)
             found.append(reduced(batch, planned, sent, pids, (0.0, 0.0)))
     return found
 

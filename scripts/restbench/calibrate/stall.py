@@ -61,7 +61,7 @@ STALL = Stall()
 
 
 @dataclass(frozen=True)
-class Closed:
+class ClosedResult:
     """What a closed load showed of it."""
 
     p99_ms: float
@@ -70,21 +70,21 @@ class Closed:
     """Responses that took longer than half the stall."""
 
 
-def closed(bench: Bench, load: Generator, stall: Stall = STALL) -> Closed:
+def closed(bench: Bench, load: Generator, stall: Stall = STALL) -> ClosedResult:
     """Load a stub that stops once, with users that wait for their answers."""
     bench.tell(f"a stub that stops for {stall.stall_s:g} s under a closed load")
     with bench.stub(load, stall.behaviour) as stub:
         times_s = (WARMUP_S, stall.window_s)
         kept = bench.trial(load, STRATEGY, USERS, times_s, stub.pids()).measured
     elapsed_ms = kept["elapsed_us"] / 1000
-    return Closed(
+    return ClosedResult(
         p99_ms=float(np.percentile(elapsed_ms, 99)),
         slowest_ms=float(elapsed_ms.max()),
         touched=int((elapsed_ms > 500 * stall.stall_s).sum()),
     )
 
 
-def judge_closed(found: Closed) -> CalibrationCheck:
+def judge_closed(found: ClosedResult) -> CalibrationCheck:
     """The check's record: a closed load is as blind as it is said to be, and no blinder."""
     stall_ms = 1000 * STALL.stall_s
     saw_size = abs(found.slowest_ms - DELAY_MS - stall_ms) <= TOLERANCE * stall_ms

@@ -19,7 +19,7 @@ from restbench.commands.options import console, is_address, require_known
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
-from restbench.drive.batches import Alone
+from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch, BatchResult
 from restbench.experiment.calls import OFFERED, TRANSPORTS, CallWork, Client, lacking
 from restbench.experiment.cell import Shape
@@ -170,7 +170,7 @@ def _service(attach: str, folder: Path, started: ExitStack) -> Service:
 
 
 def _table(
-    found: Sequence[tuple[Batch, BatchResult]], delay_ms: int, alone: Alone, calls: int
+    found: Sequence[tuple[Batch, BatchResult]], delay_ms: int, alone: SingleCall, calls: int
 ) -> Table:
     one = replace(alone.one, delay=delay_ms / 1000)
     title = f"{calls} calls, {delay_ms} ms, {found[0][0].transport}; one alone takes "

@@ -11,7 +11,7 @@ from rich.table import Table
 from restbench.commands.options import console, note
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.failures import BadConfiguration, Regression
-from restbench.judge.compare import METRICS, Compared, compare
+from restbench.judge.compare import METRICS, RunComparison, compare
 from restbench.judge.verdicts import ratio_text
 from restbench.store import store
 
@@ -56,7 +56,7 @@ def _margin(text: str) -> float:
     return percent / 100
 
 
-def _table(found: Compared, first: str, second: str) -> Table:
+def _table(found: RunComparison, first: str, second: str) -> Table:
     table = Table(
         title=f"{HEADINGS.get(found.metric, found.metric)}: {second} / {first}",
         title_justify="left",
@@ -71,7 +71,7 @@ def _table(found: Compared, first: str, second: str) -> Table:
     return table
 
 
-def _notes(found: Compared) -> list[str]:
+def _notes(found: RunComparison) -> list[str]:
     notes = list(found.notes)
     for which, cells in (("first", found.only_first), ("second", found.only_second)):
         if cells:

@@ -173,7 +173,7 @@ def attached(pairs: list[str]) -> dict[ServiceName, str]:
 
 
 @dataclass(frozen=True)
-class Presented:
+class Presentation:
     """What a run came to, as it was shown."""
 
     rows: Sequence[Row]
@@ -181,7 +181,7 @@ class Presented:
     """Why there are no dashboards: for who has judged the rows first, which weigh more."""
 
 
-def end(presented: Presented) -> None:
+def end(presented: Presentation) -> None:
     """Say how long it took, and raise what the run has to end with."""
     console.print(f"all done in {duration(clock.running_s())}")
     judge(presented.rows)
@@ -206,7 +206,7 @@ def judge(rows: Sequence[Row]) -> None:
         raise raised[0][0]("; ".join(text for _, text in raised))
 
 
-def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presented:
+def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentation:
     """Measure and present a run of trials; `begun` is one to go on with, `again` what would do so
     after an interruption. All else is shown even if there are no dashboards."""
     console.print(_cost(order), soft_wrap=True)
@@ -224,7 +224,7 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presented
             note(f"no dashboards: {error}")
         rows, told = results.analyse(run)
         results.show(run, told)
-    return Presented(rows, failure)
+    return Presentation(rows, failure)
 
 
 def _cost(order: Order) -> str:

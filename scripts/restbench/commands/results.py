@@ -123,14 +123,14 @@ def browse_runs(
         webbrowser.open(page.as_uri())
 
 
-def analyse(run: store.Run) -> tuple[Sequence[Row], exported.Exported]:
+def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:
     """What the run measured, and its `run.json` made of it."""
     known = rows(run)
     machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
     return known, export.write(run, known, note)
 
 
-def show(run: store.Run, told: exported.Exported) -> None:
+def show(run: store.Run, told: exported.RunExport) -> None:
     """Tables, figures and page, all of `run.json`; the page last, and its place where it is seen
     first."""
     found = views.drawn(told, run)

@@ -50,7 +50,7 @@ IN_FLIGHT = 1.02
 
 
 @dataclass(frozen=True)
-class Alone:
+class SingleCall:
     """A call alone, on a warm client: its seconds, and CPU seconds of client and service."""
 
     one: OneCall
@@ -58,7 +58,7 @@ class Alone:
     service_s: float
     is_python: bool
 
-    def at_most(self, client_s: float, service_s: float) -> Alone:
+    def at_most(self, client_s: float, service_s: float) -> SingleCall:
         """With the CPU time of a call of another batch, where that took less."""
         is_less = client_s + service_s < self.client_s + self.service_s
         return replace(self, client_s=client_s, service_s=service_s) if is_less else self
@@ -66,7 +66,7 @@ class Alone:
 
 def alone_of(
     client: CallClient, service: Service, batch: Batch, strategies: Iterable[str], max_s: float
-) -> Alone:
+) -> SingleCall:
     """Warm up each strategy for at most so long, then make calls without a delay in turn. `batch`
     says where they go, and its log is used.
 
@@ -93,11 +93,11 @@ def alone_of(
         median(getattr(each, name) or 0.0 for each in lines) / 1000
         for name in ("s_ms", "c_ms", "d_ms", "p_ms")
     )
-    return Alone(OneCall(s, c, 0.0, d, p), *min(cheapest, key=sum), client.name == "python")
+    return SingleCall(OneCall(s, c, 0.0, d, p), *min(cheapest, key=sum), client.name == "python")
 
 
 def limit_s(  # noqa: PLR0913 - what it depends on
-    batch: Batch, calls: int, delay_ms: int, alone: Alone, cores: int, *, is_shared: bool
+    batch: Batch, calls: int, delay_ms: int, alone: SingleCall, cores: int, *, is_shared: bool
 ) -> float:
     """The least time of so many calls on the client's cores, which it may share with the service;
     one core at a time runs the code of a Python client."""

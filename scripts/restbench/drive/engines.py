@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from restbench.drive import engine_clocks, jtl_file, relay
-from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, Mark, Sent
+from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, LoadResult, Mark
 from restbench.drive.load import LAUNCHER, PLANS
 from restbench.drive.payload import BODY_REST
 from restbench.failures import BadConfiguration, EnvironmentProblem
@@ -108,7 +108,7 @@ class Engines:
         keep_s: float,
         pids: Sequence[int],
         arrivals: Path | None = None,
-    ) -> Sent:
+    ) -> LoadResult:
         """By a controller of its own (Generator). `drop_s` begins with the last engine's first
         request."""
         if arrivals is not None:
@@ -255,7 +255,9 @@ def _now(pids: Sequence[int], generators: Sequence[int]) -> Mark:
     )
 
 
-def sent(samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, keep_s: float) -> Sent:
+def sent(
+    samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, keep_s: float
+) -> LoadResult:
     """What a merged JTL says. Its lines are in no order; user numbers go on from engine to engine.
 
     EnvironmentProblem where an engine sent nothing, or what is to be kept was not measured whole.
@@ -273,7 +275,7 @@ def sent(samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, kee
         raise EnvironmentProblem("engines began too far apart, or one ended early")
     marks = [_mark(looked, begun_ms, at_ms) for at_ms in (begun_ms, opened_ms, closed_ms)]
     first_error = next((_error(row) for row in rows if row["success"] != "true"), "")
-    return Sent(marks[0], marks[1], marks[2], ("",), first_error, _records(rows, begun_ms))
+    return LoadResult(marks[0], marks[1], marks[2], ("",), first_error, _records(rows, begun_ms))
 
 
 def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[Any]:

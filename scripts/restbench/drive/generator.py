@@ -72,7 +72,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Sent:
+class LoadResult:
     """What came of one trial. A request belongs to what is measured when it ends in it."""
 
     begun: Mark
@@ -134,7 +134,7 @@ class Generator:
         keep_s: float,
         pids: Sequence[int],
         arrivals: Path | None = None,
-    ) -> Sent:
+    ) -> LoadResult:
         """Let so many users send, keep what ends after `drop_s` for `keep_s`, wait for the rest.
 
         `pids` are the processes whose CPU time is the service's. EnvironmentProblem where the
@@ -211,9 +211,9 @@ def _connected(
     raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{process.tail(log)}")
 
 
-def _sent(reply: Sequence[str], records: Path) -> Sent:
+def _sent(reply: Sequence[str], records: Path) -> LoadResult:
     if reply[0] != "done":
         raise EnvironmentProblem(f"the load generator says: {' '.join(reply)}")
     begun, opened, closed = (Mark(*map(int, reply[at : at + 6])) for at in (1, 7, 13))
     found = np.fromfile(records, dtype=RECORD)
-    return Sent(begun, opened, closed, tuple(reply[19].split(",")), reply[20], found)
+    return LoadResult(begun, opened, closed, tuple(reply[19].split(",")), reply[20], found)

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import psycopg
 
-from restbench.analyse.queue_history import Address, Left, Request
+from restbench.analyse.queue_history import Address, RemainingMessage, Request
 from restbench.drive import messages
 from restbench.drive.queue_client import Answer, NotSent, Queues
 from restbench.machine import storage
@@ -83,7 +83,7 @@ class Record:
             if status >= 500 and not (status == 503 and answer.says_when):
                 self.wrongly_refused.append(f"{request.op}: {status} {answer.code}")
 
-    def write(self, left: Sequence[Left] = ()) -> None:
+    def write(self, left: Sequence[RemainingMessage] = ()) -> None:
         """The file: requests in the order of their answers, then what was left."""
         with storage.writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -227,14 +227,16 @@ class _Client:
         return request
 
 
-def left(database: psycopg.Connection[Any], clients: Clients) -> list[Left]:
+def left(database: psycopg.Connection[Any], clients: Clients) -> list[RemainingMessage]:
     """What the database has of the clients' queues, whatever their technique."""
-    found: list[Left] = []
+    found: list[RemainingMessage] = []
     for queue in dict.fromkeys(queue for queue, _ in clients.addresses):
         ((number, technique),) = database.execute(_FIND, (queue,)).fetchall()
         query = _LEFT_OF_PGMQ if technique == "pgmq" else _LEFT
         for receiver, message, text in database.execute(query, (number,)).fetchall():
-            found.append(Left(queue, receiver, message, *opened(text, clients.characters)))
+            found.append(
+                RemainingMessage(queue, receiver, message, *opened(text, clients.characters))
+            )
     return found
 
 

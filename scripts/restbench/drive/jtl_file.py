@@ -7,7 +7,7 @@ import io
 import math
 from pathlib import Path
 
-from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
+from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, LoadResult
 from restbench.experiment.cell import Cell
 from restbench.store.writing import write_text
 
@@ -23,7 +23,7 @@ _FAILURES = {
 }
 
 
-def write(path: Path, cell: Cell, url: str, sent: Sent) -> None:
+def write(path: Path, cell: Cell, url: str, sent: LoadResult) -> None:
     """Write every request of a load, in the order of their ends. StorageProblem where it cannot."""
     records = sent.records
     order = (records["start_us"] + records["elapsed_us"]).argsort()

@@ -20,7 +20,7 @@ import psycopg
 
 from restbench.analyse.queue_checker import count_gap
 from restbench.analyse.queue_history import NOT_DONE
-from restbench.drive.generator import CORRECT, ERROR, WRONG, Sent, stages_ms
+from restbench.drive.generator import CORRECT, ERROR, WRONG, LoadResult, stages_ms
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
@@ -218,7 +218,7 @@ def violations(records: Records, filled: int, left: int) -> dict[str, int]:
     return {rule: count for rule, count in found.items() if count}
 
 
-def right_since(sent: Sent, epoch_ms: float) -> int:
+def right_since(sent: LoadResult, epoch_ms: float) -> int:
     """How many correct answers of a trial came after a moment."""
     ends_us = sent.records["start_us"] + sent.records["elapsed_us"]
     is_after = sent.begun.epoch_ms + ends_us / 1000 > epoch_ms

@@ -12,7 +12,7 @@ from typing import Any
 from restbench.deploy.service import Service
 from restbench.drive import call_client, npb_runs
 from restbench.drive.call_client import Batch, CallClient, CallLine
-from restbench.drive.npb_runs import ServedRun, path_of
+from restbench.drive.npb_runs import ServiceCall, path_of
 from restbench.experiment.calls import Client
 from restbench.experiment.cell import Cell
 from restbench.experiment.npb import ClientName, Work, request
@@ -49,7 +49,7 @@ class NpbClients:
         cell: Cell,
         works: Sequence[Work],
         max_s: float,
-    ) -> dict[ClientName, Sequence[ServedRun]]:
+    ) -> dict[ClientName, Sequence[ServiceCall]]:
         """By each client a call for each, all of one kernel, one after the other on one connection,
         once all clients and the service are warm.
 
@@ -68,7 +68,7 @@ class NpbClients:
 
     def _made(
         self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
-    ) -> list[ServedRun]:
+    ) -> list[ServiceCall]:
         program, transport = PROGRAMS[name]
         log, inputs = (self.folder / f"{cell.id}-{name}.{kind}" for kind in ("jsonl", "json"))
         log.unlink(missing_ok=True)
@@ -121,12 +121,12 @@ def running(names: Sequence[ClientName], log: Path, cores: str) -> Iterator[NpbC
         yield NpbClients(programs, log.parent)
 
 
-def _served(line: CallLine, work: Work) -> ServedRun:
+def _served(line: CallLine, work: Work) -> ServiceCall:
     result = line.result or {}
     value = _as_rest(result.get("value"), work)
     answer = npb_runs.read_answer(json.dumps({**result, "value": value, "reference": value}), work)
     seconds = sum(each or 0.0 for each in (line.s_ms, line.c_ms, line.d_ms)) / 1000
-    return ServedRun(answer, seconds)
+    return ServiceCall(answer, seconds)
 
 
 def _as_rest(value: Any, work: Work) -> Any:

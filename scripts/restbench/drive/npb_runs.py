@@ -80,7 +80,7 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     """Start the process, wait for its end, and read its answers, which `log` keeps.
 
     WrongAnswers where one is not verified; EnvironmentProblem where the process fails, or takes
-    longer than `run_max_s` a run; Refused where the class does not fit into its memory;
+    longer than `run_max_s` a run; ClassTooLarge where the class does not fit into its memory;
     BadConfiguration where it cannot do what it was asked for.
     """
     log.unlink(missing_ok=True)
@@ -98,7 +98,7 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     log_end = process.tail(log)
     if code == NOT_POSSIBLE:
         why = log_end.splitlines()[-1] if log_end else str(code)
-        raise (Refused if TOO_LITTLE_MEMORY in why else BadConfiguration)(f"{name}: {why}")
+        raise (ClassTooLarge if TOO_LITTLE_MEMORY in why else BadConfiguration)(f"{name}: {why}")
     raise EnvironmentProblem(
         f"{name}: ended with {code} after {len(answers)} of {program.runs} runs; "
         f"its log ends:\n{log_end}"
@@ -128,7 +128,7 @@ def _lines(log: Path) -> list[str]:
 
 
 @dataclass(frozen=True)
-class ServedRun:
+class ServiceCall:
     """One call of the service."""
 
     answer: KernelRun
@@ -141,17 +141,17 @@ class ServedRun:
         return self.client_seconds - self.answer.total_seconds
 
 
-class Refused(EnvironmentProblem):
+class ClassTooLarge(EnvironmentProblem):
     """The class needs more memory than the service, or its program, may take (error 010); the
     message is its own."""
 
 
 def calls(
     service: Service, cell: Cell, work: Work, runs: int, run_max_s: float
-) -> Iterator[ServedRun]:
+) -> Iterator[ServiceCall]:
     """The answers to so many calls on one kept connection, none before the last one is there.
 
-    Refused, NotOffered, EnvironmentProblem or WrongAnswers where one has none that counts.
+    ClassTooLarge, NotOffered, EnvironmentProblem or WrongAnswers where one has none that counts.
     """
     url = f"{service.base_url}{path_of(work, cell.strategy)}"
     request = service.client.build_request(
@@ -171,7 +171,7 @@ def calls(
             raise EnvironmentProblem(why) from error
         seconds = time.perf_counter() - began
         _require_success(answer, cell)
-        yield ServedRun(answer=read_answer(answer.content, work), client_seconds=seconds)
+        yield ServiceCall(answer=read_answer(answer.content, work), client_seconds=seconds)
 
 
 def path_of(work: Work, strategy: str, *, is_soap: bool = False) -> str:
@@ -184,7 +184,7 @@ def _require_success(answer: httpx.Response, cell: Cell) -> None:
         return
     refusal = f"{cell.id}: {answer.status_code} {answer.text[:300]}"
     if answer.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
-        raise Refused(refusal)
+        raise ClassTooLarge(refusal)
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise NotOffered(refusal)
     raise EnvironmentProblem(refusal)

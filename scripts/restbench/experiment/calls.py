@@ -15,7 +15,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, field_validator
 
 from restbench.experiment.cell import Shape
-from restbench.experiment.drivers import Asked, DriverTable
+from restbench.experiment.drivers import Demand, DriverTable
 from restbench.experiment.selection import NotNegative, Positive, is_any
 
 Client = Literal["java", "python"]
@@ -133,7 +133,7 @@ class Calls(DriverTable):
         calls = self.calls(profile, work)
         return min(calls, SCALED) if is_scaled and not is_true else calls
 
-    def require(self, asked: Asked) -> None:
+    def require(self, asked: Demand) -> None:
         """ValueError where a level has too few threads, or too many."""
         for cell in asked.cells:
             if lack := lacking(work_of(cell.complexity).strategy, cell.users):

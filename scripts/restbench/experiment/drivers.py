@@ -58,7 +58,7 @@ DRIVERS: dict[Driver, Traits] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class Demand:
     """What an experiment asks of its driver."""
 
     cells: Sequence[Cell]
@@ -83,5 +83,5 @@ class DriverTable(Strict):
         """The text of each file of what such a level sends, by name, where it is known before."""
         return {}
 
-    def require(self, asked: Asked) -> None:
+    def require(self, asked: Demand) -> None:
         """ValueError where the driver cannot measure that."""

@@ -13,7 +13,7 @@ from restbench.experiment.calls import Calls
 from restbench.experiment.cell import Cell, Kind, ServiceName, Shape, require_settings
 from restbench.experiment.cell_group import CellGroup, corner
 from restbench.experiment.design import Design
-from restbench.experiment.drivers import DRIVERS, Asked, Driver, DriverTable, Traits, View
+from restbench.experiment.drivers import DRIVERS, Demand, Driver, DriverTable, Traits, View
 from restbench.experiment.faults import Faults
 from restbench.experiment.level import Logs, Messages, Shares, Size, Workload, require_known
 from restbench.experiment.npb import Npb
@@ -206,7 +206,7 @@ class Experiment(Strict):
                 raise ValueError(f"profiles.{name}.warm_max_s: lacks '{cell.service}'")
             if self.profiles[name].windows and not self.traits.has_windows:
                 raise ValueError(f"profiles.{name}.windows: driver '{self.driver}' has none")
-        self.own.require(Asked(cells, measured, self.mixes))
+        self.own.require(Demand(cells, measured, self.mixes))
         if any(cell.delay_ms for cell in cells) and not self.own.has_hosts():
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from restbench.experiment.drivers import Asked, DriverTable
+from restbench.experiment.drivers import Demand, DriverTable
 from restbench.experiment.selection import Above0, Counted, Positive, Strict, Where
 
 #: The classes of each kernel, from small to large. W30, of MG only, is class W of NPB 3.0 (64
@@ -107,7 +107,7 @@ class PublishedRow:
         return self.service_s / self.normal_s
 
 
-class Published(Strict):
+class PublishedTable(Strict):
     """The study's own table, to stand next to what is measured here."""
 
     source: str
@@ -152,7 +152,7 @@ class Npb(DriverTable):
     """One run of a kernel that takes longer has failed."""
     runs: dict[str, dict[str, Runs]]
     """By profile and class."""
-    published: Published
+    published: PublishedTable
     clients: Clients | None = None
     cores: Counted = Field(default="cores", validate_default=True)
     """Up to how many are looked at: of the machine of the run, and not to be set."""
@@ -168,7 +168,7 @@ class Npb(DriverTable):
         """The request for a kernel."""
         return {"body.json": body(level).decode()}
 
-    def require(self, asked: Asked) -> None:
+    def require(self, asked: Demand) -> None:
         """ValueError where a profile has no runs of a cell's class, or a cell has several users."""
         for profile, cell in asked.measured:
             if work_of(cell.complexity).npb_class not in self.runs.get(profile, {}):

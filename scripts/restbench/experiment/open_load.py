@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from restbench.experiment.drivers import Asked, DriverTable
+from restbench.experiment.drivers import Demand, DriverTable
 from restbench.experiment.selection import Above0, Positive, Strict
 from restbench.experiment.statistics import COMPLETIONS_NEEDED
 
@@ -92,7 +92,7 @@ class Rates(Strict):
 
 
 @dataclass(frozen=True)
-class Tried:
+class SearchStep:
     """One step: a rate, and whether it met the objective."""
 
     rate_per_s: float
@@ -122,7 +122,7 @@ class Bracket:
         return self.failed_per_s / self.met_per_s <= 1 + resolution + _ROUNDING
 
 
-def next_rate(tried: Sequence[Tried], start_per_s: float, rates: Rates) -> float | None:
+def next_rate(tried: Sequence[SearchStep], start_per_s: float, rates: Rates) -> float | None:
     """The rate of the next step, per second; None when the walk is over."""
     if not tried:
         return _rounded(min(max(start_per_s, rates.lowest_per_s), rates.highest_per_s))
@@ -134,7 +134,7 @@ def next_rate(tried: Sequence[Tried], start_per_s: float, rates: Rates) -> float
     return _beyond(found.failed_per_s or 0.0, 1 / rates.factor, rates.lowest_per_s)
 
 
-def bracket(tried: Sequence[Tried]) -> Bracket:
+def bracket(tried: Sequence[SearchStep]) -> Bracket:
     """The highest rate that met the objective below the lowest that did not."""
     failed = min((each.rate_per_s for each in tried if not each.met), default=None)
     met = [each.rate_per_s for each in tried if each.met]
@@ -279,7 +279,7 @@ class EngineLoad(DriverTable):
         """Network namespaces (DriverTable)."""
         return self.hosts == "namespaces"
 
-    def require(self, asked: Asked) -> None:
+    def require(self, asked: Demand) -> None:
         """ValueError where engines cannot share a cell's users, or cannot load it."""
         for cell in asked.cells:
             if cell.users % self.number:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.drivers import Asked, DriverTable
+from restbench.experiment.drivers import Demand, DriverTable
 from restbench.experiment.open_load import ArrivalProcess
 from restbench.experiment.selection import Above0, Strict, Where
 
@@ -73,7 +73,7 @@ class Trace(DriverTable):
             raise ValueError(f"trace.runs: none selects cell '{cell.id}'")
         return found
 
-    def require(self, asked: Asked) -> None:
+    def require(self, asked: Demand) -> None:
         """ValueError where a cell of a profile has no duration, or one with a fault no database."""
         for profile, cell in asked.measured:
             if profile not in self.run_of(cell).duration_s:

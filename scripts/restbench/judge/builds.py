@@ -45,7 +45,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True)
-class Held:
+class ThresholdResult:
     """A ratio B/A, held against its threshold."""
 
     limit: Limit
@@ -66,7 +66,7 @@ class Pair:
     """The cell's id without its build."""
     first: Row
     second: Row
-    held: tuple[Held, ...]
+    held: tuple[ThresholdResult, ...]
 
     @property
     def state(self) -> State:
@@ -74,7 +74,7 @@ class Pair:
         found = {self.state_of(each) for each in self.held}
         return next(each for each in STATES if each in found)
 
-    def state_of(self, held: Held) -> State:
+    def state_of(self, held: ThresholdResult) -> State:
         """Of one of its ratios, which decides nothing where a block has a fault: it is of the other
         blocks."""
         return "faulty" if self.faults and held.state != "no number" else held.state
@@ -113,7 +113,7 @@ def pairs(rows: Iterable[Row], thresholds: Thresholds) -> list[Pair]:
     ]
     decided = verdicts.together([(comparison, limit.expect) for comparison, limit in asked])
     held = iter(
-        Held(limit, comparison, _STATES[verdict])
+        ThresholdResult(limit, comparison, _STATES[verdict])
         for (comparison, limit), verdict in zip(asked, decided, strict=True)
     )
     return [

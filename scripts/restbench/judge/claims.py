@@ -15,9 +15,9 @@ from restbench.experiment import claim_file
 from restbench.experiment.claim_file import Claim, Claims, Metric
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
-from restbench.judge.questions import Asked, asked
+from restbench.judge.questions import QuestionResult, asked
 from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
-from restbench.store.exported import Exported
+from restbench.store.exported import RunExport
 from restbench.store.store import Run
 
 WORDS: dict[str, str] = {
@@ -36,7 +36,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class PartDecision(Asked):
+class PartDecision(QuestionResult):
     """What the run says of it."""
 
     verdict: Verdict = "not-measured"
@@ -138,7 +138,7 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
     return decide(claims, rows, run.proofs(), minutes)
 
 
-def decisions_of(exported_run: Exported) -> list[Decision]:
+def decisions_of(exported_run: RunExport) -> list[Decision]:
     """The same of a run's file."""
     text = exported_run.experiment.claims_toml
     if text is None:
@@ -206,7 +206,7 @@ def _decide(claim: Claim, run: _Run) -> Decision:
     return _sum_up(claim, deciding, others, run.warned)
 
 
-def _weigh(asked: Sequence[Asked], block_minutes: float | None) -> list[PartDecision]:
+def _weigh(asked: Sequence[QuestionResult], block_minutes: float | None) -> list[PartDecision]:
     """A decision for every question, judged as one table. Not every block of the run need have
     both cells of one."""
     found = verdicts.together([(each.comparison, each.expect) for each in asked])

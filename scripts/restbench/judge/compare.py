@@ -75,7 +75,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Compared:
+class RunComparison:
     """All common cells, what stands in one run only, and what else differs."""
 
     metric: str
@@ -92,7 +92,7 @@ class Compared:
 
 def compare(
     first: Run, second: Run, metric: str, margin: float, any_machine: bool = False
-) -> Compared:
+) -> RunComparison:
     """Compare two runs of one machine (of any, where that is asked for); else BadConfiguration.
     Without a metric it is the first of DEFAULTS.
 
@@ -110,7 +110,7 @@ def compare(
     lines = _lines(pairs, metric, margin)
     if all(line.comparison.estimate is None and line.change != "worse" for line in lines):
         raise BadConfiguration(f"{first.name} and {second.name}: no cell has {metric} in both")
-    return Compared(
+    return RunComparison(
         metric,
         tuple(lines),
         tuple(cell.id for cell in rows[0] if cell not in rows[1]),

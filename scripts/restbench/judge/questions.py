@@ -35,7 +35,7 @@ OUT_OF_RACE = 5.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionResult:
     """A question of a claim with its ratio found in the rows."""
 
     label: str
@@ -57,7 +57,7 @@ class Asked:
     trials take in a block until it has them; infinity where it never has."""
 
 
-def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[Asked]:
+def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[QuestionResult]:
     """The questions of the parts; those that are pooled stand behind the pool that they make.
     `margin` is that of parts without one."""
     known = {row.cell: row for row in rows}
@@ -73,7 +73,7 @@ def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[Ask
     return [*map(_pool, pools.values()), *found]
 
 
-def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float) -> Asked:
+def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float) -> QuestionResult:
     """One question of a part, its two sides found in the rows."""
     sides = ((question.numerator, part.metric), (question.denominator, part.over or part.metric))
     cells = tuple(dict.fromkeys(cell for term, _ in sides for cell in term.cells))
@@ -86,7 +86,7 @@ def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float
     names = [side(term, metric, rows, part.kind)[0] for term, metric in sides]
     if part.over:
         names = [f"{names[0]} {in_words(part.metric)}", in_words(part.over)]
-    return Asked(
+    return QuestionResult(
         " / ".join(names),
         part.metric,
         part.expect,
@@ -104,9 +104,9 @@ def in_words(metric: str) -> str:
     return metric.removesuffix("_s").replace("_", " ")
 
 
-def _pool(asked: Sequence[Asked]) -> Asked:
+def _pool(asked: Sequence[QuestionResult]) -> QuestionResult:
     """The ratio of any such cell, from those of all."""
-    return Asked(
+    return QuestionResult(
         f"for any cell like these {len(asked)}",
         asked[0].metric,
         asked[0].expect,
@@ -218,7 +218,7 @@ def _least_response_s(cell: Cell, rows: Mapping[Cell, Row]) -> float:
 def _lacking_s(
     term: Term, metric: str, rows: Mapping[Cell, Row], kind: str
 ) -> Iterator[tuple[str, float]]:
-    """Asked.percentile_s of a side: of candidates for the best without those far behind."""
+    """One side's QuestionResult.percentile_s; candidates far behind the best are left out."""
     means_s = {cell: _least_response_s(cell, rows) for cell in term.candidates}
     best_s = min(filter(None, means_s.values()), default=0.0)
     for cell, mean_s in means_s.items():

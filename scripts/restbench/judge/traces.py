@@ -13,7 +13,7 @@ from restbench.store.traces import SteadyEntry, TraceEntry
 
 
 @dataclass(frozen=True)
-class ClaimFound:
+class TraceDecision:
     """What the traces say of a claim."""
 
     claim: TraceClaim
@@ -24,7 +24,7 @@ class ClaimFound:
 
 def claims(
     trace: Trace, found: Mapping[str, TraceEntry], cells: Sequence[Cell]
-) -> list[ClaimFound]:
+) -> list[TraceDecision]:
     """What the traces, by the id of their cell, say of each claim; throughput and response time
     both count."""
     return [
@@ -42,11 +42,11 @@ def claims(
     ]
 
 
-def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> ClaimFound:
+def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> TraceDecision:
     """Whether it drifts is not known where an interval tells neither; whether it oscillates is."""
     columns = [each for one in its for each in (one.throughput, one.response) if each]
     if not columns:
-        return ClaimFound(claim, "", "not-measured")
+        return TraceDecision(claim, "", "not-measured")
     drifts = [drift(each.low, each.high) for each in columns]
     unsure = None if "too-imprecise" in drifts else False
     seen: dict[Steadiness, bool | None] = {
@@ -61,7 +61,9 @@ def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> ClaimFound:
         False: "contradicted",
         None: "too-imprecise",
     }
-    return ClaimFound(claim, shown or f"drift {imprecise(columns)}", verdicts[seen[claim.expect]])
+    return TraceDecision(
+        claim, shown or f"drift {imprecise(columns)}", verdicts[seen[claim.expect]]
+    )
 
 
 def imprecise(columns: Iterable[SteadyEntry]) -> str:

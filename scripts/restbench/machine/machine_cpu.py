@@ -32,7 +32,7 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class Used:
+class CpuTicks:
     """CPU time so far, in clock ticks: of the cores, busy or not, and of processes of ours."""
 
     total: int
@@ -40,7 +40,7 @@ class Used:
     steal: int
     ours: float
 
-    def since(self, first: Used) -> Shares:
+    def since(self, first: CpuTicks) -> Shares:
         """What became of the time since `first`, which knew the same processes, or fewer that had
         begun."""
         total = max(1, self.total - first.total)
@@ -56,7 +56,7 @@ def look(pids: tuple[int, ...] = ()) -> float:
     return used(pids).since(first).foreign_pct
 
 
-def used(pids: tuple[int, ...] = ()) -> Used:
+def used(pids: tuple[int, ...] = ()) -> CpuTicks:
     """By now; ours are `pids` and this process."""
     ours_ms = process.cpu_ms((*pids, os.getpid()))
     ours = ours_ms * process.CLOCK_TICKS_PER_S / 1000
@@ -68,12 +68,12 @@ def counted() -> Sequence[str]:
     return [name for name, *_ in _lines(STAT.read_text(), allowed_cores())]
 
 
-def parsed(stat: str, cores: Sequence[int], ours: float = 0.0) -> Used:
+def parsed(stat: str, cores: Sequence[int], ours: float = 0.0) -> CpuTicks:
     """Of these cores by the text of /proc/stat, where so many ticks are ours."""
     columns = zip(*(ticks[:_COUNTED] for _, *ticks in _lines(stat, cores)), strict=True)
     ticks = [sum(map(int, each)) for each in columns]
     idle = sum(ticks[position] for position in _NOT_BUSY)
-    return Used(sum(ticks), sum(ticks) - idle, ticks[_STEAL], ours)
+    return CpuTicks(sum(ticks), sum(ticks) - idle, ticks[_STEAL], ours)
 
 
 def _lines(stat: str, cores: Sequence[int]) -> list[list[str]]:

@@ -27,7 +27,7 @@ from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
 from restbench.observe import observe
-from restbench.observe.seen import WORKER_POOL, Verdict
+from restbench.observe.evidence import WORKER_POOL, Verdict
 
 #: What a pop that does not wait takes at most, with our lock held; and what is waited for.
 AT_ONCE_S, PATIENCE_S = 2.0, 4.0

@@ -21,8 +21,8 @@ from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
 from restbench.observe import decisions
 from restbench.observe.decisions import Batch, Batches
+from restbench.observe.evidence import WORKERS, Check, Evidence, Verdict
 from restbench.observe.observe import Observation, watched
-from restbench.observe.seen import WORKERS, Check, Seen, Verdict
 from restbench.prove import techniques
 
 #: Requests one after the other, each watched on its own.
@@ -90,14 +90,14 @@ def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check)
         return False, f"it gave no answer to look at: {error}"
 
 
-def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
+def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Evidence:
     shape = OTHER_SHAPES.get((service.name, strategy), SHAPES[service.name])
     payload = make_payload(shape, seed=0, element_min=0, element_max=9)
     observed = partial(_observed, service, strategy, payload)
     observed()  # the first request pays for class loading and lazily made pools
     health = service.health()
     in_loop = "/loop" if health.get("handoff") == "loop" else ""
-    return Seen(
+    return Evidence(
         single=[observed() for _ in range(REQUESTS)],
         double=observed(requests=2, at_once=2),
         service=service.name,

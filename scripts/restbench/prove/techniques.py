@@ -8,14 +8,14 @@ from functools import partial
 from itertools import pairwise
 
 from restbench.observe.decisions import CALLER, OF_MANY, SHARED, Batch
+from restbench.observe.evidence import WORKER_POOL, Claim, Evidence, Verdict
 from restbench.observe.observe import MOST, PART, Observation, Prefix
-from restbench.observe.seen import WORKER_POOL, Claim, Seen, Verdict
 
 #: Threads run one at a time when fewer than this are alive on average.
 ONE_AT_A_TIME = 1.5
 
 
-def _one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
+def _one_thread(seen: Evidence, prefix: Prefix, what: str) -> Verdict:
     active = [len(each.active(prefix)) for each in seen.single]
     share = seen.least_share(prefix)
     return (
@@ -24,11 +24,11 @@ def _one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
     )
 
 
-def _java_serial(seen: Seen) -> Verdict:
+def _java_serial(seen: Evidence) -> Verdict:
     return _one_thread(seen, seen.caller, "the request's own thread")
 
 
-def _thread_pool(seen: Seen) -> Verdict:
+def _thread_pool(seen: Evidence) -> Verdict:
     prefix = "thread-pool"
     peak = max(each.peak[prefix] for each in seen.single)
     ids = [{task.tid for task in each.family(prefix)} for each in seen.single]
@@ -48,7 +48,7 @@ def _ended_share(observation: Observation, caller: Prefix) -> float:
     return observation.ended_cpu_ns / total if total else 0.0
 
 
-def _pinned(seen: Seen) -> Verdict:
+def _pinned(seen: Evidence) -> Verdict:
     masks = {t.cores for each in [*seen.single, seen.double] for t in each.family("pinned")}
     share = seen.least_share("pinned")
     single = all(re.fullmatch(r"\d+", mask) and int(mask) in seen.cores for mask in masks)
@@ -59,7 +59,7 @@ def _pinned(seen: Seen) -> Verdict:
     )
 
 
-def _pipeline(seen: Seen) -> Verdict:
+def _pipeline(seen: Evidence) -> Verdict:
     stages = ("pipe-parse", "pipe-compute", "pipe-serialize")
     alive = {stage: len(seen.double.family(stage)) for stage in stages}
     worked = all(each.cpu_ns((stage,)) > 0 for each in seen.single for stage in stages)
@@ -71,7 +71,7 @@ def _pipeline(seen: Seen) -> Verdict:
     )
 
 
-def _thread_per_element(seen: Seen) -> Verdict:
+def _thread_per_element(seen: Evidence) -> Verdict:
     alive = max(each.mean_alive("element") for each in seen.single)
     made = min(each.threads_made for each in seen.single)
     elements = seen.shape.rows * seen.shape.columns
@@ -83,7 +83,7 @@ def _thread_per_element(seen: Seen) -> Verdict:
     )
 
 
-def _a_thread_a_core(seen: Seen, prefix: str) -> Verdict:
+def _a_thread_a_core(seen: Evidence, prefix: str) -> Verdict:
     wanted = len(seen.cores)
     active = min(len(each.active(prefix)) for each in seen.single)
     ids = {task.tid for each in seen.single for task in each.family(prefix)}
@@ -95,7 +95,7 @@ def _a_thread_a_core(seen: Seen, prefix: str) -> Verdict:
     )
 
 
-def _virtual_threads(seen: Seen) -> Verdict:
+def _virtual_threads(seen: Evidence) -> Verdict:
     share = seen.least_share("ForkJoi")
     return share >= MOST, f"{share:.0%} of the work on carrier threads of virtual threads"
 
@@ -106,12 +106,12 @@ def _pool_processes(observation: Observation, prefix: str) -> set[int]:
     return {task.pid for task in tasks if total and task.cpu_ns / total >= PART}
 
 
-def _python_serial(seen: Seen) -> Verdict:
+def _python_serial(seen: Evidence) -> Verdict:
     share = seen.least_share(seen.caller)
     return share >= 1 - PART, f"{share:.0%} of the work in the web process"
 
 
-def _per_element(seen: Seen, prefix: str) -> Verdict:
+def _per_element(seen: Evidence, prefix: str) -> Verdict:
     elements = seen.shape.rows * seen.shape.columns
     workers = [_pool_processes(each, prefix) for each in seen.single]
     pids = {task.pid for each in seen.single for task in each.family(prefix)}
@@ -124,7 +124,7 @@ def _per_element(seen: Seen, prefix: str) -> Verdict:
     )
 
 
-def _per_request(seen: Seen, prefix: str) -> Verdict:
+def _per_request(seen: Evidence, prefix: str) -> Verdict:
     share = seen.least_share(prefix)
     most = max(len(_pool_processes(each, prefix)) for each in seen.single)
     together = len(_pool_processes(seen.double, prefix))
@@ -135,7 +135,7 @@ def _per_request(seen: Seen, prefix: str) -> Verdict:
     )
 
 
-def _adaptive(seen: Seen) -> Verdict:
+def _adaptive(seen: Evidence) -> Verdict:
     """Where it counts a request, there the kernel saw the work."""
     if seen.batches is None:
         raise ValueError("no batches were sent")
@@ -152,7 +152,7 @@ def _adaptive(seen: Seen) -> Verdict:
     )
 
 
-def _in_its_place(seen: Seen, batch: Batch) -> Verdict:
+def _in_its_place(seen: Evidence, batch: Batch) -> Verdict:
     """Every request has one place, and the threads of that place did the work."""
     counted = _counted(seen, batch)
     if sum(counted.values()) != batch.requests or len(counted) != 1:
@@ -167,7 +167,7 @@ def _in_its_place(seen: Seen, batch: Batch) -> Verdict:
     )
 
 
-def _of_a_crowd(seen: Seen, crowd: Batch) -> Verdict:
+def _of_a_crowd(seen: Evidence, crowd: Batch) -> Verdict:
     """Some leave their caller, and do their part of the work where they go: half of it at least, as
     the first of them are read elsewhere."""
     counted, away = _counted(seen, crowd), OF_MANY[seen.service]
@@ -181,7 +181,7 @@ def _of_a_crowd(seen: Seen, crowd: Batch) -> Verdict:
     )
 
 
-def _counted(seen: Seen, batch: Batch) -> dict[str, int]:
+def _counted(seen: Evidence, batch: Batch) -> dict[str, int]:
     return {each: int(n) for each, n in batch.chosen.items() if n and each in seen.places}
 
 

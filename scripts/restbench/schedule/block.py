@@ -13,15 +13,15 @@ from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock, speed
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
-from restbench.schedule.block_run import Driver, LoadRun, Wanted
+from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.open_load import OpenDriver
-from restbench.schedule.pace import Planned, TrialGroup
+from restbench.schedule.pace import PlannedTrial, TrialGroup
 from restbench.store.trials import SPARE_S, Trial
 
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
 #: up as long as its context lasts.
-DRIVERS: dict[str, Callable[[Wanted], AbstractContextManager[Driver]]] = {
+DRIVERS: dict[str, Callable[[BlockOrder], AbstractContextManager[Driver]]] = {
     "closed-load": partial(under_load.opened, ClosedDriver, LoadRun),
     "open-load": partial(under_load.opened, OpenDriver, LoadRun),
     "engines": engines.opened,
@@ -33,7 +33,7 @@ DRIVERS: dict[str, Callable[[Wanted], AbstractContextManager[Driver]]] = {
 }
 
 
-def measure(wanted: Wanted) -> None:
+def measure(wanted: BlockOrder) -> None:
     """Measure one block, its start included in its time; its trials are in the run's file.
 
     What goes wrong with a cell is an event, and its cell has no trials. StorageProblem, and what
@@ -57,7 +57,7 @@ def measure(wanted: Wanted) -> None:
     file.finish(wanted.block, clock.now_text())
 
 
-def _parts(wanted: Wanted) -> list[Wanted]:
+def _parts(wanted: BlockOrder) -> list[BlockOrder]:
     """What is up at the same time: all of it, or one level of the factor `apart` after the other,
     in random order. The more services a level has to start and to warm up, the more of the block's
     time is its own: else those after it would have little left for their trials."""
@@ -84,7 +84,7 @@ def _instances(groups: Iterable[TrialGroup]) -> int:
     return sum(each.instances for each in needed)
 
 
-def take_round(driver: Driver, planned: Sequence[Planned]) -> None:
+def take_round(driver: Driver, planned: Sequence[PlannedTrial]) -> None:
     """Take a round's trials and append them together. A wrong answer is its cell's last in this
     block."""
     here = driver.here
@@ -104,7 +104,7 @@ def take_round(driver: Driver, planned: Sequence[Planned]) -> None:
             here.lose(cell, "wrong", f"{trial.wrong} answers were wrong in one trial")
 
 
-def _attempted(driver: Driver, planned: Planned) -> Trial | None:
+def _attempted(driver: Driver, planned: PlannedTrial) -> Trial | None:
     """One trial; None, and the cell is lost, where it has none twice."""
     error = "no trial"
     for _attempt in range(2):

@@ -13,21 +13,21 @@ from typing import Protocol
 import httpx
 
 from restbench.drive.engines import Engines
-from restbench.drive.generator import Generator, Sent
+from restbench.drive.generator import Generator, LoadResult
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers, in_short
 from restbench.machine import clock
-from restbench.schedule.deployments import Deployments, Running
-from restbench.schedule.pace import Planned, TrialGroup
+from restbench.schedule.deployments import Deployments, RunningService
+from restbench.schedule.pace import PlannedTrial, TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial, TrialFile
 
 
 @dataclass(frozen=True)
-class Wanted:
+class BlockOrder:
     """What a block is to measure, into which run, and in what time."""
 
     order: Order
@@ -91,7 +91,7 @@ class View(Protocol):
 class BlockRun:
     """A block that is being measured."""
 
-    wanted: Wanted
+    wanted: BlockOrder
     deployments: Deployments
     progress: Progress = field(init=False)
     lost: dict[Cell, str] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class BlockRun:
         """Those that still have trials."""
         return [cell for cell in self.wanted.cells if cell not in self.lost]
 
-    def running(self, cell: Cell) -> Running:
+    def running(self, cell: Cell) -> RunningService:
         """The service that answers a cell's requests; EnvironmentProblem where it is not up."""
         return self.deployments.running(cell)
 
@@ -159,13 +159,13 @@ class Driver(Protocol):
     def here(self) -> BlockRun:
         """The block."""
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """The trials of so much time in the order of measuring; those of a round are kept together.
 
         The next is asked for when those before have been taken, on which it may depend.
         """
 
-    def trial(self, planned: Planned) -> Trial | None:
+    def trial(self, planned: PlannedTrial) -> Trial | None:
         """Take one. None where it is kept as a fact of the block, or where its cell is lost of it
         and why is noted (`BlockRun.lose`); EnvironmentProblem where it says nothing about the
         service."""
@@ -215,11 +215,11 @@ class LoadRun(BlockRun):
     def before(self, cell: Cell) -> None:
         """Make ready what a load of a cell needs."""
 
-    def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:  # noqa: ARG002 - of others
+    def after(self, cell: Cell, sent: LoadResult, found: Trial) -> Trial:  # noqa: ARG002 - of others
         """The trial with what only this kind of load tells of it."""
         return found
 
-    def ended(self, cell: Cell, sent: Sent) -> None:
+    def ended(self, cell: Cell, sent: LoadResult) -> None:
         """Look at what is left of a load in which the service ended."""
 
     def announce(self, cell: Cell) -> None:

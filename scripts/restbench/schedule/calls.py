@@ -16,17 +16,17 @@ import numpy as np
 from restbench.analyse.calls import MISMEASURED, OneCall, least_s
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
-from restbench.drive.batches import Alone
+from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
 from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, process
 from restbench.machine.placement import allowed_cores, core_list
-from restbench.schedule.block_run import BlockRun, Wanted
+from restbench.schedule.block_run import BlockOrder, BlockRun
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.once_each import OnceEach
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
 #: The kernel counts CPU time in steps of 10 ms: of less a batch says nothing.
@@ -36,7 +36,7 @@ SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 
 
 @contextmanager
-def opened(wanted: Wanted) -> Iterator[CallsDriver]:
+def opened(wanted: BlockOrder) -> Iterator[CallsDriver]:
     """The driver of a block: a fresh service, and a fresh client for each transport."""
     experiment, run = wanted.order.experiment, wanted.run
     table = experiment.table(Calls)
@@ -75,9 +75,9 @@ class CallsDriver(OnceEach):
     folder: Path
     cores: int
     """The client's."""
-    alone: dict[tuple[Client, str], Alone] = field(default_factory=dict)
+    alone: dict[tuple[Client, str], SingleCall] = field(default_factory=dict)
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """Once all clients are warm (OnceEach)."""
         ends = time.monotonic() + seconds
         for cell in self.here.cells:
@@ -97,7 +97,7 @@ class CallsDriver(OnceEach):
         waits = OneCall(0.0, 0.0, work.delay_ms / 1000, 0.0, 0.0)
         return least_s(work.strategy, cell.users, made, waits, cpu_s=0.0, cores=1)
 
-    def trial(self, planned: Planned) -> Trial | None:
+    def trial(self, planned: PlannedTrial) -> Trial | None:
         """One batch, with its audit."""
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         self._ready(cell, work)
@@ -142,7 +142,7 @@ class CallsDriver(OnceEach):
             self.here.at(f"warm-up of {work.client} {work.transport}")
             self.alone[work.program] = self._warmed(cell, work)
 
-    def _warmed(self, cell: Cell, work: CallWork) -> Alone:
+    def _warmed(self, cell: Cell, work: CallWork) -> SingleCall:
         client, service = self.clients[work.program], self.here.running(cell).service
         offered = [each for each in client.hello().strategies if each in OFFERED[work.client]]
         plain = replace(work, strategy="sequential", delay_ms=0)
@@ -162,7 +162,7 @@ class CallsDriver(OnceEach):
 
     def _reduced(
         self,
-        planned: Planned,
+        planned: PlannedTrial,
         batch: Batch,
         result: BatchResult,
         lines: Sequence[CallLine],

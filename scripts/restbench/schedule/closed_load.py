@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from restbench.drive import monitor, wrk
-from restbench.drive.generator import CORRECT, Sent
+from restbench.drive.generator import CORRECT, LoadResult
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import CellsFailed, EnvironmentProblem
@@ -19,7 +19,7 @@ from restbench.schedule.pace import (
     BETWEEN_S,
     QUICK_S,
     Pace,
-    Planned,
+    PlannedTrial,
     TrialGroup,
     bands,
     interleaved,
@@ -98,7 +98,7 @@ class ClosedDriver:
         found_s = {cell.id: round(pace.response_s, 6) for cell, pace in self.paces.items()}
         here.file.fact(here.block, "response_s", found_s)
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """All of a block's rounds are known before the first; one is of loads by wrk."""
         here, paces = self.here, self.paces
         where = here.order.experiment.wrk
@@ -125,12 +125,12 @@ class ClosedDriver:
             shuffler,
         )
         if by_wrk:
-            loads = [Planned(1, cell, WRK) for cell in by_wrk]
+            loads = [PlannedTrial(1, cell, WRK) for cell in by_wrk]
             plan.insert(shuffler.randrange(len(plan) + 1), shuffler.sample(loads, len(loads)))
         here.progress.planned = sum(map(len, plan))
         yield from plan
 
-    def trial(self, planned: Planned) -> Trial | None:
+    def trial(self, planned: PlannedTrial) -> Trial | None:
         """Let a cell's users send for as long as its pace says. None of a load by wrk: it is no
         trial of the cell, and a fact of the block."""
         if planned.arm == WRK:
@@ -287,7 +287,7 @@ def least_block_s(groups: Sequence[TrialGroup]) -> float:
     return len(warmed) * WARMING_S + len(cells) * (PILOT_S + BETWEEN_S) + trials_s
 
 
-def response_time_s(sent: Sent, users: int) -> float | None:
+def response_time_s(sent: LoadResult, users: int) -> float | None:
     """Users over throughput (Little's law), from a load whose last answers were waited for. The
     mean of the first responses would be half of it where one request waits for another, as all
     users begin at once. None where no answer was right."""

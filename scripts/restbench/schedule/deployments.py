@@ -26,7 +26,7 @@ from restbench.store.writing import write_json, write_text
 
 
 @dataclass
-class Running:
+class RunningService:
     """A service that is up."""
 
     service: Service
@@ -66,7 +66,7 @@ class Deployments:
     which it finds that database."""
     usual_ports: bool = True
     """Whether the first of each service has its usual port, which another's may have."""
-    up: dict[ServiceGroup, Running] = field(default_factory=dict)
+    up: dict[ServiceGroup, RunningService] = field(default_factory=dict)
     down: dict[ServiceGroup, str] = field(default_factory=dict)
     """Those that do not come up, with the reason: their cells fail, the others go on."""
 
@@ -87,11 +87,11 @@ class Deployments:
                 except EnvironmentProblem as error:
                     self.down[key] = str(error)
 
-    def of(self, cell: Cell) -> Running | None:
+    def of(self, cell: Cell) -> RunningService | None:
         """The service that answers a cell's requests; None where it is not up."""
         return self.up.get(cell.service_group)
 
-    def running(self, cell: Cell) -> Running:
+    def running(self, cell: Cell) -> RunningService:
         """The same; EnvironmentProblem where it is not up."""
         if (running := self.of(cell)) is None:
             raise EnvironmentProblem(self.lacks(cell) or "its service is not up")
@@ -124,7 +124,7 @@ class Deployments:
             each.service.stop()
         self.up.clear()
 
-    def _started(self, key: ServiceGroup) -> Running:
+    def _started(self, key: ServiceGroup) -> RunningService:
         name, build = key.service, key.build
         url = self.attached.get(name)
         bound: Sequence[tuple[int, ...]] = ()
@@ -166,7 +166,9 @@ class Deployments:
                 write_json(folder / "health.json", health)
             offered = tuple(running.strategies())
             runtime = str(health.get("runtime", "unknown"))
-            return Running(running, cores, offered, runtime, bound if running.instances else ())
+            return RunningService(
+                running, cores, offered, runtime, bound if running.instances else ()
+            )
         except BaseException:
             running.stop()
             raise

@@ -17,8 +17,8 @@ from restbench.failures import EnvironmentProblem
 from restbench.machine import namespaces, storage
 from restbench.machine.namespaces import Host
 from restbench.schedule import under_load
-from restbench.schedule.block_run import Driver, LoadRun, Wanted
-from restbench.schedule.pace import Planned
+from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
+from restbench.schedule.pace import PlannedTrial
 from restbench.schedule.reduction import loaded
 from restbench.store.trials import Trial
 
@@ -57,7 +57,7 @@ class EnginesDriver:
     here: EnginesRun
     load: EngineLoad
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """A window of each cell, in random order; none that would not end in time."""
         ends = time.monotonic() + seconds
         cells = self.here.cells
@@ -67,9 +67,9 @@ class EnginesDriver:
             if time.monotonic() + self.load.seconds > ends and number > 1:
                 self.here.view.note(f"      {cell.id}  no time in this block")
                 continue
-            yield [Planned(number, cell)]
+            yield [PlannedTrial(number, cell)]
 
-    def trial(self, planned: Planned) -> Trial:
+    def trial(self, planned: PlannedTrial) -> Trial:
         """One window. Of a cell that the profile names a long window for its requests are kept,
         those of the last block."""
         here, cell = self.here, planned.cell
@@ -94,7 +94,7 @@ class EnginesDriver:
 
 
 @contextmanager
-def opened(wanted: Wanted) -> Iterator[Driver]:
+def opened(wanted: BlockOrder) -> Iterator[Driver]:
     """The driver of a block: services up and proven, engines running."""
     load = wanted.order.experiment.table(EngineLoad)
     folder = wanted.run.path / "load" / f"block-{wanted.block}"

@@ -25,10 +25,10 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process, small_disk
-from restbench.schedule.block_run import BlockRun, Wanted
-from restbench.schedule.deployments import Deployments, Running
+from restbench.schedule.block_run import BlockOrder, BlockRun
+from restbench.schedule.deployments import Deployments, RunningService
 from restbench.schedule.once_each import OnceEach
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
 #: Of the small disk: a cluster has 40 MiB of files, and some WAL.
@@ -51,7 +51,7 @@ class Bench:
 
 
 @contextmanager
-def opened(wanted: Wanted) -> Iterator[FaultsDriver]:
+def opened(wanted: BlockOrder) -> Iterator[FaultsDriver]:
     """The driver of a block: a fresh database, and fresh services on it."""
     table = wanted.order.experiment.table(Faults)
     usual = [cell for cell in wanted.cells if work_of(cell.complexity).fault != "disk-full"]
@@ -71,7 +71,7 @@ def opened(wanted: Wanted) -> Iterator[FaultsDriver]:
 
 @contextmanager
 def _bench(
-    wanted: Wanted, folder: Path, cells: Sequence[Cell], disk: Path | None = None
+    wanted: BlockOrder, folder: Path, cells: Sequence[Cell], disk: Path | None = None
 ) -> Iterator[Bench]:
     with fresh(Database(folder, overrides=ON_DISK if disk else {})) as database:
         deployments = Deployments(
@@ -98,7 +98,7 @@ class FaultsDriver(OnceEach):
     """For all but a full disk, which needs one of its own."""
     made: int = 0
 
-    def trial(self, planned: Planned) -> Trial:
+    def trial(self, planned: PlannedTrial) -> Trial:
         """One fault."""
         with self._bench_of(planned.cell) as bench:
             if why := bench.deployments.lacks(planned.cell):
@@ -127,7 +127,7 @@ class FaultsDriver(OnceEach):
         ):
             yield bench
 
-    def _trial(self, planned: Planned, bench: Bench) -> Trial:
+    def _trial(self, planned: PlannedTrial, bench: Bench) -> Trial:
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         self.made += 1
         name = f"{work.fault}-{here.block}-{self.made}"
@@ -236,7 +236,7 @@ class FaultsDriver(OnceEach):
         )
 
 
-def _cpu_ms(service: Service, before_ms: float, now: Running | None) -> float | None:
+def _cpu_ms(service: Service, before_ms: float, now: RunningService | None) -> float | None:
     """What a service took since; None where another one, or none, is in its place by now."""
     is_same = now is not None and now.service is service
     return process.cpu_ms(service.pids()) - before_ms if is_same else None

@@ -11,7 +11,7 @@ from functools import partial
 
 from restbench.deploy.database import Database, answering, fresh
 from restbench.drive import messages, monitor, pgbench
-from restbench.drive.generator import Sent
+from restbench.drive.generator import LoadResult
 from restbench.drive.messages import Connection, InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell, variables
@@ -21,9 +21,9 @@ from restbench.machine.placement import core_list
 from restbench.observe import resources
 from restbench.prove import messages as proofs
 from restbench.schedule import under_load
-from restbench.schedule.block_run import Driver, LoadRun, Wanted
+from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds. It lasts one for so many
@@ -143,7 +143,7 @@ class MessagesRun(LoadRun):
         self.meter = resources.Meter(store.database.pids, store.watching, self.opens_after_s)
 
     @answering()
-    def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
+    def after(self, cell: Cell, sent: LoadResult, found: Trial) -> Trial:
         """What the database took, the stages of sends and pops, and whether what was popped and
         what is left is what was sent."""
         if self.meter is None:
@@ -167,12 +167,12 @@ class MessagesRun(LoadRun):
         return replace(found, extras=extras, wrong=max(found.wrong, violations))
 
     @answering()
-    def ended(self, cell: Cell, sent: Sent) -> None:
+    def ended(self, cell: Cell, sent: LoadResult) -> None:
         """What broke a rule stays noted, whatever a second attempt finds (LoadRun)."""
         if cell.technique != "memory":
             self._violations(cell, sent)
 
-    def _violations(self, cell: Cell, sent: Sent) -> int:
+    def _violations(self, cell: Cell, sent: LoadResult) -> int:
         """How often rules were broken, which is noted."""
         with self._counted(cell):
             left = self.queues(cell).left()
@@ -202,7 +202,7 @@ class MessagesDriver(ClosedDriver):
 
     here: MessagesRun
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """The closed load's, and the loads by pgbench: one of each kind that cells need, anywhere,
         and those at their own rate, which is known in the later half."""
         experiment = self.here.order.experiment
@@ -225,12 +225,12 @@ class MessagesDriver(ClosedDriver):
         ):
             for cell in cells:
                 place = shuffler.randrange(first, len(plan) + 1)
-                plan.insert(place, [Planned(1, cell, arm)])
+                plan.insert(place, [PlannedTrial(1, cell, arm)])
         self.here.progress.planned = sum(map(len, plan))
         for turn in plan:
             yield [self._with_any(each) if each.arm == PGBENCH else each for each in turn]
 
-    def trial(self, planned: Planned) -> Trial | None:
+    def trial(self, planned: PlannedTrial) -> Trial | None:
         """As of any closed load; none of a load by pgbench, which is a fact of the block. A cell
         whose limit is not found is measured without one."""
         if planned.arm not in (PGBENCH, AT_RATE):
@@ -239,7 +239,7 @@ class MessagesDriver(ClosedDriver):
         self._by_pgbench(planned.cell, at_rate=planned.arm == AT_RATE)
         return None
 
-    def _with_any(self, planned: Planned) -> Planned:
+    def _with_any(self, planned: PlannedTrial) -> PlannedTrial:
         """A load of a limit, by a cell of it that is not lost, if there is one."""
         kind = _limit(planned.cell)
         left = (each for each in self.paces if _limit(each) == kind and each not in self.here.lost)
@@ -299,7 +299,7 @@ def _limit(cell: Cell) -> str:
 
 @contextmanager
 def opened(
-    kind: Callable[[MessagesRun], under_load.LoadDriver], wanted: Wanted
+    kind: Callable[[MessagesRun], under_load.LoadDriver], wanted: BlockOrder
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
     with ExitStack() as stack:
@@ -309,7 +309,7 @@ def opened(
         yield stack.enter_context(under_load.opened(kind, block, wanted, found))
 
 
-def _stores(stack: ExitStack, wanted: Wanted) -> dict[str, Store]:
+def _stores(stack: ExitStack, wanted: BlockOrder) -> dict[str, Store]:
     """A fresh database for each set of settings that cells name, and the usual one where none
     does; all are removed with the stack, but for their logs."""
     names = dict.fromkeys(cell.postgres for cell in wanted.cells)

@@ -18,32 +18,32 @@ import numpy as np
 from restbench.deploy.service import Service
 from restbench.drive import npb_clients, npb_runs
 from restbench.drive.npb_clients import NpbClients
-from restbench.drive.npb_runs import KernelRun, Program, Refused, ServedRun
+from restbench.drive.npb_runs import ClassTooLarge, KernelRun, Program, ServiceCall
 from restbench.experiment.cell import OPTIONAL, Cell, variables
 from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.placement import core_list
-from restbench.schedule.block_run import BlockRun, Wanted
+from restbench.schedule.block_run import BlockOrder, BlockRun
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.once_each import OnceEach
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
 
 @dataclass(frozen=True)
-class Served:
+class ServiceCalls:
     """The calls of a service, and what it took for the last of them."""
 
-    calls: tuple[ServedRun, ...] = ()
+    calls: tuple[ServiceCall, ...] = ()
     cpu_ms: float | None = None
     memory_mib: float | None = None
-    by_client: Mapping[ClientName, Sequence[ServedRun]] = field(default_factory=dict)
+    by_client: Mapping[ClientName, Sequence[ServiceCall]] = field(default_factory=dict)
     """Calls after these, in two languages over REST and SOAP."""
 
 
 @contextmanager
-def opened(wanted: Wanted) -> Iterator[NpbDriver]:
+def opened(wanted: BlockOrder) -> Iterator[NpbDriver]:
     """The driver of a block; no service is left running behind it."""
     experiment, run = wanted.order.experiment, wanted.run
     table = experiment.table(Npb)
@@ -70,21 +70,21 @@ class NpbDriver(OnceEach):
     to others; `steal_pct` is what the hypervisor took away."""
     steal_pct: dict[str, float] = field(default_factory=dict)
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """And then what else was at work meanwhile (OnceEach)."""
         here = self.here
         yield from super().rounds(seconds)
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
         here.file.fact(here.block, "steal_pct", self.steal_pct)
 
-    def trial(self, planned: Planned) -> Trial | None:
+    def trial(self, planned: PlannedTrial) -> Trial | None:
         """Measure a cell. Odd trials begin with the service, even ones with the process without
         HTTP, so that what drifts within one goes to neither."""
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         wanted = self.table.runs[here.order.profile_name][work.npb_class]
         is_service_first = (here.block + planned.round) % 2 == 0
         try:
-            served = self._served(cell, work, wanted) if is_service_first else Served()
+            served = self._served(cell, work, wanted) if is_service_first else ServiceCalls()
             direct = npb_runs.run(
                 self._program(cell, work, wanted.runs),
                 here.run.program_log(here.block, cell.id),
@@ -92,16 +92,16 @@ class NpbDriver(OnceEach):
             )
             if not is_service_first:
                 served = self._served(cell, work, wanted)
-        except (Refused, NotOffered, WrongAnswers, BadConfiguration) as error:
+        except (ClassTooLarge, NotOffered, WrongAnswers, BadConfiguration) as error:
             here.lose(cell, _kind(error, cell), str(error))
             return None
         found = reduced(planned, here.block, direct, served, wanted.kept)
         here.view.note(f"      {cell.id}  {_in_a_line(found)}")
         return found
 
-    def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:
+    def _served(self, cell: Cell, work: Work, wanted: Runs) -> ServiceCalls:
         if work.cores is not None:
-            return Served()
+            return ServiceCalls()
         deployments, used = self.here.deployments, machine_cpu.used()
         try:
             deployments.start([cell.service_group])
@@ -118,13 +118,13 @@ class NpbDriver(OnceEach):
             memory_mib = sum(map(process.resident_mib, pids))
             cpu_ms = process.cpu_ms(pids) - cold_ms
             by_client = self._by_client(service, cell, work, wanted.kept)
-            return Served((*first, *kept), cpu_ms, memory_mib, by_client)
+            return ServiceCalls((*first, *kept), cpu_ms, memory_mib, by_client)
         finally:
             deployments.stop()
 
     def _by_client(
         self, service: Service, cell: Cell, work: Work, kept: int
-    ) -> dict[ClientName, Sequence[ServedRun]]:
+    ) -> dict[ClientName, Sequence[ServiceCall]]:
         if not (self.clients and self.table.clients and self.table.clients.where.matches(cell)):
             return {}
         every = self.table.clients.names
@@ -148,7 +148,7 @@ class NpbDriver(OnceEach):
 
 
 def reduced(
-    planned: Planned, block: int, direct: Sequence[KernelRun], served: Served, kept: int
+    planned: PlannedTrial, block: int, direct: Sequence[KernelRun], served: ServiceCalls, kept: int
 ) -> Trial:
     """A trial of the last `kept` calls of the service; without one, of the last runs of the
     process, with their inputs. Its extras are the times that the study compares."""
@@ -170,7 +170,7 @@ def reduced(
 
 
 def extras_of(
-    direct: Sequence[KernelRun], calls: Sequence[ServedRun], kept: int
+    direct: Sequence[KernelRun], calls: Sequence[ServiceCall], kept: int
 ) -> dict[str, float]:
     """What `analyse.npb.COLUMNS` explains: medians over the last runs of the process, never of its
     first, which is the fresh one, and over the calls."""
@@ -192,7 +192,7 @@ def extras_of(
 
 
 def extras_of_clients(
-    calls: Sequence[ServedRun], by_client: Mapping[ClientName, Sequence[ServedRun]]
+    calls: Sequence[ServiceCall], by_client: Mapping[ClientName, Sequence[ServiceCall]]
 ) -> dict[str, float]:
     """The same of each client; and how many always had the value that the harness' own calls had,
     to the last bit."""
@@ -216,7 +216,7 @@ def _kind(error: Exception, cell: Cell) -> str:
     """Of the event that says why a cell has no trial."""
     if isinstance(error, WrongAnswers):
         return "wrong"
-    if isinstance(error, Refused):
+    if isinstance(error, ClassTooLarge):
         return "refused"
     is_absent = isinstance(error, NotOffered) and (cell.service, cell.strategy) in OPTIONAL
     return "not-offered" if is_absent else "failed"

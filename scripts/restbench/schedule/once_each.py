@@ -11,7 +11,7 @@ from restbench.experiment.cell import Cell
 from restbench.failures import in_short
 from restbench.schedule.block_run import BlockRun
 from restbench.schedule.deployments import Deployments
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 
 
 @dataclass
@@ -21,7 +21,7 @@ class OnceEach:
     here: BlockRun
     _retried: set[Cell] = field(default_factory=set, init=False)
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """Every cell once, in random order: first those that open claims need, then those that
         had no time in the blocks before. A trial that takes longer than the time that is left lets
         those go first that do not. What begins before the block's time is over ends; time that is
@@ -41,7 +41,7 @@ class OnceEach:
                 left.remove(cell)
                 fits = self.least_s(cell) <= left_s or number == 1
                 if is_first or (left_s > 0 and fits):
-                    yield [Planned(number, cell)]
+                    yield [PlannedTrial(number, cell)]
                 elif cell.id not in tried and number == 1:
                     here.lose(cell, "not-measured", "the block had no time for it")
                 is_first = False

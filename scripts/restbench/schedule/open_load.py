@@ -12,10 +12,10 @@ from restbench.analyse import limits
 from restbench.drive.generator import CORRECT, WRONG
 from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
-from restbench.experiment.open_load import OpenLoad, Rates, Tried
+from restbench.experiment.open_load import OpenLoad, Rates, SearchStep
 from restbench.failures import EnvironmentProblem
 from restbench.schedule.block_run import LoadRun
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.schedule.preparation import renewed, short_load
 from restbench.schedule.reduction import loaded, of_arrivals
 from restbench.store.trials import Trial
@@ -28,7 +28,7 @@ class _Walk:
 
     start_per_s: float
     rates: Rates
-    tried: list[Tried] = field(default_factory=list)
+    tried: list[SearchStep] = field(default_factory=list)
 
     @property
     def rate_per_s(self) -> float | None:
@@ -61,7 +61,7 @@ class OpenDriver:
                 continue
             self._walks[cell] = _Walk(start_per_s, self._load.rates_from(limit_per_s))
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         """A step at a time; none that would not end in time: its cell's walk is over then."""
         ends, number = time.monotonic() + seconds, 0
         while going_on := self._going_on():
@@ -73,9 +73,9 @@ class OpenDriver:
                     del self._walks[cell]
                     self.here.view.note(f"      {cell.id}  no time for {rate:g}/s")
                     continue
-                yield [Planned(number, cell)]
+                yield [PlannedTrial(number, cell)]
 
-    def trial(self, planned: Planned) -> Trial:
+    def trial(self, planned: PlannedTrial) -> Trial:
         """Offer the next rate of a cell's walk once. EnvironmentProblem where the service died of
         it, or gave no right answer: that is not what a limit is."""
         here, cell, going_on = self.here, planned.cell, self._walks[planned.cell]

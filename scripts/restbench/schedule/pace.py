@@ -96,7 +96,7 @@ class TrialGroup:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedTrial:
     """One trial that is to come."""
 
     round: int
@@ -207,14 +207,14 @@ def rounds_of(
 
 def interleaved(
     groups: Sequence[TrialGroup], rounds: Mapping[str, int], shuffler: random.Random
-) -> list[list[Planned]]:
+) -> list[list[PlannedTrial]]:
     """Every round of a block in the order of measuring. The rounds of a group are spread evenly
     over the block, with a random part; the order within a round is random."""
     placed = []
     for each in groups:
         count = rounds[each.name]
         for number in range(count):
-            turns = [Planned(number + 1, cell, arm) for cell, arm in each.turns]
+            turns = [PlannedTrial(number + 1, cell, arm) for cell, arm in each.turns]
             shuffler.shuffle(turns)
             placed.append(((number + shuffler.random()) / count, turns))
     return [turns for _, turns in sorted(placed, key=lambda one: one[0])]

@@ -7,14 +7,14 @@ import time
 import httpx
 
 from restbench.deploy import programs
-from restbench.drive.generator import CORRECT, WRONG, Sent
+from restbench.drive.generator import CORRECT, WRONG, LoadResult
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine import jvm, process
 from restbench.prove import proof
 from restbench.schedule.block_run import LoadRun
-from restbench.schedule.deployments import Running
+from restbench.schedule.deployments import RunningService
 
 #: Of a warm service the compilers take no more of its CPU time: a method now and then (method,
 #: rule 3). On cores that a load keeps busy they get a share and no more: what takes a core four
@@ -149,7 +149,7 @@ def _compilers_share(here: LoadRun, cell: Cell) -> float:
     return (jvm.compilers_cpu_ms(pids) - before_ms) / worked_ms if worked_ms > 0 else 0.0
 
 
-def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | None:
+def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> LoadResult | None:
     """A closed load that is not measured, its last answers waited for; None, and the cell is lost,
     where no answer was right twice, the second time on a fresh service. One that was wrong voids
     the cell in this block, as in a trial (method, rule 5)."""
@@ -179,7 +179,9 @@ def renewed(here: LoadRun, cell: Cell) -> str | None:
     return lack
 
 
-def _not_measured(here: LoadRun, cell: Cell, at: Running, users: int, seconds: float) -> Sent:
+def _not_measured(
+    here: LoadRun, cell: Cell, at: RunningService, users: int, seconds: float
+) -> LoadResult:
     here.before(cell)
     sent = here.load.trial(cell.id, users, 0.0, seconds, at.service.pids())
     here.count(cell, sent.records.size)

@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from restbench.analyse.estimates import percentile_ms
-from restbench.drive.generator import CORRECT, ERROR, WRONG, Sent, stages_ms
+from restbench.drive.generator import CORRECT, ERROR, WRONG, LoadResult, stages_ms
 from restbench.experiment.open_load import Offsets, Phases
 from restbench.failures import EnvironmentProblem
 from restbench.machine import jvm, process
 from restbench.schedule.block_run import LoadRun
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Microseconds, Trial
 
 
 def loaded(
-    here: LoadRun, planned: Planned, drop_s: float, keep_s: float, arrivals: Path | None = None
-) -> tuple[Sent, Trial]:
+    here: LoadRun, planned: PlannedTrial, drop_s: float, keep_s: float, arrivals: Path | None = None
+) -> tuple[LoadResult, Trial]:
     """Let a cell's users send: what came of it, and the trial that is made of that.
 
     EnvironmentProblem where the service ended meanwhile, unless an answer was wrong.
@@ -45,7 +45,11 @@ def _helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
 
 
 def reduced(
-    block: int, planned: Planned, sent: Sent, pids: Sequence[int], helpers: Sequence[float]
+    block: int,
+    planned: PlannedTrial,
+    sent: LoadResult,
+    pids: Sequence[int],
+    helpers: Sequence[float],
 ) -> Trial:
     """A closed load's. What compilers and collectors took (`helpers`, of the whole trial): what is
     measured gets its share of it."""

@@ -20,7 +20,7 @@ LEAST_BLOCK_S = 5.0
 
 
 @dataclass(frozen=True)
-class Unfinished:
+class UnfinishedRun:
     """A run of the same experiment and profile that ended too early."""
 
     run: Run
@@ -42,7 +42,9 @@ def to_go_on_with(order: Order, runs: Sequence[Run], tell: Callable[[str], None]
     return found
 
 
-def unfinished(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -> list[Unfinished]:
+def unfinished(
+    order: Order, runs: Sequence[Run], tell: Callable[[str], None]
+) -> list[UnfinishedRun]:
     """The unfinished runs of the same experiment and profile, the newest first.
 
     One that cannot be read is reported, and left out: nobody can know what was ordered.
@@ -57,7 +59,7 @@ def unfinished(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -
             tell(f"left out: {error}")
             continue
         if (manifest.experiment, manifest.profile) == (order.experiment.name, order.profile_name):
-            found.append(Unfinished(run, manifest, _differences(order, run, manifest)))
+            found.append(UnfinishedRun(run, manifest, _differences(order, run, manifest)))
     return sorted(found, key=lambda each: each.manifest.started, reverse=True)
 
 

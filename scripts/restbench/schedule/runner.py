@@ -13,7 +13,7 @@ from restbench.failures import EnvironmentProblem, StorageProblem, in_short
 from restbench.judge import claims
 from restbench.judge.claims import Decision
 from restbench.schedule import begin, block, windows
-from restbench.schedule.block_run import View, Wanted
+from restbench.schedule.block_run import BlockOrder, View
 from restbench.schedule.pace import TrialGroup
 from restbench.store import machine_findings, store
 from restbench.store.store import Run
@@ -56,7 +56,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             in_time = len(finished) + max(1, blocks_to_come(order, run))
             last = min(order.profile.blocks, in_time)
             groups = groups_of(order)
-            _measure(Wanted(order, run, view, number, groups, seconds, needed, last))
+            _measure(BlockOrder(order, run, view, number, groups, seconds, needed, last))
             finished.add(to_come.pop(0))
         windows.take(order, run, view)
     except BaseException:
@@ -159,7 +159,7 @@ def groups_of(order: Order) -> tuple[TrialGroup, ...]:
     return (*found, *([rest] if left else []))
 
 
-def _measure(wanted: Wanted) -> None:
+def _measure(wanted: BlockOrder) -> None:
     """A block, with what is measured as it was. It has a second attempt, from its begin: where the
     load generator died, or no service came up. EnvironmentProblem where that ends no better."""
     begin.require_as_begun(wanted.run, wanted.order.build_folders)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from restbench.analyse import trace as analysis
 from restbench.analyse.limits import LATE_MS
 from restbench.deploy.database import Database
-from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
+from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, LoadResult
 from restbench.experiment import open_load
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import Phases
@@ -30,11 +30,11 @@ from restbench.observe import database as monitor
 from restbench.observe import incidents
 from restbench.observe.incidents import Incident
 from restbench.schedule import messages, under_load
-from restbench.schedule.block_run import Driver, LoadRun, Wanted
-from restbench.schedule.pace import Planned
+from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
+from restbench.schedule.pace import PlannedTrial
 from restbench.schedule.preparation import renewed
 from restbench.schedule.reduction import loaded
-from restbench.store.traces import Course, Traced
+from restbench.store.traces import Course, FullTrace
 from restbench.store.trials import Trial
 from restbench.store.writing import write_model, write_text
 
@@ -43,7 +43,7 @@ TAIL_S = 1.0
 TRACE, SAMPLES = "trace.json", "database.jsonl"
 
 
-def opened(wanted: Wanted) -> AbstractContextManager[Driver]:
+def opened(wanted: BlockOrder) -> AbstractContextManager[Driver]:
     """The driver of a block; with databases where its cells are of messages."""
     if any(wanted.order.experiment.messages(cell.complexity) for cell in wanted.cells):
         return messages.opened(TraceDriver, wanted)
@@ -61,14 +61,14 @@ class TraceDriver:
     def pilot(self) -> None:
         """Nothing: how long a trace is stands in the experiment."""
 
-    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:  # noqa: ARG002 - no stop rule
+    def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:  # noqa: ARG002 - no stop rule
         """Every cell once, whatever time that takes."""
         cells = self.here.cells
         self.here.progress.planned = len(cells)
         for number, cell in enumerate(cells, start=1):
-            yield [Planned(number, cell)]
+            yield [PlannedTrial(number, cell)]
 
-    def trial(self, planned: Planned) -> Trial:
+    def trial(self, planned: PlannedTrial) -> Trial:
         """One trace; its file is written before the trial is. The service may have ended in the
         one before."""
         here, cell = self.here, planned.cell
@@ -87,7 +87,7 @@ class TraceDriver:
         samples = _samples(folder)
         happened = [*self._incidents(cell, sent, samples), *faults]
         began_ms, level = sent.opened.epoch_ms, here.order.experiment.messages(cell.complexity)
-        traced = Traced(
+        traced = FullTrace(
             cell=cell.id,
             block=here.block,
             began_ms=began_ms,
@@ -112,8 +112,8 @@ class TraceDriver:
         return why
 
     def _loaded(
-        self, planned: Planned, asked: TraceRun, seconds: int, folder: Path
-    ) -> tuple[Sent, Trial, list[Incident]]:
+        self, planned: PlannedTrial, asked: TraceRun, seconds: int, folder: Path
+    ) -> tuple[LoadResult, Trial, list[Incident]]:
         here, held = self.here, list[tuple[float, float]]()
         schedule = None
         if asked.rate_per_s:
@@ -145,7 +145,7 @@ class TraceDriver:
         return here.stores[cell.postgres].database
 
     def _incidents(
-        self, cell: Cell, sent: Sent, samples: Sequence[dict[str, Any]]
+        self, cell: Cell, sent: LoadResult, samples: Sequence[dict[str, Any]]
     ) -> list[Incident]:
         """By the logs of service and database, and by what the monitor saw."""
         found = incidents.of_backends(samples, sent.opened.epoch_ms / 1000)
@@ -160,7 +160,7 @@ class TraceDriver:
         return found
 
 
-def _courses(sent: Sent, seconds: int) -> tuple[Course, ...]:
+def _courses(sent: LoadResult, seconds: int) -> tuple[Course, ...]:
     records = sent.records
     ends_us = records["start_us"] + records["elapsed_us"] - round(sent.opened.nanos / 1000)
     stages = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}

@@ -11,11 +11,11 @@ from restbench.drive import generator, monitor
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.machine.namespaces import Host
 from restbench.schedule import preparation
-from restbench.schedule.block_run import Driver, LoadRun, Wanted
-from restbench.schedule.deployments import Deployments, Running
+from restbench.schedule.block_run import BlockOrder, Driver, LoadRun
+from restbench.schedule.deployments import Deployments, RunningService
 
 R = TypeVar("R", bound=LoadRun)
-Counts: TypeAlias = dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
+Counts: TypeAlias = dict[tuple[ServiceGroup, str], tuple[RunningService, list[float] | None]]
 """How many requests each strategy has answered by its service's own count."""
 #: An instance of several that served less than this part of its fair share was not one of them.
 LEAST_OF_FAIR_SHARE = 0.5
@@ -34,7 +34,7 @@ class LoadDriver(Driver, Protocol):
 def opened(
     kind: Callable[[R], LoadDriver],
     run_of: Callable[..., R],
-    wanted: Wanted,
+    wanted: BlockOrder,
     databases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[Driver]:
     """The driver of a block, ready for its first trial; checks after its last. `run_of` makes the
@@ -73,7 +73,7 @@ def proven(here: LoadRun) -> Iterator[None]:
 
 @contextmanager
 def services(
-    wanted: Wanted,
+    wanted: BlockOrder,
     host: Host | None = None,
     databases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[Deployments]:

@@ -14,7 +14,7 @@ from restbench.experiment.records import LongWindow, Window
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock
 from restbench.schedule import under_load
-from restbench.schedule.block_run import LoadRun, View, Wanted
+from restbench.schedule.block_run import BlockOrder, LoadRun, View
 from restbench.schedule.pace import TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import Event
@@ -53,10 +53,10 @@ def take(order: Order, run: Run, view: View) -> None:
     for cells in groups.values():
         view.note(f"long windows: {', '.join(each.id for each in cells)}")
         group = TrialGroup("long windows", tuple(cells))
-        _measure(Wanted(order, run, view, 0, [group], seconds(order, run)))
+        _measure(BlockOrder(order, run, view, 0, [group], seconds(order, run)))
 
 
-def _measure(wanted: Wanted) -> None:
+def _measure(wanted: BlockOrder) -> None:
     run, cells = wanted.run, wanted.cells
     window_s, users = wanted.order.profile.window_s, max(cell.users for cell in cells)
     try:
@@ -93,7 +93,7 @@ def _measure(wanted: Wanted) -> None:
                 _say(wanted, "window-failed", str(error), cell)
 
 
-def _say(wanted: Wanted, kind: str, text: str, cell: Cell) -> None:
+def _say(wanted: BlockOrder, kind: str, text: str, cell: Cell) -> None:
     """Of a window, at the last block of its cell's run: an event of no block is no cell's."""
     finished = [each.block for each in wanted.run.trials.blocks() if each.finished]
     event = Event(clock.now_text(), kind, text, max(finished, default=None), cell.id)

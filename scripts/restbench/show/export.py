@@ -17,9 +17,9 @@ from restbench.judge import claims
 from restbench.judge.claims import Decision, PartDecision
 from restbench.show import microbench_text, views
 from restbench.store import exported, quoted, store
-from restbench.store.exported import Exported
+from restbench.store.exported import RunExport
 from restbench.store.store import Run
-from restbench.store.traces import Traced, TraceEntry
+from restbench.store.traces import FullTrace, TraceEntry
 from restbench.store.trials import Block
 
 #: What of a machine's description is a version of something.
@@ -37,7 +37,7 @@ VERSIONS = (
 )
 
 
-def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exported:
+def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> RunExport:
     """Write a run's `run.json` from its trials; returns it as it is read again, so that what is
     made of it is the same now and later. `note` takes what was left out."""
     return _answered(run, _exported(run, rows, note))
@@ -48,19 +48,19 @@ def answer_again(run: Run) -> None:
     _answered(run, exported.read(run.exported_file))
 
 
-def _answered(run: Run, found: Exported) -> Exported:
+def _answered(run: Run, found: RunExport) -> RunExport:
     answered = found.model_copy(update={"answer": views.answer_of(found)})
     exported.write(run.exported_file, answered)
     return exported.read(run.exported_file)
 
 
-def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exported:
+def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> RunExport:
     blocks = run.trials.blocks()
     finished = {each.block for each in blocks if each.finished}
     described = run.machine() if run.machine_file.exists() else {}
     objective = experiment.load(run.experiment_file, run.cores_allowed()).objective
     cells = {row.cell.id: row.cell for row in rows}
-    return Exported(
+    return RunExport(
         form=exported.FORM,
         run=run.name,
         experiment=_experiment(run),
@@ -92,7 +92,7 @@ def _steps(run: Run, finished: Container[int], objective: Objective) -> list[exp
 def _traces(run: Run, finished: Container[int]) -> list[TraceEntry]:
     """Of finished blocks."""
     known = [
-        store.read_model(path, Traced, "measure again")
+        store.read_model(path, FullTrace, "measure again")
         for path in sorted(run.traces.glob("*/trace.json"))
     ]
     return [trace.entry(each) for each in known if each.block in finished]

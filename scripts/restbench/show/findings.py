@@ -17,7 +17,7 @@ from restbench.experiment.experiment import Experiment
 from restbench.machine.placement import place
 from restbench.show.charts.theme import Chart
 from restbench.show.document import Figure, Link, Section, Table
-from restbench.store.exported import Exported
+from restbench.store.exported import RunExport
 from restbench.store.store import Run
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ Records: TypeAlias = Sequence[Mapping[str, object]] | Mapping[str, object]
 class Findings:
     """A run as it is shown; `views.drawn` makes one with its views and charts."""
 
-    run: Exported
+    run: RunExport
     folder: Run
     """Where the page lies; nothing but the existence of files is asked of it."""
     rows: Sequence[Row]
@@ -100,7 +100,7 @@ class View(Generic[T]):
     """Whether it is asked too which technique is best."""
 
 
-def of(run: Exported, folder: Run) -> Findings:
+def of(run: RunExport, folder: Run) -> Findings:
     """Of a run's file, without views and charts."""
     definition = experiment.parse(run.experiment.toml, folder.experiment_file, run.cores_allowed)
     return Findings(run, folder, rows_of(run), definition)

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
 
-class Progressing(Protocol):
+class BlockProgress(Protocol):
     """What a block that is being measured is at."""
 
     block: int
@@ -59,7 +59,7 @@ class ProgressView:
         """A line worth reading."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def show(self, progress: Progressing) -> None:
+    def show(self, progress: BlockProgress) -> None:
         """What the block is at; nothing without a terminal."""
         if not self._console.is_terminal:
             return

@@ -28,7 +28,7 @@ from restbench.show.kinds import (
     workers,
 )
 from restbench.show.parts import claims
-from restbench.store.exported import Exported
+from restbench.store.exported import RunExport
 from restbench.store.quoted import AnswerEntry
 from restbench.store.store import Run
 
@@ -50,13 +50,13 @@ VIEWS: dict[str, View[Any]] = {
 }
 
 
-def drawn(run: Exported, folder: Run) -> Findings:
+def drawn(run: RunExport, folder: Run) -> Findings:
     """A run with its views and charts."""
     found = _viewed(run, folder)
     return replace(found, charts={each.name: each for each in _charts(found) if each})
 
 
-def _viewed(run: Exported, folder: Run) -> Findings:
+def _viewed(run: RunExport, folder: Run) -> Findings:
     """Several instances are shown wherever there are any."""
     found = findings.of(run, folder)
     wanted = (*found.definition.views, "instances")
@@ -86,7 +86,7 @@ def _charts(found: Findings) -> list[theme.Chart | None]:
     ]
 
 
-def answer_of(run: Exported) -> AnswerEntry:
+def answer_of(run: RunExport) -> AnswerEntry:
     """The first screen in words, of a run that has all else: a sentence, its own kind's before the
     general one, where it holds, and why to believe it."""
     found = _viewed(run, Run(Path(run.run)))

@@ -224,13 +224,13 @@ class SpeedEntry(Record):
     copied_gib_per_s: float
 
 
-class Described(BaseModel):
+class Facts(BaseModel):
     """Facts by name; further ones are allowed."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
-class MachineEntry(Described):
+class MachineEntry(Facts):
     """The machine: its first four members, number of `cores_allowed` and speed are its identity."""
 
     processor: str | None = None
@@ -250,7 +250,7 @@ class DatabaseEntry(Record):
     """Of 8 KiB where its data lie; None of a short run, which does not ask."""
 
 
-class VersionsEntry(Described):
+class VersionsEntry(Facts):
     """What the numbers depend on and is no machine: runtimes, tools, builds."""
 
     java: str | None = None
@@ -287,7 +287,7 @@ class ExperimentEntry(Record):
     claims_sha256: str | None = None
 
 
-class Exported(Record):
+class RunExport(Record):
     """A run."""
 
     form: int
@@ -338,23 +338,23 @@ def schema() -> dict[str, Any]:
     """The JSON schema of the file, as `run.schema.json` has it."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Exported.model_json_schema(),
+        **RunExport.model_json_schema(),
         "title": "run.json",
     }
 
 
-def read(path: Path) -> Exported:
+def read(path: Path) -> RunExport:
     """A run from its file; Unreadable, in one line, where it is none or of another form."""
     document = store.read_object(path, _MEND)
     if (form := document.get("form")) != FORM:
         raise Unreadable(f"{path}: of form {form}, this version reads {FORM}: {_MEND}")
-    return store.read_model(path, Exported, _MEND)
+    return store.read_model(path, RunExport, _MEND)
 
 
 _MEND = "make it again with 'restbench report', or restore it from a copy"
 
 
-def write(path: Path, run: Exported) -> None:
+def write(path: Path, run: RunExport) -> None:
     """Write the file, whole or not at all: a line for each entry of a list, so that two versions
     can be told apart line by line."""
     values = run.model_dump(mode="json", exclude_defaults=True)

@@ -20,7 +20,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Inside:
+class FolderPath:
     """The path of what lies in a folder under this name."""
 
     name: str
@@ -34,65 +34,65 @@ class Inside:
 class CellFolder(Folder):
     """The raw files of one measurement of one cell."""
 
-    window_record = Inside("window.json")
+    window_record = FolderPath("window.json")
     """A LongWindow; written last, so a folder without it holds no result."""
-    samples = Inside("samples.jtl")
+    samples = FolderPath("samples.jtl")
     """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
-    sar_binary = Inside("sar.bin")
+    sar_binary = FolderPath("sar.bin")
     """What `sar -o` wrote."""
-    sar_json = Inside("sar.json")
+    sar_json = FolderPath("sar.json")
     """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
-    pidstat = Inside("pidstat.txt")
+    pidstat = FolderPath("pidstat.txt")
     """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
-    metrics = Inside("metrics.jsonl")
+    metrics = FolderPath("metrics.jsonl")
     """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
 
 
 class RunFolder(Folder):
     """The folder of one run: `results/<run>/`."""
 
-    manifest_file = Inside("manifest.json")
+    manifest_file = FolderPath("manifest.json")
     """A Manifest."""
-    payloads = Inside("payloads")
+    payloads = FolderPath("payloads")
     """What it sends, by level of complexity; empty where its clients make that themselves."""
-    experiment_file = Inside("experiment.toml")
+    experiment_file = FolderPath("experiment.toml")
     """The experiment as it was when the run started."""
-    claims_file = Inside("claims.toml")
+    claims_file = FolderPath("claims.toml")
     """The claims and their tests as they were before the first cell."""
-    calibration_file = Inside("calibration.json")
+    calibration_file = FolderPath("calibration.json")
     """The newest calibration of its machine when the run began."""
-    microbench_file = Inside("microbench.json")
+    microbench_file = FolderPath("microbench.json")
     """A copy of the newest microbenchmark of the run's machine."""
-    machine_file = Inside("machine.json")
+    machine_file = FolderPath("machine.json")
     """Processors, memory, kernel, versions of every tool."""
-    exported_file = Inside("run.json")
+    exported_file = FolderPath("run.json")
     """The whole run in one file, made from the others (`exported`)."""
-    proofs_file = Inside("proofs.json")
+    proofs_file = FolderPath("proofs.json")
     """One Proof a strategy and placement."""
-    interruptions_file = Inside("interruptions.jsonl")
+    interruptions_file = FolderPath("interruptions.jsonl")
     """An Interruption a line; absent where there was none."""
-    test_matrix_csv = Inside("tables/test-matrix.csv")
+    test_matrix_csv = FolderPath("tables/test-matrix.csv")
     """The table of the study, a row a cell."""
-    factorial_json = Inside("tables/factorial.json")
+    factorial_json = FolderPath("tables/factorial.json")
     """The effects of a factorial design."""
-    open_load_csv = Inside("tables/open-load.csv")
+    open_load_csv = FolderPath("tables/open-load.csv")
     """Each cell's highest rate: a row a cell."""
-    open_load_steps_csv = Inside("tables/open-load-steps.csv")
+    open_load_steps_csv = FolderPath("tables/open-load-steps.csv")
     """A row a step."""
-    messages_csv = Inside("tables/messages.csv")
+    messages_csv = FolderPath("tables/messages.csv")
     """Loads of messages, with what their database took: a row a cell."""
-    npb_csv = Inside("tables/npb.csv")
+    npb_csv = FolderPath("tables/npb.csv")
     """The times of each NAS kernel: a row a cell."""
-    report = Inside("report.html")
+    report = FolderPath("report.html")
     """The page that shows everything and links to the rest."""
-    figures = Inside("figures")
+    figures = FolderPath("figures")
     """The folder of all figures."""
-    dashboards = Inside("dashboards")
+    dashboards = FolderPath("dashboards")
     """The folder of all JMeter dashboards that were made."""
-    windows = Inside("raw/windows")
+    windows = FolderPath("raw/windows")
     """A folder for each long window."""
-    traces = Inside("raw/traces")
-    """A folder for each trace; its `trace.json` is a Traced (`traces`)."""
+    traces = FolderPath("raw/traces")
+    """A folder for each trace; its `trace.json` is a FullTrace (`traces`)."""
 
     @property
     def name(self) -> str:

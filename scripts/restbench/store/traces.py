@@ -62,7 +62,7 @@ class TraceRecord(Record):
     """By code (`014`), or by status where an answer has none; `none` where none came."""
 
 
-class Traced(TraceRecord):
+class FullTrace(TraceRecord):
     """`trace.json`: what was seen, in full; all that is said of a trace is made of it."""
 
     keeps_population: bool = True

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from restbench.analyse import queue_checker
 from restbench.analyse.queue_checker import RULES, Report, check, count_gap
-from restbench.analyse.queue_history import STATEMENT_NS, Left, Request
+from restbench.analyse.queue_history import STATEMENT_NS, RemainingMessage, Request
 
 
-def violated(requests: Sequence[Request], rest: Sequence[Left] = ()) -> str:
+def violated(requests: Sequence[Request], rest: Sequence[RemainingMessage] = ()) -> str:
     """Its names; counts disagree wherever something is lost or too many, which goes unsaid."""
     found = check(requests, rest).counts
     return ", ".join(RULES[rule] for rule, count in found.items() if count and rule != "R8")
@@ -93,7 +93,7 @@ LATER = 10 + STATEMENT_NS
     ],
 )
 def test_of_a_history_it_is_known_what_is_wrong(
-    requests: list[Request], rest: list[Left], expected: str
+    requests: list[Request], rest: list[RemainingMessage], expected: str
 ) -> None:
     assert violated(requests, rest) == expected
     assert +Counter(check(requests, rest).counts) == naive(requests, rest)
@@ -153,11 +153,11 @@ KEYS = st.sampled_from([None, None, None, "k1", "k2", "k3"])
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> tuple[list[Request], list[Left]]:
+def histories(draw: st.DrawFn) -> tuple[list[Request], list[RemainingMessage]]:
     """Messages with their sends, pops of some of them (right, twice, elsewhere, altered), pops that
     bring nothing, and messages that are left."""
     requests: list[Request] = []
-    rest: list[Left] = []
+    rest: list[RemainingMessage] = []
     for number in range(draw(st.integers(0, 6))):
         token, (queue, receiver), at = f"t{number}", draw(PLACES), draw(MOMENTS)
         place = {"queue": queue, "receiver": receiver, "id": number}
@@ -194,7 +194,7 @@ def histories(draw: st.DrawFn) -> tuple[list[Request], list[Left]]:
 @given(histories())
 @settings(max_examples=600, deadline=None)
 def test_random_histories_are_judged_as_by_a_look_at_all_pairs(
-    history: tuple[list[Request], list[Left]],
+    history: tuple[list[Request], list[RemainingMessage]],
 ) -> None:
     requests, rest = history
     assert +Counter(check(requests, rest).counts) == naive(requests, rest)

@@ -14,7 +14,7 @@ from restbench.analyse import trace
 from restbench.experiment.trace import Trace
 from restbench.judge import traces
 from restbench.observe.incidents import Incident
-from restbench.store.traces import MOST_POINTS, Course, IncidentEntry, SteadyEntry, Traced
+from restbench.store.traces import MOST_POINTS, Course, FullTrace, IncidentEntry, SteadyEntry
 
 BEGAN_MS = 1_795_225_867_500
 TURNS = [5.0 if s % 20 < 10 else 9.0 for s in range(300)]
@@ -29,9 +29,9 @@ def around(center: float, seconds: int, spread: float = 0.02) -> list[float]:
 
 def traced(
     per_s: Sequence[float], mean_ms: Sequence[float | None] | None = None, **others: Any
-) -> Traced:
+) -> FullTrace:
     values = {"throughput_per_s": per_s, "mean_ms": mean_ms or around(5.0, len(per_s))}
-    return Traced(
+    return FullTrace(
         cell="c",
         block=1,
         began_ms=BEGAN_MS,

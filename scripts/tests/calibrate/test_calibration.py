@@ -37,8 +37,8 @@ OWN_CORES = Cores(service=(0, 1, 2, 3, 4, 5), load=(6, 7))
 
 @pytest.mark.parametrize("delay_ms", [5.0, 50.0])
 def test_a_chain_that_adds_2_ms_fails(delay_ms: float) -> None:
-    off = latency.Found(delay_ms, 5_000, delay_ms + 2, delay_ms + 2)
-    right = latency.Found(delay_ms, 5_000, delay_ms, delay_ms + 1)
+    off = latency.PointResult(delay_ms, 5_000, delay_ms + 2, delay_ms + 2)
+    right = latency.PointResult(delay_ms, 5_000, delay_ms, delay_ms + 1)
     assert latency.judge([right]).passed
     check = latency.judge([right, off])
     assert not check.passed
@@ -46,11 +46,11 @@ def test_a_chain_that_adds_2_ms_fails(delay_ms: float) -> None:
 
 
 def test_a_p99_below_the_delay_fails() -> None:
-    assert not latency.judge([latency.Found(50, 5_000, 50, 40)]).passed
+    assert not latency.judge([latency.PointResult(50, 5_000, 50, 40)]).passed
 
 
 def test_a_p99_of_too_few_responses_shows_nothing_and_fails() -> None:
-    check = latency.judge([latency.Found(50, 999, 50, None)])
+    check = latency.judge([latency.PointResult(50, 999, 50, None)])
     assert not check.passed
     assert "p99 not known (999 responses)" in check.measured
 
@@ -67,7 +67,10 @@ def test_every_delay_is_asked_for_more_often_than_a_p99_needs() -> None:
 @pytest.mark.parametrize(("median_ms", "passes"), [(46.3, True), (46.5, False), (0.0, False)])
 def test_a_relay_that_adds_more_than_its_delay_fails(median_ms: float, *, passes: bool) -> None:
     """Twice 20 ms to a stub of 5 ms; 0 where no answer came."""
-    direct, relayed = latency.Found(5, 3000, 5.0, 5.4), latency.Found(5, 300, median_ms, None)
+    direct, relayed = (
+        latency.PointResult(5, 3000, 5.0, 5.4),
+        latency.PointResult(5, 300, median_ms, None),
+    )
     assert latency.judge_relay(direct, relayed).passed == passes
 
 
@@ -212,18 +215,18 @@ def test_the_number_of_wrong_verdicts_that_chance_gives_is_the_binomials() -> No
 
 
 def test_a_closed_load_shows_a_stall_in_its_slowest_response_only() -> None:
-    assert stall.judge_closed(stall.Closed(p99_ms=22, slowest_ms=2_010, touched=10)).passed
+    assert stall.judge_closed(stall.ClosedResult(p99_ms=22, slowest_ms=2_010, touched=10)).passed
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        stall.Closed(p99_ms=22, slowest_ms=40, touched=0),  # the slowest were dropped
-        stall.Closed(p99_ms=2_000, slowest_ms=2_010, touched=500),  # that was no closed load
-        stall.Closed(p99_ms=22, slowest_ms=900, touched=10),  # another stall than the stub's
+        stall.ClosedResult(p99_ms=22, slowest_ms=40, touched=0),  # the slowest were dropped
+        stall.ClosedResult(p99_ms=2_000, slowest_ms=2_010, touched=500),  # that was no closed load
+        stall.ClosedResult(p99_ms=22, slowest_ms=900, touched=10),  # another stall than the stub's
     ],
 )
-def test_a_closed_load_that_shows_a_stall_otherwise_fails(wrong: stall.Closed) -> None:
+def test_a_closed_load_that_shows_a_stall_otherwise_fails(wrong: stall.ClosedResult) -> None:
     assert not stall.judge_closed(wrong).passed
 
 

@@ -17,13 +17,13 @@ from restbench.analyse.calls import OneCall
 from restbench.commands import calls as command
 from restbench.deploy.service import Service
 from restbench.drive import batches
-from restbench.drive.batches import Alone
+from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch, BatchResult, CallLine
 from restbench.experiment.calls import CallWork
 from restbench.experiment.cell import Cell, Shape
 from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.schedule.calls import CallsDriver
-from restbench.schedule.pace import Planned, TrialGroup
+from restbench.schedule.pace import PlannedTrial, TrialGroup
 
 SERVICE = cast("Service", SimpleNamespace(base_url="http://here"))
 STAGE = {"wall_s": 0.1, "cpu_s": 0.1}
@@ -74,7 +74,7 @@ def test_what_is_not_as_it_has_to_be_is_said(result, lines, served, said) -> Non
 
 
 def test_the_limit_counts_the_service_where_it_shares_the_cores_and_one_core_for_python() -> None:
-    alone = Alone(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=False)
+    alone = SingleCall(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=False)
     batch = replace(BATCH, strategy="async")
     assert batches.limit_s(batch, 100, 0, alone, 2, is_shared=True) == pytest.approx(0.5)
     assert batches.limit_s(batch, 100, 0, alone, 2, is_shared=False) == pytest.approx(0.2)
@@ -83,12 +83,12 @@ def test_the_limit_counts_the_service_where_it_shares_the_cores_and_one_core_for
 
 
 def test_the_limit_is_by_the_batch_whose_calls_took_the_least_cpu_time() -> None:
-    alone = Alone(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=False)
+    alone = SingleCall(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=False)
     assert alone.at_most(0.005, 0.006) == alone
     assert alone.at_most(0.005, 0.004) == replace(alone, client_s=0.005, service_s=0.004)
 
 
-ALONE = Alone(OneCall(0.001, 0.001, 0, 0.004, 0.001), 0.004, 0.006, is_python=False)
+ALONE = SingleCall(OneCall(0.001, 0.001, 0, 0.004, 0.001), 0.004, 0.006, is_python=False)
 
 
 def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
@@ -200,7 +200,7 @@ def test_nor_does_a_call_that_failed_hide_a_wrong_answer_of_its_batch_in_a_run(
     monkeypatch.setattr(CallsDriver, "_batch", lambda *_: BATCH)
     monkeypatch.setattr(batches, "made", lambda *_: (result, LINES))
     monkeypatch.setattr(batches, "counted", lambda *given: sum(given[2:]))
-    assert driver.trial(Planned(1, called)) is None
+    assert driver.trial(PlannedTrial(1, called)) is None
     (event,) = here.file.events()
     assert (event.kind, event.text) == (kind, f'{said}calls failed: {{"TIMEOUT": 1}}')
 

@@ -22,14 +22,14 @@ from waiting import await_true
 
 from restbench import ROOT
 from restbench.drive import dashboards, engine_clocks, engines, jtl_file
-from restbench.drive.generator import CORRECT, ERROR, WRONG, Mark, Sent
+from restbench.drive.generator import CORRECT, ERROR, WRONG, LoadResult, Mark
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import namespaces, watch
 from restbench.schedule import windows
 from restbench.schedule.engines import EnginesDriver, EnginesRun
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.store import store
 
 FILE = ROOT / "scripts" / "experiments" / "engines.toml"
@@ -85,7 +85,7 @@ def two_engines(until_ms: int = 10_000) -> list[dict[str, str]]:
     return [*second, *first]
 
 
-def told(folder: Path, rows: Sequence[dict[str, str]], count: int = 2) -> Sent:
+def told(folder: Path, rows: Sequence[dict[str, str]], count: int = 2) -> LoadResult:
     """What these lines say, of which five seconds are kept, one after the last engine's first."""
     return engines.sent(merged(folder / "samples.jtl", rows), LOOKED, count, 1.0, 5.0)
 
@@ -300,7 +300,7 @@ def test_a_cell_whose_window_is_named_keeps_what_all_engines_sent_for_its_dashbo
     driver = EnginesDriver(here, experiment.load(FILE).engines)  # type: ignore[arg-type]
     named, other = cell("java serial low 10"), cell("java serial low 30")
     for each in (named, other):
-        found = driver.trial(Planned(1, each))
+        found = driver.trial(PlannedTrial(1, each))
         assert (found.completions, found.seconds) == (2 * 60, 6.0)
     assert here.sent == {(named.service_group, "serial"): 2 * len(sent)}
     assert jtl_file.read(run.window(named.id).samples) == sent

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from restbench.drive import messages, pgbench
-from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG, Mark, Sent
+from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG, LoadResult, Mark
 from restbench.drive.messages import EMPTY, POP, SEND
 from restbench.experiment.level import Messages
 from restbench.failures import EnvironmentProblem
@@ -121,7 +121,7 @@ def test_what_the_database_took_is_over_what_was_answered_while_it_was_counted()
     records["start_us"], records["elapsed_us"] = [0, 90_000, 150_000, 150_000], 20_000
     records["outcome"][3] = ERROR
     begun = Mark(0, 5000, 0, 0, 0, 0)
-    sent = Sent(begun, begun, begun, ("send", "pop"), "", records)
+    sent = LoadResult(begun, begun, begun, ("send", "pop"), "", records)
     assert messages.right_since(sent, 5100.0) == 2
     assert messages.right_since(sent, 5200.0) == 0
 

@@ -23,7 +23,7 @@ from restbench.analyse.measures import Row
 from restbench.deploy.service import Service
 from restbench.drive import call_client, npb_clients
 from restbench.drive.npb_clients import NpbClients
-from restbench.drive.npb_runs import ServedRun
+from restbench.drive.npb_runs import ServiceCall
 from restbench.experiment.npb import ClientName, work_of
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.judge import claims
@@ -45,7 +45,7 @@ def clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[NpbClie
         yield programs
 
 
-def taken(clients: NpbClients, name: ClientName, level: str, kept: int) -> list[ServedRun]:
+def taken(clients: NpbClients, name: ClientName, level: str, kept: int) -> list[ServiceCall]:
     works = [work_of(level)] * kept
     return list(clients.calls([name], SERVICE, cell(level), works, 10.0)[name])
 
@@ -158,9 +158,9 @@ def test_a_program_without_the_transport_is_told_before_the_first_cell(
         pass
 
 
-def made(level: str, seconds: float, call_ms: float, value: float = 8.5) -> list[ServedRun]:
+def made(level: str, seconds: float, call_ms: float, value: float = 8.5) -> list[ServiceCall]:
     answer = kernel_run(level, seconds).model_copy(update={"value": value})
-    return [ServedRun(answer, seconds + GENERATE_S + call_ms / 1000)] * 2
+    return [ServiceCall(answer, seconds + GENERATE_S + call_ms / 1000)] * 2
 
 
 def called(level: str = "CG-A", soap_s: float = 1.0, soap_value: float = 8.5) -> Row:

@@ -13,7 +13,7 @@ from npb_rows import SHIPPED, published
 from restbench.commands import measuring
 from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.npb import CLASSES, Published, Work, core_counts, work_of
+from restbench.experiment.npb import CLASSES, PublishedTable, Work, core_counts, work_of
 from restbench.experiment.order import parse_filter, plan
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
@@ -156,7 +156,7 @@ def test_exactly_nine_published_pairs_are_no_result_of_a_run() -> None:
 
 
 def test_a_rate_that_differs_by_rounding_is_a_result_and_by_a_little_more_is_none() -> None:
-    table = Published(source="", machine="", rows={}, mega_operations={"CG-S": 100.0})
+    table = PublishedTable(source="", machine="", rows={}, mega_operations={"CG-S": 100.0})
     assert table.is_result("CG-S", 2.0, 50.0)
     assert table.is_result("CG-S", 2.0, 100 / 1.9995 * (1 + 0.9e-4))
     assert table.is_result("CG-S", 2.0, 100 / 2.0005 * (1 - 0.9e-4))

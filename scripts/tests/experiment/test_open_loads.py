@@ -21,7 +21,7 @@ from restbench.experiment.open_load import (
     OpenLoad,
     Phases,
     Rates,
-    Tried,
+    SearchStep,
     as_text,
     bracket,
     next_rate,
@@ -139,10 +139,10 @@ def test_a_step_that_falls_short_says_why(changed: dict[str, object], reason: st
     assert shortfalls(**changed) == (reason,)
 
 
-def walk(meets: Callable[[float], bool], start: float, rates: Rates = RATES) -> list[Tried]:
-    tried: list[Tried] = []
+def walk(meets: Callable[[float], bool], start: float, rates: Rates = RATES) -> list[SearchStep]:
+    tried: list[SearchStep] = []
     while (rate := next_rate(tried, start, rates)) is not None:
-        tried.append(Tried(rate, meets(rate)))
+        tried.append(SearchStep(rate, meets(rate)))
     return tried
 
 
@@ -174,7 +174,7 @@ def test_from_a_known_limit_two_or_three_steps_of_the_resolution_are_enough(
 
 
 def test_a_failure_below_a_success_counts() -> None:
-    tried = [Tried(100, True), Tried(200, False), Tried(400, True)]
+    tried = [SearchStep(100, True), SearchStep(200, False), SearchStep(400, True)]
     assert bracket(tried) == Bracket(100, 200)
 
 

@@ -22,8 +22,8 @@ from restbench.experiment.cell import STRATEGIES, Shape
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
 from restbench.observe.decisions import Batch, Batches
+from restbench.observe.evidence import Evidence
 from restbench.observe.observe import Observation, watched
-from restbench.observe.seen import Seen
 from restbench.prove import proof as proving
 from restbench.prove.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
 from restbench.store.store import Run
@@ -35,8 +35,8 @@ def seen_of(
     double: Observation | None = None,
     shape: Shape | None = None,
     framework: str = "",
-) -> Seen:
-    return Seen(
+) -> Evidence:
+    return Evidence(
         framework=framework,
         single=list(observations),
         double=double or observations[0],
@@ -46,7 +46,7 @@ def seen_of(
     )
 
 
-def does(service: str, strategy: str, seen: Seen) -> bool:
+def does(service: str, strategy: str, seen: Evidence) -> bool:
     return CLAIMS[service][strategy][1](seen)[0]
 
 
@@ -279,7 +279,7 @@ CROWD = batch(
 
 def adaptive(service: str, *batches: Batch, crowd: Batch = CROWD, cores: int = 2) -> bool:
     small, *large = batches
-    seen = Seen(
+    seen = Evidence(
         single=[],
         double=observation(),
         service=service,

@@ -76,7 +76,7 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
     monkeypatch: pytest.MonkeyPatch, flags: str, expected: type[Failure]
 ) -> None:
     failure = EnvironmentProblem("JMeter's dashboard generator failed")
-    shown = measuring.Presented([row("serial", flags)], failure)
+    shown = measuring.Presentation([row("serial", flags)], failure)
     order = measuring.order_for("smoke", "smoke", "", [])
     monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
     monkeypatch.setattr(measuring, "measured", lambda *_args, **_options: shown)

@@ -11,16 +11,16 @@ import pytest
 from made_blocks import block_of
 
 from restbench.analyse.calls import OneCall
-from restbench.drive.batches import Alone
+from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch
 from restbench.experiment.calls import Calls
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
 from restbench.schedule.calls import CallsDriver
-from restbench.schedule.pace import Planned, TrialGroup
+from restbench.schedule.pace import PlannedTrial, TrialGroup
 
 CELL = Cell(service="java", strategy="serial", complexity="python-rest-sequential-0ms", users=1)
-ALONE = Alone(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=True)
+ALONE = SingleCall(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=True)
 
 
 def test_a_client_that_ended_is_started_anew_and_warmed_up_before_its_next_batch(
@@ -37,13 +37,13 @@ def test_a_client_that_ended_is_started_anew_and_warmed_up_before_its_next_batch
     monkeypatch.setattr(driver, "_batch", lambda *_: batch)
     warmed: list[Cell] = []
 
-    def warming() -> Iterator[Alone]:
+    def warming() -> Iterator[SingleCall]:
         yield ALONE
         raise EnvironmentProblem("it ended while it was warmed up")
 
     outcomes = warming()
 
-    def warm(cell: Cell, _work: object) -> Alone:
+    def warm(cell: Cell, _work: object) -> SingleCall:
         warmed.append(cell)
         return next(outcomes, ALONE)
 
@@ -51,6 +51,6 @@ def test_a_client_that_ended_is_started_anew_and_warmed_up_before_its_next_batch
     counts = []
     for _ in range(5):
         with pytest.raises(EnvironmentProblem):
-            driver.trial(Planned(1, CELL))
+            driver.trial(PlannedTrial(1, CELL))
         counts.append(len(warmed))
     assert counts == [1, 1, 2, 3, 3], "anew, and once more where that did not succeed"

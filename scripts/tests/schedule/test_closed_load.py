@@ -19,7 +19,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import CellsFailed
 from restbench.schedule import closed_load
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.pace import BETWEEN_S, Pace, Planned, TrialGroup, least_seconds
+from restbench.schedule.pace import BETWEEN_S, Pace, PlannedTrial, TrialGroup, least_seconds
 from restbench.store.trials import Trial
 
 pytestmark = pytest.mark.usefixtures("short_loads")
@@ -73,7 +73,7 @@ def test_a_load_by_wrk_that_fails_costs_its_cell_no_trial(
         raise CellsFailed("Socket errors: timeout 3")
 
     monkeypatch.setattr(wrk, "load", fails)
-    assert driver.trial(Planned(1, FAST, closed_load.WRK)) is None
+    assert driver.trial(PlannedTrial(1, FAST, closed_load.WRK)) is None
     assert here.sent[FAST.service_group, FAST.strategy] == 3
     assert here.lost == {}
     assert [each.kind for each in here.file.events()] == ["no-limit"]

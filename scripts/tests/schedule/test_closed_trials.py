@@ -16,7 +16,7 @@ from restbench.drive.generator import CORRECT, WRONG
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load, reduction
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import AGAIN, Trial
 
 pytestmark = pytest.mark.usefixtures("short_loads")
@@ -60,11 +60,11 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer_and_that_tell
     late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
     finds(monkeypatch, here, found, late)
     with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
-        driver.trial(Planned(1, MIDDLE))
+        driver.trial(PlannedTrial(1, MIDDLE))
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)
     whole = SimpleNamespace(records=answers([then_s] * 30).records, seconds=15.0)
     finds(monkeypatch, here, MIDDLE, whole)
-    driver.trial(Planned(1, MIDDLE))
+    driver.trial(PlannedTrial(1, MIDDLE))
     assert driver.paces[MIDDLE].response_s == pytest.approx(then_s)
 
 
@@ -79,10 +79,10 @@ def test_a_trial_in_which_an_instance_ended_is_none_unless_an_answer_was_wrong(
     found = trial(FAST, wrong=int(outcome == WRONG))
     finds(monkeypatch, here, found, sent, alive=lambda: False)
     if outcome == WRONG:
-        assert driver.trial(Planned(1, FAST)) == found
+        assert driver.trial(PlannedTrial(1, FAST)) == found
         return
     with pytest.raises(EnvironmentProblem, match="it died"):
-        driver.trial(Planned(1, FAST))
+        driver.trial(PlannedTrial(1, FAST))
 
 
 def test_what_a_front_took_stands_next_to_what_all_took(
@@ -95,7 +95,7 @@ def test_what_a_front_took_stands_next_to_what_all_took(
     finds(monkeypatch, here, several, front_pids=lambda: (7, 8))
     monkeypatch.setattr(closed_load.process, "cpu_ms", lambda _pids: next(times_ms))
     monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: [10])
-    found = driver.trial(Planned(1, several))
+    found = driver.trial(PlannedTrial(1, several))
     assert found is not None
     assert found.extras == {"front_cpu_ms_per_request": 3.0}
 
@@ -108,7 +108,7 @@ def test_the_connections_of_each_worker_are_kept_of_each_trial_of_a_cell(
     finds(monkeypatch, here, several, address=("127.0.0.1", 1))
     drawn = iter([[7, 3], [10], [6, 3, 1]])
     monkeypatch.setattr(closed_load.connections, "counts", lambda *_of: next(drawn))
-    trials = [driver.trial(Planned(1, several, arm)) for arm in ("", AGAIN, "")]
+    trials = [driver.trial(PlannedTrial(1, several, arm)) for arm in ("", AGAIN, "")]
     assert [each.extras["busy_workers"] for each in trials if each] == [2, 1, 3]
     here.file.add([trial(several)])
     (measured,) = measurements(here.file.trials(), [], here.file.blocks(), cores=2)[several.id]
@@ -129,7 +129,7 @@ def test_connections_are_counted_of_the_trials_users_where_one_process_has_them(
     here.load.pid = users_pid
     counted: list[tuple[object, ...]] = []
     monkeypatch.setattr(closed_load.connections, "counts", lambda *of: counted.append(of) or [10])
-    driver.trial(Planned(1, several))
+    driver.trial(PlannedTrial(1, several))
     assert counted == asked
 
 
@@ -141,7 +141,7 @@ def test_a_trial_that_had_to_wait_for_ports_says_so(
     finds(monkeypatch, here, FAST)
     monkeypatch.setattr(closed_load.connections, "await_ports", lambda: True)
     for each in (FAST, anew):
-        driver.trial(Planned(1, each))
+        driver.trial(PlannedTrial(1, each))
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("ports-awaited", anew.id)
     assert event.text == "over 20000 ports waited"
@@ -162,7 +162,7 @@ def test_the_first_request_that_failed_is_noted_once_a_cell_with_its_error(
         sent.first_error = text
         found = trial(which, errors=errors)
         finds(monkeypatch, here, found, sent)
-        driver.trial(Planned(1, which))
+        driver.trial(PlannedTrial(1, which))
         here.file.add([found])
     by_cell = measurements(here.file.trials(), here.file.events(), here.file.blocks(), cores=2)
     assert {which: [each.reason for each in by_cell[which]] for which in by_cell} == {
@@ -176,7 +176,7 @@ def test_a_trial_is_as_long_as_its_pace_says(
 ) -> None:
     here, driver = piloted(tmp_path, claimed=[FAST])
     asked = finds(monkeypatch, here, FAST)
-    driver.trial(Planned(1, FAST))
+    driver.trial(PlannedTrial(1, FAST))
     pace = driver.paces[FAST]
     assert asked[0][:4] == (FAST.id, FAST.users, pace.drop_s, pace.keep_s)
     assert pace.drop_s < pace.keep_s
@@ -190,5 +190,5 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     processes = iter([(1, 2), (1, 3)])
     asked = finds(monkeypatch, here, FAST, pids=lambda: next(processes))
     for _ in range(2):
-        driver.trial(Planned(1, FAST))
+        driver.trial(PlannedTrial(1, FAST))
     assert [given[4] for given in asked] == [(1, 2), (1, 3)]

@@ -33,7 +33,7 @@ from restbench.experiment.records import Proof
 from restbench.failures import BadConfiguration
 from restbench.machine import jvm
 from restbench.schedule import block, deployments
-from restbench.schedule.block_run import Wanted
+from restbench.schedule.block_run import BlockOrder
 from restbench.schedule.runner import groups_of
 from restbench.store.store import EXPERIMENTS, Run
 
@@ -190,7 +190,7 @@ def test_a_service_is_started_in_its_cells_framework(
 
 def test_languages_that_are_apart_share_a_block_one_after_the_other() -> None:
     asked = measuring.order_for("frameworks", "smoke", "", [])
-    wanted = Wanted(asked, Run(Path()), View(), 1, groups_of(asked), 120.0)
+    wanted = BlockOrder(asked, Run(Path()), View(), 1, groups_of(asked), 120.0)
     parts = block._parts(wanted)
     services = [{cell.service for group in each.groups for cell in group.cells} for each in parts]
     seconds = {str(*names): part.seconds for names, part in zip(services, parts, strict=True)}
@@ -204,7 +204,7 @@ def test_languages_that_are_apart_share_a_block_one_after_the_other() -> None:
 
 def test_levels_that_are_apart_have_time_for_each_service_that_they_start() -> None:
     asked = measuring.order_for("messages-threads", "quick", "", [])
-    parts = block._parts(Wanted(asked, Run(Path()), View(), 1, groups_of(asked), 17 * 30.0))
+    parts = block._parts(BlockOrder(asked, Run(Path()), View(), 1, groups_of(asked), 17 * 30.0))
     shares = {part.groups[0].cells[0].pool_threads: part.seconds / 30 for part in parts}
     one_each = dict.fromkeys((1, 5, 10, 20, 80, 90, 120), 1.0)
     assert shares == pytest.approx({**one_each, 40: 4.0, 50: 6.0}), "4 pools; 1 + 2 + 3 instances"

@@ -26,7 +26,7 @@ from restbench.machine import process
 from restbench.machine.placement import Cores, allowed_cores, instances_cores
 from restbench.prove import proof
 from restbench.schedule import deployments
-from restbench.schedule.deployments import Running
+from restbench.schedule.deployments import RunningService
 from restbench.store.store import EXPERIMENTS
 
 FILE = EXPERIMENTS / "instances.toml"
@@ -54,7 +54,7 @@ def test_an_instance_on_its_neighbours_core_is_seen(monkeypatch: pytest.MonkeyPa
     instances = tuple(SimpleNamespace(pids=lambda pid=pid: (pid,)) for pid in (11, 12))
     service: Any = SimpleNamespace(each=lambda: instances, front_pids=lambda: (13,))
     cores = Cores(service=(0, 1), load=(0, 1))
-    Running(service, cores, (), "17", bound=[(0,), (1,)]).off_cores_share()
+    RunningService(service, cores, (), "17", bound=[(0,), (1,)]).off_cores_share()
     assert given == [((11,), (0,)), ((12,), (1,)), ((13,), (0, 1))]
 
 

@@ -27,7 +27,7 @@ from restbench.schedule import deployments, reduction
 from restbench.schedule.block import take_round
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.messages import AT_RATE, PGBENCH, MessagesDriver, MessagesRun, Store
-from restbench.schedule.pace import Pace, Planned, TrialGroup
+from restbench.schedule.pace import Pace, PlannedTrial, TrialGroup
 from restbench.store.store import EXPERIMENTS
 from restbench.store.trials import Trial
 
@@ -114,7 +114,7 @@ def test_a_limit_that_is_not_found_costs_no_cell(
 
     monkeypatch.setattr(pgbench, "load", refused)
     here = beside_pgbench(tmp_path)
-    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    assert MessagesDriver(here).trial(PlannedTrial(1, TEN, PGBENCH)) is None
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("no-limit", TEN.id)
     assert event.text == "pgbench, function: too many clients"
@@ -127,7 +127,7 @@ def test_a_database_that_is_gone_fails_a_trial_and_not_the_run(tmp_path: Path) -
     here.stores[""].of = lambda _: queues  # type: ignore[method-assign]
     with pytest.raises(EnvironmentProblem, match=r"the database: server closed .* unexpectedly$"):
         here.before(TEN)
-    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    assert MessagesDriver(here).trial(PlannedTrial(1, TEN, PGBENCH)) is None
     assert [each.kind for each in here.file.events()] == ["no-limit"]
 
 
@@ -146,7 +146,7 @@ def test_what_a_service_broke_before_it_ended_is_noted_as_a_wrong_answer(
     monkeypatch.setattr(here.load, "trial", lambda *_: sent, raising=False)
     for cell in (TEN, TEN.model_copy(update={"technique": "memory"})):
         with pytest.raises(EnvironmentProblem, match="it died"):
-            reduction.loaded(here, Planned(1, cell), 0.0, 1.0)
+            reduction.loaded(here, PlannedTrial(1, cell), 0.0, 1.0)
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("wrong", TEN.id), "what was in its memory is gone"
     assert event.text.startswith("R2 duplicated 1")
@@ -161,7 +161,7 @@ def test_a_limit_that_cells_share_is_measured_though_the_first_of_them_is_lost(
     driver = MessagesDriver(here)
     driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (TEN, other)}
 
-    def rounds(*_: object) -> list[list[Planned]]:
+    def rounds(*_: object) -> list[list[PlannedTrial]]:
         here.lose(TEN, "failed", "it died")
         return []
 
@@ -181,9 +181,9 @@ def test_a_database_that_goes_away_while_pgbench_runs_costs_the_limit_and_not_th
 
     monkeypatch.setattr(pgbench, "load", gone)
     here = beside_pgbench(tmp_path)
-    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    assert MessagesDriver(here).trial(PlannedTrial(1, TEN, PGBENCH)) is None
     monkeypatch.setattr(here.stores[""], "of", gone)
-    assert MessagesDriver(here).trial(Planned(1, TEN, PGBENCH)) is None
+    assert MessagesDriver(here).trial(PlannedTrial(1, TEN, PGBENCH)) is None
     assert [each.kind for each in here.file.events()] == ["no-limit", "no-limit"]
 
 
@@ -206,19 +206,19 @@ def test_pgbench_is_held_to_a_cells_own_rate_or_lasts_as_long_as_its_connections
         return found.facts["extras"]
 
     driver.paces = {each: Pace(0.02, users=10, is_mix=True) for each in (TEN, other)}
-    assert driver.trial(Planned(1, TEN, AT_RATE)) is None
+    assert driver.trial(PlannedTrial(1, TEN, AT_RATE)) is None
     assert (given["connections"], given["per_s"]) == (20, 500.0)
     here.file.add([Trial(1, 1, TEN.id, 10, 0, 1.0, np.full(1000, 10_000))])
-    assert driver.trial(Planned(1, TEN, AT_RATE)) is None
+    assert driver.trial(PlannedTrial(1, TEN, AT_RATE)) is None
     assert given["per_s"] == 1000.0, "as its trials say"
     assert [*known()] == [TEN.id]
     assert known()[TEN.id]["pgbench_at_rate_database_cpu_ms"] == 0.4
-    assert driver.trial(Planned(1, TEN, PGBENCH)) is None
+    assert driver.trial(PlannedTrial(1, TEN, PGBENCH)) is None
     assert (given["connections"], given["per_s"], given["seconds"]) == (10, None, 1)
     assert [*known()] == [TEN.id, other.id]
     eighty = TEN.model_copy(update={"users": 80})
     driver.paces = {eighty: Pace(0.02, users=80, is_mix=True)}
-    assert driver.trial(Planned(1, eighty, PGBENCH)) is None
+    assert driver.trial(PlannedTrial(1, eighty, PGBENCH)) is None
     assert given["seconds"] == 4, "more connections need longer to plan their statements"
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from fixture_run import cell
 
-from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG, Mark, Sent
-from restbench.schedule.pace import Planned
+from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG, LoadResult, Mark
+from restbench.schedule.pace import PlannedTrial
 from restbench.schedule.reduction import reduced
 
-PLANNED = Planned(3, cell("java serial low 10"))
+PLANNED = PlannedTrial(3, cell("java serial low 10"))
 #: Requests of 100 ms each, by the millisecond in which each begins; 500 to 2 500 ms are kept.
 REQUESTS = (
     (0, WRONG),
@@ -32,7 +32,7 @@ def test_what_ends_while_it_is_kept_counts_and_a_wrong_answer_counts_whenever_it
     records["start_us"] = [1_000 * begun_ms for begun_ms, _ in REQUESTS]
     records["outcome"] = [outcome for _, outcome in REQUESTS]
     records["elapsed_us"] = 100_000
-    sent = Sent(mark(0, 100), mark(500, 200), mark(2_500, 600), ("low",), "", records)
+    sent = LoadResult(mark(0, 100), mark(500, 200), mark(2_500, 600), ("low",), "", records)
     found = reduced(7, PLANNED, sent, (1,), (50.0, 10.0))
     assert (found.block, found.round, found.cell) == (7, 3, "java-serial-unbound-low-10u")
     assert (found.completions, found.errors) == (2, 1), "of 450 and 2 350 ms; of 1 000 ms"

@@ -65,7 +65,7 @@ def killed_run(path: Path, order: Order) -> Run:
     return run
 
 
-def known(run: Run, order: Order, claims: str | None = None) -> list[resuming.Unfinished]:
+def known(run: Run, order: Order, claims: str | None = None) -> list[resuming.UnfinishedRun]:
     wanted = replace(order, claims_text=claims)
     return resuming.unfinished(wanted, store.runs(run.path.parent), lambda _line: None)
 

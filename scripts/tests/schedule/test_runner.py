@@ -25,9 +25,9 @@ from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import block, runner, under_load, windows
-from restbench.schedule.block_run import Progress, Wanted
+from restbench.schedule.block_run import BlockOrder, Progress
 from restbench.schedule.deployments import Deployments
-from restbench.schedule.pace import Planned
+from restbench.schedule.pace import PlannedTrial
 from restbench.store.store import Run
 from restbench.store.trials import SPARE_S
 
@@ -72,7 +72,7 @@ def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
 ) -> None:
     order = order_of(tmp_path, 3, 3)
 
-    def dies_in_the_second(wanted: Wanted) -> None:
+    def dies_in_the_second(wanted: BlockOrder) -> None:
         if wanted.block == 2:
             run.trials.begin(2, "now", {})
             raise KeyboardInterrupt
@@ -149,7 +149,7 @@ def test_a_service_that_does_not_come_up_costs_its_long_windows_and_a_full_disk_
 def finished(run: Run, order: Order, *numbers: int) -> None:
     """Whole blocks with trials of each cell, and one after them that was cut short."""
     for number in numbers:
-        measured(Wanted(order, run, View(), number, runner.groups_of(order), 60.0))
+        measured(BlockOrder(order, run, View(), number, runner.groups_of(order), 60.0))
     run.trials.begin(numbers[-1] + 1, "2026-11-24T02:00:00+00:00", {})
 
 
@@ -270,7 +270,7 @@ def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
 ) -> None:
     needed = []
 
-    def measure(wanted: Wanted) -> None:
+    def measure(wanted: BlockOrder) -> None:
         needed.append(wanted.needed)
         measured(wanted)
 
@@ -336,7 +336,7 @@ def test_what_the_first_block_took_tells_how_many_planned_ones_there_are(  # noq
 
     planned: list[int] = []
 
-    def measure(wanted: Wanted) -> None:
+    def measure(wanted: BlockOrder) -> None:
         planned.append(wanted.planned)
         took(run, wanted.block, minutes, **facts)
 
@@ -355,7 +355,7 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
     """The whole time of trials that end when it is over (1.0)."""
     now_s = [0.0]
 
-    def rounds(_seconds: float) -> Iterator[Sequence[Planned]]:
+    def rounds(_seconds: float) -> Iterator[Sequence[PlannedTrial]]:
         now_s[0] += 40.0
         yield from ()
 
@@ -367,7 +367,7 @@ def test_a_block_keeps_what_its_trials_could_have_done_without(
     order = order_of(tmp_path, 1, 1)
     monkeypatch.setitem(block.DRIVERS, order.experiment.driver, opened)
     monkeypatch.setattr(block, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
-    MEASURE(Wanted(order, run, View(), 1, runner.groups_of(order), 60.0))
+    MEASURE(BlockOrder(order, run, View(), 1, runner.groups_of(order), 60.0))
     (kept,) = run.trials.blocks()
     assert kept.facts[SPARE_S] == 40.0 * spare_part
     assert kept.least_s == (kept.seconds or 0.0) - 40.0 * spare_part

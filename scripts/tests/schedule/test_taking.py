@@ -19,8 +19,8 @@ from restbench.failures import EnvironmentProblem
 from restbench.schedule import under_load
 from restbench.schedule.block import take_round
 from restbench.schedule.block_run import Driver, LoadRun
-from restbench.schedule.deployments import Running
-from restbench.schedule.pace import Planned, TrialGroup
+from restbench.schedule.deployments import RunningService
+from restbench.schedule.pace import PlannedTrial, TrialGroup
 from restbench.store.trials import Trial
 
 SERIAL, PINNED = cell("java serial low 10"), cell("java pinned low 10")
@@ -45,7 +45,7 @@ class Answers:
     def __init__(self, here: LoadRun, *trials: Trial | Exception) -> None:
         self.here, self.trials = here, iter(trials)
 
-    def trial(self, _planned: Planned) -> Trial:
+    def trial(self, _planned: PlannedTrial) -> Trial:
         found = next(self.trials)
         if isinstance(found, Exception):
             raise found
@@ -57,7 +57,7 @@ class Answers:
 
 def take(here: LoadRun, trials: Sequence[Trial | Exception], *cells: Cell) -> list[str]:
     """The cells of the trials that the block's file has then."""
-    planned = [Planned(1, each) for each in cells]
+    planned = [PlannedTrial(1, each) for each in cells]
     take_round(cast(Driver, Answers(here, *trials)), planned)
     return [each.cell for each in here.file.trials()]
 
@@ -118,6 +118,6 @@ def test_a_service_that_was_started_anew_began_to_count_anew(
     here: LoadRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [3.0])
-    earlier = cast(Running, SimpleNamespace(service=object()))
+    earlier = cast(RunningService, SimpleNamespace(service=object()))
     under_load._check_counts(here, {COUNTED: (earlier, [500.0])})
     assert here.file.blocks()[0].facts["count_gap"] == {}

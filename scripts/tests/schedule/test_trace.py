@@ -14,7 +14,7 @@ from made_blocks import block_of
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
 from restbench.failures import EnvironmentProblem
 from restbench.schedule import reduction, trace
-from restbench.schedule.pace import Planned, TrialGroup
+from restbench.schedule.pace import PlannedTrial, TrialGroup
 from restbench.schedule.trace import TraceDriver, codes
 
 ASKED = SimpleNamespace(duration_s={"p": 3}, warm_s=0.0, rate_per_s=None, fault=None)
@@ -40,7 +40,7 @@ def test_a_service_that_ends_in_a_trace_leaves_none(
     monkeypatch.setattr(trace, "renewed", lambda *_: None)
     monkeypatch.setattr(reduction, "_helpers_ms", lambda _: (0.0, 0.0))
     with pytest.raises(EnvironmentProblem, match="it died"):
-        driver.trial(Planned(1, FAST))
+        driver.trial(PlannedTrial(1, FAST))
     assert not list(here.run.trace(1, FAST.id).iterdir())
 
 
@@ -51,7 +51,7 @@ def test_a_trace_asks_for_a_service_that_serves_before_it_begins(
     here, driver = traced(tmp_path)
     monkeypatch.setattr(trace, "renewed", lambda *_: "no fresh one comes up")
     with pytest.raises(EnvironmentProblem, match="no fresh one comes up"):
-        driver.trial(Planned(1, FAST))
+        driver.trial(PlannedTrial(1, FAST))
     assert not here.sent
 
 

@@ -27,7 +27,7 @@ from restbench.show import export, files, report, views
 from restbench.show.charts import theme
 from restbench.show.kinds import limits as shown
 from restbench.store import exported, store
-from restbench.store.exported import Exported
+from restbench.store.exported import RunExport
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial
 
@@ -85,12 +85,12 @@ def run(tmp_path: Path) -> Run:
     return made
 
 
-def told_of(run: Run) -> Exported:
+def told_of(run: Run) -> RunExport:
     export.write(run, measures.rows(run), print)
     return exported.read(run.exported_file)
 
 
-def load_of(told: Exported) -> OpenLoad:
+def load_of(told: RunExport) -> OpenLoad:
     load = experiment.parse(told.experiment.toml, Path("experiment.toml")).open
     assert load is not None
     return load

@@ -21,7 +21,7 @@ from restbench.show.findings import Findings
 from restbench.show.kinds import trace as shown
 from restbench.store import exported, store
 from restbench.store.store import Run
-from restbench.store.traces import Course, FaultEntry, IncidentEntry, SteadyEntry, Traced
+from restbench.store.traces import Course, FaultEntry, FullTrace, IncidentEntry, SteadyEntry
 from restbench.store.writing import write_model
 
 WHICH = "java serial low 10"
@@ -64,7 +64,7 @@ def samples() -> tuple[dict[str, Any], ...]:
     return (*looks, {"zone": "UTC", "bloat": {"dead_tuple_percent": 1.5}})
 
 
-def traced(block: int = 1) -> Traced:
+def traced(block: int = 1) -> FullTrace:
     per_s = [600 + 9 * math.sin(2.1 * s) for s in range(SECONDS)]
     per_s[700] = 10.0
     per_s[900] = 11.0
@@ -76,7 +76,7 @@ def traced(block: int = 1) -> Traced:
         "mean_ms": [5.0] * SECONDS,
         "p50_ms": [4.0] * SECONDS,
     }
-    return Traced(
+    return FullTrace(
         cell=cell(WHICH).id,
         block=block,
         began_ms=START_MS,

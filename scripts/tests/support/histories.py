@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from restbench.analyse.queue_history import STATEMENT_NS, Left, Request
+from restbench.analyse.queue_history import STATEMENT_NS, RemainingMessage, Request
 
 NEVER = float("inf")
 
@@ -29,19 +29,19 @@ def pop(token: str | None, invoked: int = 2, returned: int | None = 3, **more: A
     return send(token or "", invoked, returned, **more)._replace(op="pop", token=token)
 
 
-def left(token: str, queue: str = "a", receiver: int = 0, number: int = 0) -> Left:
-    return Left(queue, receiver, number, token)
+def left(token: str, queue: str = "a", receiver: int = 0, number: int = 0) -> RemainingMessage:
+    return RemainingMessage(queue, receiver, number, token)
 
 
-def read(path: Path) -> tuple[list[Request], list[Left]]:
+def read(path: Path) -> tuple[list[Request], list[RemainingMessage]]:
     """What `Record.write` wrote."""
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     requests = [Request(**each) for each in lines if each["op"] != "left"]
     rest = [each for each in lines if each.pop("op") == "left"]
-    return requests, [Left(**each) for each in rest]
+    return requests, [RemainingMessage(**each) for each in rest]
 
 
-def naive(requests: Sequence[Request], rest: Sequence[Left]) -> Counter[str]:
+def naive(requests: Sequence[Request], rest: Sequence[RemainingMessage]) -> Counter[str]:
     """Violations by rule: each rule as it reads, every pair of operations looked at."""
     groups: dict[Any, list[Request]] = {}
     for number, each in enumerate(requests):

@@ -12,7 +12,7 @@ from stub_bench import Bench
 
 from restbench.commands import measuring
 from restbench.experiment.order import Order
-from restbench.schedule.block_run import LoadRun, Progress, Wanted
+from restbench.schedule.block_run import BlockOrder, LoadRun, Progress
 from restbench.schedule.pace import TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -59,12 +59,12 @@ def block_of(  # noqa: PLR0917 - what a block is
     kind: Callable[..., Any] = LoadRun,
 ) -> Any:
     """One that has begun; `up` are its deployments, if it has any."""
-    wanted = Wanted(order, Run(folder), View(), number, [*groups], 1.0, frozenset(needed))
+    wanted = BlockOrder(order, Run(folder), View(), number, [*groups], 1.0, frozenset(needed))
     wanted.run.trials.begin(number, "2026-11-24T01:00:00+00:00", {})
     return kind(wanted, up, load=SimpleNamespace(folder=folder))
 
 
-def measured(wanted: Wanted) -> None:
+def measured(wanted: BlockOrder) -> None:
     """A block that has a trial of each cell."""
     trials, number = wanted.run.trials, wanted.block
     trials.begin(number, "2026-11-24T01:00:00+00:00", {})

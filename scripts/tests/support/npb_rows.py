@@ -7,13 +7,13 @@ from pathlib import Path
 
 from restbench.analyse import estimates
 from restbench.analyse.measures import Row
-from restbench.drive.npb_runs import KernelRun, ServedRun
+from restbench.drive.npb_runs import KernelRun, ServiceCall
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
 from restbench.experiment.claim_file import Claims, Part
-from restbench.experiment.npb import ClientName, Published, work_of
-from restbench.schedule.npb import Served, reduced
-from restbench.schedule.pace import Planned
+from restbench.experiment.npb import ClientName, PublishedTable, work_of
+from restbench.schedule.npb import ServiceCalls, reduced
+from restbench.schedule.pace import PlannedTrial
 from restbench.store import store
 from restbench.store.trials import Block, Event, Trial
 
@@ -22,7 +22,7 @@ CALL_S = 0.25
 SHIPPED = store.experiment_file("npb")
 
 
-def published() -> Published:
+def published() -> PublishedTable:
     table = experiment.load(SHIPPED).npb
     assert table is not None
     return table.published
@@ -65,13 +65,15 @@ def trial(  # noqa: PLR0917 - what a trial has
     direct: list[float],
     served: list[float],
     kept: int = 1,
-    by_client: Mapping[ClientName, Sequence[ServedRun]] | None = None,
+    by_client: Mapping[ClientName, Sequence[ServiceCall]] | None = None,
 ) -> Trial:
     """With these times of the kernel, run by run."""
     answers = [kernel_run(cell.complexity, each) for each in served]
-    calls = tuple(ServedRun(each, each.total_seconds + CALL_S) for each in answers)
+    calls = tuple(ServiceCall(each, each.total_seconds + CALL_S) for each in answers)
     runs = [kernel_run(cell.complexity, each) for each in direct]
-    return reduced(Planned(1, cell), block, runs, Served(calls, by_client=by_client or {}), kept)
+    return reduced(
+        PlannedTrial(1, cell), block, runs, ServiceCalls(calls, by_client=by_client or {}), kept
+    )
 
 
 def cell(level: str = "CG-A", service: str = "java", strategy: str = "serial") -> Cell:

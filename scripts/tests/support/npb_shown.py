@@ -13,9 +13,9 @@ from restbench.show import export, views
 from restbench.show.findings import Findings
 from restbench.store.exported import (
     ExperimentEntry,
-    Exported,
     MachineEntry,
     ManifestEntry,
+    RunExport,
     VersionsEntry,
 )
 from restbench.store.store import Run
@@ -24,9 +24,9 @@ MACHINE = {"processor": "A", "cores_online": 2, "memory_mib": 1024, "system": "B
 CLAIMS = SHIPPED.parent / "claims" / "npb.toml"
 
 
-def exported_of(rows: list[Row]) -> Exported:
+def exported_of(rows: list[Row]) -> RunExport:
     """A run's file with these rows."""
-    return Exported(
+    return RunExport(
         form=1,
         run="made-up",
         experiment=ExperimentEntry(

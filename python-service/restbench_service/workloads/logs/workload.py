@@ -116,7 +116,7 @@ def bit_set(text: str, rules: int) -> int:
     return bits
 
 
-class _Compiled(NamedTuple):
+class _CompiledRule(NamedTuple):
     search: Callable[[str], re.Match[str] | None]
     field: int
     """Index in _FIELDS."""
@@ -125,13 +125,13 @@ class _Compiled(NamedTuple):
 
 
 @cache
-def _compiled(rules: int) -> tuple[_Compiled, ...]:
+def _compiled(rules: int) -> tuple[_CompiledRule, ...]:
     """Once a process; many rules have the same pattern, and each searches for itself."""
     if rules < max(RULE_SETS.values()):
         return _compiled(max(RULE_SETS.values()))[:rules]
     compiled = cache(re.compile)
     return tuple(
-        _Compiled(
+        _CompiledRule(
             compiled(rule.pattern).search, _FIELDS.index(rule.field), rule.min_level, rule.over
         )
         for rule in drawn_rules()

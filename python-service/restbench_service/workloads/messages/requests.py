@@ -22,7 +22,7 @@ NOBODY = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class MessagesRequest:
     """What all requests have: GET and DELETE no id."""
 
     request_id: str | int | None = None
@@ -31,7 +31,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateQueue(Asked):
+class CreateQueue(MessagesRequest):
     """Or find it there already."""
 
     queue: str
@@ -39,7 +39,7 @@ class CreateQueue(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class ListQueues(Asked):
+class ListQueues(MessagesRequest):
     """Those whose names come after one, at most `limit`."""
 
     after: str
@@ -47,21 +47,21 @@ class ListQueues(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class CountMessages(Asked):
+class CountMessages(MessagesRequest):
     """A queue, and how many messages are in it."""
 
     queue: str
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteQueue(Asked):
+class DeleteQueue(MessagesRequest):
     """With its messages."""
 
     queue: str
 
 
 @dataclass(frozen=True, slots=True)
-class Peek(Asked):
+class Peek(MessagesRequest):
     """The oldest messages to one receiver, which stay."""
 
     queue: str
@@ -70,7 +70,7 @@ class Peek(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteMessage(Asked):
+class DeleteMessage(MessagesRequest):
     """Of this queue, to whatever receiver."""
 
     queue: str
@@ -78,7 +78,7 @@ class DeleteMessage(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Send(Asked):
+class Send(MessagesRequest):
     """A message for one queue. `client` is the sender, to whom the key belongs."""
 
     queue: str
@@ -94,7 +94,7 @@ class Send(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Broadcast(Asked):
+class Broadcast(MessagesRequest):
     """A message for each of several queues, or for none."""
 
     queues: tuple[str, ...]
@@ -110,7 +110,7 @@ class Broadcast(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Pop(Asked):
+class Pop(MessagesRequest):
     """The oldest message to exactly one receiver."""
 
     queue: str

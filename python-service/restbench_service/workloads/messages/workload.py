@@ -52,7 +52,7 @@ class Queue(NamedTuple):
     technique: str
 
 
-class Seen(NamedTuple):
+class QueueSnapshot(NamedTuple):
     """What was known before the database was asked."""
 
     deletions: int
@@ -291,11 +291,11 @@ class MessagesWorkload(Workload[Request, Outcome]):
             raise InvalidRequestError("012", f"{place}: does not exist")
         return self._remember(name, Queue(*row), seen)
 
-    def _seen(self, name: str) -> Seen:
+    def _seen(self, name: str) -> QueueSnapshot:
         """To be taken before the database is asked for a queue of this name."""
-        return Seen(self._deletions, self._in_memory.get(name))
+        return QueueSnapshot(self._deletions, self._in_memory.get(name))
 
-    def _remember(self, name: str, queue: Queue, seen: Seen) -> Queue:
+    def _remember(self, name: str, queue: Queue, seen: QueueSnapshot) -> Queue:
         """As the database had it after what was seen. One that was deleted meanwhile is not
         remembered: of a queue in memory the database is never asked again."""
         if seen.in_memory and seen.in_memory != queue.id:

@@ -24,7 +24,7 @@ from restbench.machine.machine import Identity
 from restbench.show import wording
 from restbench.show.browser import trends
 from restbench.show.charts import theme
-from restbench.store.exported import CellEntry, Estimate, Exported, ManifestEntry
+from restbench.store.exported import CellEntry, Estimate, ManifestEntry, RunExport
 
 #: Of every run; what only a driver measures (`extras`) follows them.
 METRICS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms", "p95_ms")
@@ -39,7 +39,7 @@ class ListedRun:
     """A run as it lies in the folder of all runs."""
 
     folder: str
-    run: Exported
+    run: RunExport
     rows: tuple[Row, ...]
     """Its cells, in the same order."""
     page: str | None = None
@@ -163,7 +163,7 @@ def _code(of: ManifestEntry | BuiltCommit) -> dict[str, Any]:
     return {"commit": of.git_commit[:12], "dirty": of.git_dirty}
 
 
-def _cell(run: Exported, row: Row, entry: CellEntry, tables: _Tables) -> dict[str, Any]:
+def _cell(run: RunExport, row: Row, entry: CellEntry, tables: _Tables) -> dict[str, Any]:
     for kind in (*(each.kind for each in row.warnings), *row.flags):
         tables.kinds.setdefault(kind, warnings.explain(kind))
     return {
@@ -190,7 +190,7 @@ def _metric(row: Row, entry: CellEntry, metric: str) -> list[Any] | None:
     return [*map(short, (found.value, found.low, found.high)), [*map(short, by_block)]]
 
 
-def _framework(run: Exported, cell: Cell) -> str:
+def _framework(run: RunExport, cell: Cell) -> str:
     """The web framework that served; in runs from before it was a factor the environment chose it
     for all cells."""
     if cell.service in run.manifest.attached:

@@ -30,14 +30,14 @@ _STYLES = ("report.css", "browser/browser.css")
 
 
 @dataclass(frozen=True)
-class Found:
+class RunListing:
     """The runs of a folder, and a line about each that cannot be shown."""
 
     runs: tuple[ListedRun, ...]
     left_out: tuple[str, ...]
 
 
-def find(results: Path) -> Found:
+def find(results: Path) -> RunListing:
     """Every run of the folder with a `run.json` of a form that this version reads."""
     named = {path.parent for name in ("manifest", "run") for path in results.glob(f"*/{name}.json")}
     runs, left_out = [], []
@@ -46,7 +46,7 @@ def find(results: Path) -> Found:
             runs.append(_listed(Run(folder)))
         except BadConfiguration as error:
             left_out.append(str(error).removeprefix(f"{results}/"))
-    return Found(tuple(_once(runs)), tuple(left_out))
+    return RunListing(tuple(_once(runs)), tuple(left_out))
 
 
 def _once(listed: Sequence[ListedRun]) -> list[ListedRun]:
@@ -70,7 +70,7 @@ def _listed(run: Run) -> ListedRun:
         ) from error
 
 
-def write(results: Path, found: Found) -> Path:
+def write(results: Path, found: RunListing) -> Path:
     """Write the page and its assets; returns the page."""
     write_library(results)
     assets = results / ASSETS

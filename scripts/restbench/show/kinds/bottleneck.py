@@ -16,7 +16,7 @@ from restbench.show import document as doc
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.findings import Findings, View
-from restbench.store.exported import Exported
+from restbench.store.exported import RunExport
 
 #: How the names of its charts begin.
 NAME = "bottleneck"
@@ -37,7 +37,7 @@ HOW_TO_READ = (
 )
 
 
-def families(run: Exported, rows: Sequence[Row]) -> list[Family]:
+def families(run: RunExport, rows: Sequence[Row]) -> list[Family]:
     """Those of a run's cells whose tiers were observed."""
     facts = run.machine.model_dump()
     allowed = facts.get("cores_allowed") or range(run.machine.cores_online or 1)

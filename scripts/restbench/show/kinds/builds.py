@@ -11,7 +11,7 @@ from typing import TypeAlias
 from restbench.experiment.columns import HEADINGS
 from restbench.experiment.thresholds import Thresholds
 from restbench.judge import builds, trust
-from restbench.judge.builds import Held, Pair
+from restbench.judge.builds import Pair, ThresholdResult
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
 from restbench.show import markdown
@@ -102,7 +102,7 @@ def charts(two: Comparison) -> list[theme.Chart | None]:
     ]
 
 
-def _entry(pair: Pair, held: Held) -> forest.Entry:
+def _entry(pair: Pair, held: ThresholdResult) -> forest.Entry:
     return forest.compared(
         held.comparison,
         pair.second.cell,
@@ -115,7 +115,7 @@ def _entry(pair: Pair, held: Held) -> forest.Entry:
 
 
 #: A cell with one of its ratios.
-_Ratio: TypeAlias = tuple[Pair, Held]
+_Ratio: TypeAlias = tuple[Pair, ThresholdResult]
 
 
 def _verdict(of: _Ratio) -> doc.Field:

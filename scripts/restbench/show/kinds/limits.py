@@ -21,7 +21,7 @@ from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.lines import Line, Point
 from restbench.show.findings import Findings, Records, View
-from restbench.store.exported import Exported, StepEntry
+from restbench.store.exported import RunExport, StepEntry
 from restbench.store.store import Run
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ HOW_TO_READ = (
 )
 
 
-def of(found: Exported) -> list[Limit]:
+def of(found: RunExport) -> list[Limit]:
     """The limits of a run's cells, in the order of the experiment's file."""
     rows = exported.rows_of(found)
     said = {

@@ -12,7 +12,7 @@ from restbench.analyse.comparison import series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import COLUMNS, RATIOS, ratio, work
 from restbench.experiment.columns import readable
-from restbench.experiment.npb import Npb, Published, PublishedRow
+from restbench.experiment.npb import Npb, PublishedRow, PublishedTable
 from restbench.experiment.statistics import geometric_mean
 from restbench.grouping import grouped
 from restbench.judge import study, trust
@@ -49,7 +49,7 @@ class Kernels:
     """What is said of a run, wherever it is printed."""
 
     rows: Sequence[Row]
-    published: Published
+    published: PublishedTable
 
     @property
     def served(self) -> list[Row]:
@@ -211,7 +211,7 @@ def _verified(row: Row) -> doc.Field:
 
 
 def _study(
-    heading: str, published: Published, of: Callable[[PublishedRow], object]
+    heading: str, published: PublishedTable, of: Callable[[PublishedRow], object]
 ) -> doc.Column[Row]:
     """What the study has of a kernel and class; empty where it has not published them."""
     known = {level: of(its) for level in published.rows if (its := published.row(level))}
@@ -233,7 +233,7 @@ _SCALED: Sequence[doc.Column[Row]] = (
 )
 
 
-def _times(published: Published) -> list[doc.Column[Row]]:
+def _times(published: PublishedTable) -> list[doc.Column[Row]]:
     return [
         doc.Column("Kernel", lambda row: doc.cell_link(row.cell, work(row).kernel)),
         _CLASS,
@@ -307,7 +307,7 @@ def records(found: Kernels) -> list[dict[str, object]]:
     return [_record(row, found.published) for row in found.rows]
 
 
-def _record(row: Row, published: Published) -> dict[str, object]:
+def _record(row: Row, published: PublishedTable) -> dict[str, object]:
     fields: dict[str, object] = {
         "service": row.cell.service,
         "strategy": row.cell.strategy,

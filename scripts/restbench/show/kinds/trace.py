@@ -11,7 +11,7 @@ from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.trace import Trace
 from restbench.judge import traces
-from restbench.judge.traces import ClaimFound
+from restbench.judge.traces import TraceDecision
 from restbench.show import document as doc
 from restbench.show.charts import trace as courses
 from restbench.show.charts.theme import Chart
@@ -268,7 +268,7 @@ def claims(found: Findings) -> doc.Table:
     return doc.table("Claims of the course", _CLAIMS, said)
 
 
-_CLAIMS: Sequence[doc.Column[ClaimFound]] = (
+_CLAIMS: Sequence[doc.Column[TraceDecision]] = (
     doc.Column("Claim", lambda each: each.claim.id),
     doc.Column("What it says", lambda each: each.claim.text),
     doc.Column("Expected", lambda each: each.claim.expect),

@@ -86,7 +86,7 @@ public class Application {
 
     private static void exit(Throwable thrown) {
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-            if (cause instanceof InvalidSetting || cause instanceof DirectArguments.Wrong) {
+            if (cause instanceof InvalidSetting || cause instanceof DirectArguments.InvalidArguments) {
                 System.err.println("restbench: " + cause.getMessage());
                 System.exit(BAD_SETTING);
             }

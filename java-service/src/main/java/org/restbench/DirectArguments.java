@@ -25,13 +25,13 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
             "usage: java -jar restbench-java.jar npb KERNEL CLASS [--strategy NAME] [--repetitions N] [--cached-input]";
 
     /** What cannot be run; the message is one line. */
-    static final class Wrong extends RuntimeException {
-        Wrong(String message) {
+    static final class InvalidArguments extends RuntimeException {
+        InvalidArguments(String message) {
             super(message, null, false, false);
         }
     }
 
-    /** @throws Wrong where they are not of the form above */
+    /** @throws InvalidArguments where they are not of the form above */
     static DirectArguments parse(List<String> arguments) {
         require(arguments.size() >= 3 && arguments.get(0).equals(COMMAND), USAGE);
         String strategy = "serial";
@@ -42,7 +42,7 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
                 case "--cached-input" -> cachedInput = true;
                 case "--strategy" -> strategy = value(rest);
                 case "--repetitions" -> repetitions = repetitions(value(rest));
-                default -> throw new Wrong(USAGE);
+                default -> throw new InvalidArguments(USAGE);
             }
         }
         return new DirectArguments(arguments.get(1), arguments.get(2), strategy, repetitions, cachedInput);
@@ -71,7 +71,7 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
         return taking.stream()
                 .filter(it -> it.name().equals(strategy))
                 .findFirst()
-                .orElseThrow(() -> new Wrong("--strategy: must be one of " + names));
+                .orElseThrow(() -> new InvalidArguments("--strategy: must be one of " + names));
     }
 
     /** The request that a client would send. */
@@ -83,7 +83,7 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
 
     private static void require(boolean right, String message) {
         if (!right) {
-            throw new Wrong(message);
+            throw new InvalidArguments(message);
         }
     }
 }

@@ -27,7 +27,7 @@ record DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, Memor
 
     /**
      * @param out gets the responses, and nothing else
-     * @throws DirectArguments.Wrong where there is no such kernel, class or technique, or too little memory
+     * @throws DirectArguments.InvalidArguments where there is no such kernel, class or technique, or too little memory
      */
     static void run(DirectArguments arguments, Settings settings, CoreAffinity affinity, PrintStream out) {
         MemoryBudget memory = new MemoryBudget(settings.memoryBudgetBytes());
@@ -50,7 +50,7 @@ record DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, Memor
             return new String(json, StandardCharsets.UTF_8);
         } catch (CompletionException failed) {
             if (failed.getCause() instanceof InvalidRequest || failed.getCause() instanceof MemoryRefused) {
-                throw new DirectArguments.Wrong(failed.getCause().getMessage());
+                throw new DirectArguments.InvalidArguments(failed.getCause().getMessage());
             }
             throw failed;
         }

@@ -57,7 +57,7 @@ class DirectRunTest {
     })
     void what_cannot_be_run_is_told_in_one_line(String arguments, String message) {
         assertThatThrownBy(() -> run(Map.of(), arguments))
-                .isInstanceOf(DirectArguments.Wrong.class)
+                .isInstanceOf(DirectArguments.InvalidArguments.class)
                 .hasMessageStartingWith(message)
                 .hasMessageNotContaining("\n");
     }

@@ -36,7 +36,7 @@ public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer
         return List.of(
                 table.row("GET", "/queues", it -> new MessagesRequest.ListQueues(it.after(), it.limit(100, 1000))),
                 table.row("POST", "/queues", it -> new MessagesRequest.Create(it.id(), it.queue(), it.technique())),
-                table.row("GET", "/queues/{queue}", it -> new MessagesRequest.Show(it.queueOfPath())),
+                table.row("GET", "/queues/{queue}", it -> new MessagesRequest.CountMessages(it.queueOfPath())),
                 table.row("DELETE", "/queues/{queue}", it -> new MessagesRequest.DeleteQueue(it.queueOfPath())),
                 table.row(
                         "GET",

@@ -15,10 +15,10 @@ public final class Admission {
         return inFlight.get();
     }
 
-    /** @throws Refused 008 at the limit */
+    /** @throws RequestRefused 008 at the limit */
     void enter() {
         if (inFlight.getAndUpdate(now -> now < limit ? now + 1 : now) >= limit) {
-            throw new Refused(Refusal.busy("the service is at its limit of requests in flight"));
+            throw new RequestRefused(Refusal.busy("the service is at its limit of requests in flight"));
         }
     }
 

@@ -12,7 +12,7 @@ import org.restbench.execution.Technique;
 /** Every workload under every strategy that takes it, and the list of them that clients read. */
 public final class Catalogue {
     private final Place root = new Place();
-    private final Map<String, Found> exact = new HashMap<>(); // of the paths that leave nothing open
+    private final Map<String, PathMatch> exact = new HashMap<>(); // of the paths that leave nothing open
     private final List<Protocol> protocols;
     private final Offers offers;
 
@@ -63,7 +63,7 @@ public final class Catalogue {
      * @param routes at least one, by their method
      * @param open the segments that the path's operations leave open
      */
-    record Found(Map<String, Route> routes, List<String> open) {
+    record PathMatch(Map<String, Route> routes, List<String> open) {
         /** 405. */
         Reply refusedMethod() {
             return routes.values().iterator().next().refused(Refusal.wrongMethod(routes.keySet()));
@@ -106,7 +106,7 @@ public final class Catalogue {
                     Route route = new Route(protocol, technique, metrics, new ConcurrentHashMap<>(), lastResort);
                     place.routes.put(protocol.method(), route);
                     if (!path.contains("{")) {
-                        exact.put(path, new Found(place.routes, List.of()));
+                        exact.put(path, new PathMatch(place.routes, List.of()));
                     }
                 }
             }
@@ -122,14 +122,14 @@ public final class Catalogue {
     }
 
     /** Null where there is none. A path is exact: an escaped or a parametrised one is another. */
-    Found find(String rawPath) {
-        Found known = exact.get(rawPath);
+    PathMatch find(String rawPath) {
+        PathMatch known = exact.get(rawPath);
         if (known != null) {
             return known;
         }
         List<String> open = new ArrayList<>(2);
         Place place = root.find(rawPath, open);
-        return place == null || place.routes.isEmpty() ? null : new Found(place.routes, open);
+        return place == null || place.routes.isEmpty() ? null : new PathMatch(place.routes, open);
     }
 
     Offers offers() {

@@ -2,7 +2,7 @@ package org.restbench.core;
 
 import java.util.List;
 import java.util.Map;
-import org.restbench.core.Catalogue.Found;
+import org.restbench.core.Catalogue.PathMatch;
 import org.restbench.core.Catalogue.Route;
 import org.restbench.core.Pages.Page;
 import org.restbench.execution.WorkLimits;
@@ -33,8 +33,8 @@ public record Core(
     private static final int LONG_PAGE_BYTES = 64 << 10;
 
     /** Never throws. */
-    public Opened open(Head head) {
-        Found found = catalogue.find(head.rawPath());
+    public OpenResult open(Head head) {
+        PathMatch found = catalogue.find(head.rawPath());
         if (found == null) {
             return page(head);
         }

@@ -45,7 +45,7 @@ public final class Delays implements AutoCloseable {
      * Begins a wait, which is never shorter than asked unless the service stops.
      *
      * @return done when it is over, on the timer's thread, which must not be kept
-     * @throws Refused 008 where as many wait as may
+     * @throws RequestRefused 008 where as many wait as may
      */
     CompletableFuture<Void> begin(int millis) {
         CompletableFuture<Void> wait = new CompletableFuture<>();
@@ -54,7 +54,7 @@ public final class Delays implements AutoCloseable {
             return wait;
         }
         if (count.getAndUpdate(now -> now < mostAtOnce ? now + 1 : now) >= mostAtOnce) {
-            throw new Refused(Refusal.busy("the service is at its limit of requests that wait for their delay"));
+            throw new RequestRefused(Refusal.busy("the service is at its limit of requests that wait for their delay"));
         }
         CompletableFuture<Void> over = wait.thenRun(() -> {
             waits.remove(wait);

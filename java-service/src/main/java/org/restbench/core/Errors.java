@@ -23,7 +23,7 @@ public final class Errors {
 
     /** @param requestId asked only where it is not known from what was thrown: reading it costs */
     public static Refusal refusal(Throwable thrown, Supplier<RequestId> requestId) {
-        if (thrown instanceof Refused refused) {
+        if (thrown instanceof RequestRefused refused) {
             return refused.refusal();
         }
         if (thrown instanceof InvalidRequest invalid) {
@@ -54,7 +54,7 @@ public final class Errors {
 
     private static Refusal fault(Throwable thrown, RequestId id) {
         boolean isForClients = thrown instanceof StrategyFault;
-        LOG.error("request {} failed with 099", shown(id), isForClients ? thrown : Muted.of(thrown));
+        LOG.error("request {} failed with 099", shown(id), isForClients ? thrown : WithoutMessage.of(thrown));
         return Refusal.of(ErrorCode.FAULT, isForClients ? thrown.getMessage() : FAULT, id);
     }
 
@@ -86,18 +86,18 @@ public final class Errors {
      * A throwable for the log: where it was thrown and of which class, without its message, as anybody's message may
      * quote what a client sent.
      */
-    private static final class Muted extends Throwable {
+    private static final class WithoutMessage extends Throwable {
         private static final long serialVersionUID = 1L;
 
-        private Muted(Throwable thrown, Throwable mutedCause) {
+        private WithoutMessage(Throwable thrown, Throwable mutedCause) {
             super(thrown.getClass().getName(), mutedCause, false, true);
             setStackTrace(thrown.getStackTrace());
         }
 
         /** Its causes are muted as well. */
-        static Muted of(Throwable thrown) {
+        static WithoutMessage of(Throwable thrown) {
             Throwable cause = thrown.getCause();
-            return new Muted(thrown, cause == null ? null : of(cause));
+            return new WithoutMessage(thrown, cause == null ? null : of(cause));
         }
     }
 }

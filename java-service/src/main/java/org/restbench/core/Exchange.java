@@ -19,7 +19,7 @@ import org.restbench.memory.MemoryBudget;
  * {@link #run}, once {@link #delayed} is done, or {@link #cutOff} is called exactly once, unless taking the body has
  * given a reply.
  */
-public final class Exchange implements Opened {
+public final class Exchange implements OpenResult {
     /** A declared length is believed up to here; beyond, memory grows with what really arrives. */
     private static final int BELIEVED_BYTES = 1 << 20;
 
@@ -54,13 +54,13 @@ public final class Exchange implements Opened {
     }
 
     /**
-     * @throws Refused 007 or 008
+     * @throws RequestRefused 007 or 008
      * @throws org.restbench.memory.MemoryRefused where there is no memory for the body
      */
     void open() {
         long declared = head.declaredBytes();
         if (declared > core.maxBodyBytes()) {
-            throw new Refused(core.tooLarge());
+            throw new RequestRefused(core.tooLarge());
         }
         if (declared >= 0) {
             admit();
@@ -86,7 +86,7 @@ public final class Exchange implements Opened {
     public Reply take(byte[] piece) {
         try {
             if (piece.length > core.maxBodyBytes() - received) {
-                throw new Refused(core.tooLarge());
+                throw new RequestRefused(core.tooLarge());
             }
             if (received == 0 && piece.length == head.declaredBytes()) {
                 body = piece;
@@ -133,7 +133,7 @@ public final class Exchange implements Opened {
 
     /** The server has found the body larger than it may be: 007. */
     public Reply tooLarge() {
-        return refused(new Refused(core.tooLarge()));
+        return refused(new RequestRefused(core.tooLarge()));
     }
 
     private void makeRoom(int needed) {

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.codec.RequestIds;
 
 /** A whole answer. The framework that gets one sends it and calls {@link #sent}, whatever becomes of the sending. */
-public final class Reply implements Opened {
+public final class Reply implements OpenResult {
     static final String JSON = "application/json";
 
     /** An answer is data: a browser that is shown it guesses, keeps, loads and runs nothing. */

@@ -35,7 +35,7 @@ import org.springframework.context.annotation.Import;
             WebMvcAutoConfiguration.class,
             ErrorMvcAutoConfiguration.class
         })
-@Import({ServletServer.class, ServletFramework.Registered.class})
+@Import({ServletServer.class, ServletFramework.Registration.class})
 class JettyFramework {
     /** As Jetty has them by default. */
     private static final int MIN_THREADS = 8;

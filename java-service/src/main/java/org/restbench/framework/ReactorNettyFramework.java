@@ -15,7 +15,7 @@ import org.reactivestreams.Publisher;
 import org.restbench.core.Core;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.Opened;
+import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 import org.slf4j.Logger;
@@ -110,7 +110,7 @@ final class ReactorNettyFramework extends ServerLifecycle {
             HttpHeaders headers = request.requestHeaders();
             String target = Framework.withoutAuthority(request.uri());
             int query = target.indexOf('?');
-            Opened opened = core.open(new Head(
+            OpenResult opened = core.open(new Head(
                     request.method().name(),
                     query < 0 ? target : target.substring(0, query),
                     query < 0 ? null : target.substring(query + 1),

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 import org.restbench.core.Core;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.Opened;
+import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,7 +38,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
             sendForContainer(core);
             return;
         }
-        Opened opened = core.open(new Head(
+        OpenResult opened = core.open(new Head(
                 request.getMethod(),
                 request.getRequestURI(),
                 request.getQueryString(),
@@ -59,7 +59,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
         CompletableFuture<Void> delay = exchange.delayed();
         if (!delay.isDone()) {
-            Later later = asynchronous();
+            AsyncAnswer later = asynchronous();
             delay.thenRun(() -> runLater(exchange, later));
             return;
         }
@@ -71,9 +71,9 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    private Later asynchronous() {
+    private AsyncAnswer asynchronous() {
         AsyncContext context = request.startAsync();
-        Later later = new Later(context);
+        AsyncAnswer later = new AsyncAnswer(context);
         if (context.getTimeout() == TomcatFramework.Server.NO_TIMEOUT) {
             context.addListener(later);
         } else {
@@ -87,11 +87,11 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
      * on another thread, perhaps without a word to who sends, and then uses its objects for the next request. So it has
      * to wait until who sends has done with them.
      */
-    static final class Later implements AsyncListener {
+    static final class AsyncAnswer implements AsyncListener {
         private final AsyncContext context;
         private boolean isOver;
 
-        Later(AsyncContext context) {
+        AsyncAnswer(AsyncContext context) {
             this.context = context;
         }
 
@@ -120,7 +120,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
     }
 
     /** As a request without a delay. */
-    private void runLater(Exchange exchange, Later later) {
+    private void runLater(Exchange exchange, AsyncAnswer later) {
         start(
                 later.context,
                 () -> sendLater(exchange.run().toCompletableFuture(), later),
@@ -186,7 +186,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    private void sendLater(CompletableFuture<Reply> answer, Later later) {
+    private void sendLater(CompletableFuture<Reply> answer, AsyncAnswer later) {
         answer.thenAccept(reply -> {
             if (reply.body().length <= Framework.SENT_AT_ONCE_BYTES) {
                 sendAndComplete(reply, later);
@@ -197,7 +197,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         });
     }
 
-    private void sendAndComplete(Reply reply, Later later) {
+    private void sendAndComplete(Reply reply, AsyncAnswer later) {
         synchronized (later) {
             send(reply);
             try {

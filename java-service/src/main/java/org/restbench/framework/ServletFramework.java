@@ -23,11 +23,11 @@ import org.springframework.context.annotation.Import;
             WebMvcAutoConfiguration.class,
             ErrorMvcAutoConfiguration.class
         })
-@Import({TomcatFramework.Server.class, ServletFramework.Registered.class})
+@Import({TomcatFramework.Server.class, ServletFramework.Registration.class})
 class ServletFramework {
     /** The servlet under all paths. */
     @Configuration(proxyBeanMethods = false)
-    static class Registered {
+    static class Registration {
         @Bean
         ServletRegistrationBean<CoreServlet> coreServlet(Core core) {
             return new ServletRegistrationBean<>(new CoreServlet(core), "/");

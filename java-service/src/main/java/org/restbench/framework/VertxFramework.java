@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.restbench.core.Core;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.Opened;
+import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 
@@ -105,7 +105,7 @@ final class VertxFramework extends ServerLifecycle {
 
         void handle(Core core) {
             response.closeHandler(gone -> closed = true);
-            Opened opened = core.open(new Head(
+            OpenResult opened = core.open(new Head(
                     request.method().name(),
                     request.path(),
                     request.query(),

@@ -6,7 +6,7 @@ import org.restbench.core.Head;
 import org.restbench.core.Pages;
 import org.restbench.core.Pages.Page;
 import org.restbench.core.Refusal;
-import org.restbench.core.Refused;
+import org.restbench.core.RequestRefused;
 import org.restbench.core.Reply;
 
 /** A service's WSDL under {@code ?wsdl}, and its schema under {@code ?xsd=NAME.xsd}: these queries and no other. */
@@ -26,7 +26,7 @@ record Description(Service service) implements Page {
         if (("xsd=" + name + ".xsd").equals(head.rawQuery())) {
             return xml(read(name + ".xsd"));
         }
-        throw new Refused(Refusal.noSuchPath());
+        throw new RequestRefused(Refusal.noSuchPath());
     }
 
     /** With the place of its schema, and its own, as they are from where the client is. */

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 import org.restbench.core.Core;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
-import org.restbench.core.Opened;
+import org.restbench.core.OpenResult;
 import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 
@@ -58,7 +58,7 @@ final class HelidonFramework extends ServerLifecycle {
                 .idleConnectionPeriod(keepAlive.dividedBy(10))
                 .connectionOptions(socket -> socket.tcpNoDelay(true).readTimeout(keepAlive))
                 .maxPayloadSize(core.maxBodyBytes()) // a chunk is read whole before the core sees it
-                .contentEncoding(new AsSent())
+                .contentEncoding(new IdentityEncoding())
                 .directHandlers(refusals())
                 .protocolsDiscoverServices(false)
                 .addProtocol(Http1Config.builder()
@@ -115,7 +115,7 @@ final class HelidonFramework extends ServerLifecycle {
         long declaredBytes = request.headers().contains(HeaderNames.TRANSFER_ENCODING)
                 ? -1
                 : request.headers().contentLength().orElse(0);
-        Opened opened = core.open(new Head(
+        OpenResult opened = core.open(new Head(
                 request.prologue().method().text(),
                 Framework.withoutAuthority(request.prologue().uriPath().rawPath()),
                 request.prologue().hasQuery() ? request.prologue().query().rawValue() : null,
@@ -179,7 +179,7 @@ final class HelidonFramework extends ServerLifecycle {
     }
 
     /** Bodies are taken and sent as they are, whatever Content-Encoding and Accept-Encoding say. */
-    private static final class AsSent implements ContentEncodingContext {
+    private static final class IdentityEncoding implements ContentEncodingContext {
         @Override
         public ContentEncodingContextConfig prototype() {
             return ContentEncodingContextConfig.builder()

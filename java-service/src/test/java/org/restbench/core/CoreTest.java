@@ -112,7 +112,7 @@ class CoreTest {
     }
 
     private String answer(Head head, String body) {
-        Opened opened = core.open(head);
+        OpenResult opened = core.open(head);
         if (opened instanceof Reply reply) {
             return sent(reply);
         }
@@ -205,7 +205,7 @@ class CoreTest {
     }
 
     /** A third of the bodies that are taken is cut off anywhere. */
-    private static String ended(Opened opened, byte[] body, Random random) throws IOException {
+    private static String ended(OpenResult opened, byte[] body, Random random) throws IOException {
         if (opened instanceof Reply reply) {
             return sent(reply);
         }

@@ -48,7 +48,7 @@ class DelaysTest {
         CompletableFuture<Void> shortest = delays.begin(1);
         shortest.join();
         CompletableFuture<Void> second = delays.begin(LONG_MILLIS);
-        assertThatThrownBy(() -> delays.begin(1)).isInstanceOfSatisfying(Refused.class, refused -> {
+        assertThatThrownBy(() -> delays.begin(1)).isInstanceOfSatisfying(RequestRefused.class, refused -> {
             assertThat(refused.refusal().status()).isEqualTo(503);
             assertThat(refused.refusal().headers()).containsEntry("Retry-After", "1");
         });

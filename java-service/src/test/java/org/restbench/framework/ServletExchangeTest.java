@@ -69,7 +69,7 @@ class ServletExchangeTest {
                     done.add(method.getName());
                     return null;
                 });
-        ServletExchange.Later later = new ServletExchange.Later(context);
+        ServletExchange.AsyncAnswer later = new ServletExchange.AsyncAnswer(context);
         Thread container = new Thread(() -> later.onError(null));
         synchronized (later) { // as who sends it does
             container.start();
@@ -81,7 +81,7 @@ class ServletExchangeTest {
         }
         container.join();
         assertThat(done).containsExactly("sent", "complete");
-        ServletExchange.Later ended = new ServletExchange.Later(context);
+        ServletExchange.AsyncAnswer ended = new ServletExchange.AsyncAnswer(context);
         ended.onComplete(null);
         ended.complete();
         assertThat(done).hasSize(2);

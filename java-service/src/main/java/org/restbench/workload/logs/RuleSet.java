@@ -44,7 +44,7 @@ public enum RuleSet {
 
     /** In order. */
     List<Rule> rules() {
-        return Drawn.RULES.subList(0, size);
+        return LazyRules.RULES.subList(0, size);
     }
 
     /** Compiles the rules, which takes as long as many requests. */
@@ -53,7 +53,7 @@ public enum RuleSet {
     }
 
     /** Made when it is first asked for. */
-    private static final class Drawn {
+    private static final class LazyRules {
         private static final String[] SERVICES = ("nginx sshd kernel postgres redis payment session search "
                         + "cart billing report gateway worker cron vault proxy")
                 .split(" ");
@@ -61,7 +61,7 @@ public enum RuleSet {
         private static final String[] PATHS =
                 "/cart /cart/items /orders /orders/search /login /users/profile /reports/daily /search".split(" ");
 
-        private static final List<Rule> RULES = new Drawn().draw();
+        private static final List<Rule> RULES = new LazyRules().draw();
 
         private final LinearCongruential draws = new LinearCongruential(2 * SEED + 1);
 

@@ -24,27 +24,27 @@ public record MessagesAnswer(Object members, boolean replayed, long connectionNa
         return new MessagesAnswer(members, replayed, connection, database);
     }
 
-    public record Created(String requestId, String queue, String technique, boolean created) {}
+    public record QueueCreation(String requestId, String queue, String technique, boolean created) {}
 
-    public record Listed(List<Entry> queues) {
+    public record QueueList(List<Entry> queues) {
         public record Entry(String queue, String technique) {}
     }
 
-    public record Shown(String queue, String technique, long messages) {}
+    public record QueueCount(String queue, String technique, long messages) {}
 
-    public record QueueDeleted(String queue, boolean deleted) {}
+    public record QueueDeletion(String queue, boolean deleted) {}
 
-    public record Sent(String requestId, long id) {}
+    public record SendId(String requestId, long id) {}
 
-    public record Broadcasted(String requestId, List<Long> ids) {}
+    public record BroadcastIds(String requestId, List<Long> ids) {}
 
-    public record Peeked(List<Message> messages) {}
+    public record MessageList(List<Message> messages) {}
 
     /** @param receiver null for nobody in particular */
-    public record Popped(String requestId, long id, long sender, Long receiver, String body, long sentAt) {}
+    public record PopResult(String requestId, long id, long sender, Long receiver, String body, long sentAt) {}
 
     /** There was no message: {@code id} is null. */
-    public record Nothing(String requestId, Long id) {}
+    public record EmptyPop(String requestId, Long id) {}
 
-    public record MessageDeleted(long id, boolean deleted) {}
+    public record MessageDeletion(long id, boolean deleted) {}
 }

@@ -41,7 +41,7 @@ public sealed interface MessagesRequest {
     }
 
     /** GET /queues/{queue}. */
-    record Show(String queue) implements MessagesRequest {
+    record CountMessages(String queue) implements MessagesRequest {
         @Override
         public MessagesAnswer of(Operations operations) {
             return operations.show(this);

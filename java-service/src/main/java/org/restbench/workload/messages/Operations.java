@@ -12,16 +12,16 @@ import org.restbench.database.FreeSpace;
 import org.restbench.database.Session;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.messages.MessagesAnswer.Broadcasted;
-import org.restbench.workload.messages.MessagesAnswer.Created;
-import org.restbench.workload.messages.MessagesAnswer.Listed;
-import org.restbench.workload.messages.MessagesAnswer.MessageDeleted;
-import org.restbench.workload.messages.MessagesAnswer.Nothing;
-import org.restbench.workload.messages.MessagesAnswer.Peeked;
-import org.restbench.workload.messages.MessagesAnswer.Popped;
-import org.restbench.workload.messages.MessagesAnswer.QueueDeleted;
-import org.restbench.workload.messages.MessagesAnswer.Sent;
-import org.restbench.workload.messages.MessagesAnswer.Shown;
+import org.restbench.workload.messages.MessagesAnswer.BroadcastIds;
+import org.restbench.workload.messages.MessagesAnswer.QueueCreation;
+import org.restbench.workload.messages.MessagesAnswer.QueueList;
+import org.restbench.workload.messages.MessagesAnswer.MessageDeletion;
+import org.restbench.workload.messages.MessagesAnswer.EmptyPop;
+import org.restbench.workload.messages.MessagesAnswer.MessageList;
+import org.restbench.workload.messages.MessagesAnswer.PopResult;
+import org.restbench.workload.messages.MessagesAnswer.QueueDeletion;
+import org.restbench.workload.messages.MessagesAnswer.SendId;
+import org.restbench.workload.messages.MessagesAnswer.QueueCount;
 
 /** The operations, for one request. Each throws {@link InvalidRequest} or {@link DatabaseFailure}. */
 final class Operations {
@@ -36,7 +36,7 @@ final class Operations {
     private final QueueCache queues;
     private final MemoryQueues memory;
     private final Receipts receipts;
-    private final Ways ways;
+    private final QueueOperations ways;
 
     Operations(Session session, FreeSpace space, QueueCache queues, MemoryQueues memory, LongAdder retries) {
         this.session = session;
@@ -44,21 +44,21 @@ final class Operations {
         this.queues = queues;
         this.memory = memory;
         this.receipts = new Receipts(session);
-        this.ways = new Ways(session, receipts, memory, retries);
+        this.ways = new QueueOperations(session, receipts, memory, retries);
     }
 
     MessagesAnswer create(MessagesRequest.Create request) {
         String name = request.queue();
         long asOf = queues.asOf();
         Long before = memory.latest(name);
-        Created created = session.write(
+        QueueCreation created = session.write(
                         "create-queue",
                         Map.of("queue", name, "technique", request.technique().label()),
                         row -> {
                             Queue now = queue(row.getLong("id"), row.getString("technique"));
                             queues.put(name, now, asOf);
                             memory.settle(name, before, now);
-                            return new Created(
+                            return new QueueCreation(
                                     request.id().text(), name, row.getString("technique"), row.getBoolean("created"));
                         })
                 .get(0);
@@ -73,15 +73,15 @@ final class Operations {
     }
 
     MessagesAnswer list(MessagesRequest.ListQueues request) {
-        return new MessagesAnswer(new Listed(session.read(
+        return new MessagesAnswer(new QueueList(session.read(
                 "list-queues",
                 Map.of("after", request.after(), "limit", request.limit()),
-                row -> new Listed.Entry(row.getString("name"), row.getString("technique")))));
+                row -> new QueueList.Entry(row.getString("name"), row.getString("technique")))));
     }
 
-    MessagesAnswer show(MessagesRequest.Show request) {
+    MessagesAnswer show(MessagesRequest.CountMessages request) {
         String name = request.queue();
-        return onQueue(name, null, empty -> ((Shown) empty).messages() == 0, queue -> {
+        return onQueue(name, null, empty -> ((QueueCount) empty).messages() == 0, queue -> {
             long messages = queue.technique() == QueueTechnique.MEMORY
                     ? memory.count(queue.id())
                     : session.read(
@@ -89,7 +89,7 @@ final class Operations {
                                     Map.of("queue_id", queue.id()),
                                     row -> row.getLong("messages"))
                             .get(0);
-            return new Shown(name, queue.technique().label(), messages);
+            return new QueueCount(name, queue.technique().label(), messages);
         });
     }
 
@@ -109,7 +109,7 @@ final class Operations {
         if (memory.latest(name) != null) { // another one by now, and maybe that was deleted
             settle(name);
         }
-        return new MessagesAnswer(new QueueDeleted(name, deleted));
+        return new MessagesAnswer(new QueueDeletion(name, deleted));
     }
 
     MessagesAnswer send(MessagesRequest.Send request) {
@@ -120,17 +120,17 @@ final class Operations {
                             requireKeys(queue.technique(), request);
                             requireReceivers(queue, request.receiver(), id);
                             requireRoom(queue.technique(), id);
-                            return new Sent(id.text(), ways.send(queue, request));
+                            return new SendId(id.text(), ways.send(queue, request));
                         })
                         .members(),
-                row -> new Sent(id.text(), row.getLong("id")));
+                row -> new SendId(id.text(), row.getLong("id")));
     }
 
     MessagesAnswer broadcast(MessagesRequest.Broadcast request) {
         return receipts.once(
                 request,
-                () -> new Broadcasted(request.id().text(), broadcastOnce(request)),
-                row -> new Broadcasted(request.id().text(), Receipts.numbers(row, "ids")));
+                () -> new BroadcastIds(request.id().text(), broadcastOnce(request)),
+                row -> new BroadcastIds(request.id().text(), Receipts.numbers(row, "ids")));
     }
 
     private List<Long> broadcastOnce(MessagesRequest.Broadcast request) {
@@ -158,12 +158,12 @@ final class Operations {
 
     MessagesAnswer peek(MessagesRequest.Peek request) {
         return onQueue(
-                request.queue(), null, empty -> ((Peeked) empty).messages().isEmpty(), queue -> {
+                request.queue(), null, empty -> ((MessageList) empty).messages().isEmpty(), queue -> {
                     requireReceivers(queue, request.receiver(), null);
                     if (queue.technique() == QueueTechnique.MEMORY) {
-                        return new Peeked(memory.peek(queue.id(), request.receiver(), request.limit()));
+                        return new MessageList(memory.peek(queue.id(), request.receiver(), request.limit()));
                     }
-                    return new Peeked(session.read(
+                    return new MessageList(session.read(
                             queue.technique() == QueueTechnique.PGMQ ? "peek-pgmq" : "peek",
                             Map.of("queue_id", queue.id(), "receiver", request.receiver(), "limit", request.limit()),
                             Message.to(request.receiver())));
@@ -174,7 +174,7 @@ final class Operations {
         RequestId id = request.id();
         return receipts.once(
                 request,
-                () -> onQueue(request.queue(), id, Nothing.class::isInstance, queue -> {
+                () -> onQueue(request.queue(), id, EmptyPop.class::isInstance, queue -> {
                             requireKeys(queue.technique(), request);
                             requireReceivers(queue, request.receiver(), id);
                             return popped(id, ways.pop(queue, request));
@@ -185,9 +185,9 @@ final class Operations {
 
     private static Object popped(RequestId id, Message message) {
         if (message == null) {
-            return new Nothing(id.text(), null);
+            return new EmptyPop(id.text(), null);
         }
-        return new Popped(
+        return new PopResult(
                 id.text(), message.id(), message.sender(), message.receiver(), message.body(), message.sentAt());
     }
 
@@ -195,8 +195,8 @@ final class Operations {
         return onQueue(
                 request.queue(),
                 null,
-                members -> !((MessageDeleted) members).deleted(),
-                queue -> new MessageDeleted(request.message(), ways.delete(queue, request.message())));
+                members -> !((MessageDeletion) members).deleted(),
+                queue -> new MessageDeletion(request.message(), ways.delete(queue, request.message())));
     }
 
     private static void requireKeys(QueueTechnique technique, MessagesRequest.Repeatable request) {

@@ -16,9 +16,9 @@ public final class InputCache {
 
     private final MemoryBudget memory;
     private final long mostBytes;
-    private final Map<Problem<?>, Kept> kept = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<Problem<?>, CachedInput> kept = new LinkedHashMap<>(16, 0.75f, true);
 
-    private record Kept(Object input, long bytes, MemoryBudget.Hold hold) {}
+    private record CachedInput(Object input, long bytes, MemoryBudget.Hold hold) {}
 
     public InputCache(MemoryBudget memory) {
         this.memory = memory;
@@ -39,7 +39,7 @@ public final class InputCache {
 
     @SuppressWarnings("unchecked") // put there under the problem that built it
     private synchronized <T> T find(Problem<T> problem) {
-        Kept entry = kept.get(problem);
+        CachedInput entry = kept.get(problem);
         return entry == null ? null : (T) entry.input();
     }
 
@@ -50,7 +50,7 @@ public final class InputCache {
         }
         shrinkTo(mostBytes - bytes);
         try {
-            kept.put(problem, new Kept(input, bytes, memory.hold(bytes)));
+            kept.put(problem, new CachedInput(input, bytes, memory.hold(bytes)));
         } catch (MemoryRefused full) {
             // requests need the memory more: the input goes with this request, and the next one builds its own
         }
@@ -62,15 +62,15 @@ public final class InputCache {
     }
 
     private void shrinkTo(long bytes) {
-        Iterator<Kept> eldest = kept.values().iterator();
+        Iterator<CachedInput> eldest = kept.values().iterator();
         while (eldest.hasNext() && heldBytes() > bytes) {
-            Kept entry = eldest.next();
+            CachedInput entry = eldest.next();
             eldest.remove();
             entry.hold().close();
         }
     }
 
     private long heldBytes() {
-        return kept.values().stream().mapToLong(Kept::bytes).sum();
+        return kept.values().stream().mapToLong(CachedInput::bytes).sum();
     }
 }

@@ -36,13 +36,13 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     }
 
     /** By message, for as long as the call has it: a proxy takes objects, and an exchange bytes. */
-    private final Map<byte[], Kept> kept = Collections.synchronizedMap(new WeakHashMap<>());
+    private final Map<byte[], LastResult> kept = Collections.synchronizedMap(new WeakHashMap<>());
 
     private final BindingProvider port;
     private final Operation<I, O> operation;
 
     /** @param result an output, or a {@link ServiceRefused} */
-    private record Kept(Object input, Object result) {}
+    private record LastResult(Object input, Object result) {}
 
     /** One call of the port. */
     interface Operation<I, O> {
@@ -68,7 +68,7 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     @Override
     public byte[] encode(I input, Loop loop) {
         byte[] message = {};
-        kept.put(message, new Kept(input, null));
+        kept.put(message, new LastResult(input, null));
         return message;
     }
 
@@ -78,10 +78,10 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     public CompletableFuture<Answer> start(byte[] request, Limits limits) {
         I input = (I) kept.get(request).input();
         try {
-            kept.put(request, new Kept(input, operation.call(input)));
+            kept.put(request, new LastResult(input, operation.call(input)));
             return CompletableFuture.completedFuture(new Answer(OK, headers(), request));
         } catch (ServiceRefused refused) {
-            kept.put(request, new Kept(input, refused));
+            kept.put(request, new LastResult(input, refused));
             return CompletableFuture.completedFuture(new Answer(refused.status(), headers(), request));
         } catch (WebServiceException failed) {
             boolean isCut = failed.getCause() instanceof IOException;

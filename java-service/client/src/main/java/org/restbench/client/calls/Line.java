@@ -13,7 +13,7 @@ final class Line {
     private Line() {}
 
     /** @param checked what P found, null where the call did not get there */
-    static Map<String, Object> of(Outcome<?> outcome, int index, Runner.Checked checked) {
+    static Map<String, Object> of(Outcome<?> outcome, int index, Runner.CheckResult checked) {
         var failed = outcome instanceof Outcome.Failed<?> own ? own : null;
         var refused = failed != null && failed.cause() instanceof ServiceRefused own ? own : null;
         StageTimes times = outcome.times();

@@ -57,10 +57,10 @@ final class Runner implements AutoCloseable {
     private record Elements(Object version, List<?> all) {}
 
     /** An output with what its answer's head said. */
-    private record Kept<O>(O output, int status, String serverTiming) {}
+    private record OutputWithHead<O>(O output, int status, String serverTiming) {}
 
     /** What P found. */
-    record Checked(boolean isWrong, int status, String serverTiming, NpbResult shown) {}
+    record CheckResult(boolean isWrong, int status, String serverTiming, NpbResult shown) {}
 
     /** @throws IllegalArgumentException for an option that is wrong, with the name and the range */
     Map<String, Object> run(Options options) throws IOException, InterruptedException {
@@ -79,30 +79,30 @@ final class Runner implements AutoCloseable {
                 .mapToObj(index -> workload.withId().apply(inputs.get(index % inputs.size()), "call-" + index))
                 .iterator();
         Loop loop = Loop.team(options.loopThreads());
-        Job<I, Kept<O>, Checked> job =
+        Job<I, OutputWithHead<O>, CheckResult> job =
                 new Job<>(keeping(codec(options, workload)), exchange(options, workload), (call, input, kept) -> {
                     int index = options.index(call);
                     E right = expected.isEmpty() ? null : expected.get(index % expected.size());
                     boolean isRight = workload.id().apply(kept.output()).equals("call-" + index)
                             && workload.isRight().test(kept.output(), right);
                     NpbResult shown = workload.shown().apply(kept.output());
-                    return new Checked(!isRight, kept.status(), kept.serverTiming(), shown);
+                    return new CheckResult(!isRight, kept.status(), kept.serverTiming(), shown);
                 });
         var limits = options.limits();
         try (CallingStrategy strategy =
                 Strategies.of(options.strategy(), options.threads(), options.teams(), cpuBefore, loop)) {
             Usage before = Usage.now();
-            try (Calls<Checked> calls = strategy.start(each, job, limits)) {
+            try (Calls<CheckResult> calls = strategy.start(each, job, limits)) {
                 underWay = calls;
                 Tally tally = new Tally();
                 try (BufferedWriter log = log(options.log())) {
-                    for (Outcome<Checked> next = calls.take(); next != null; next = calls.take()) {
+                    for (Outcome<CheckResult> next = calls.take(); next != null; next = calls.take()) {
                         tally.add(next);
                         if (log != null) {
                             log.write(json.writeValueAsString(Line.of(
                                     next,
                                     options.index(next.index()),
-                                    next instanceof Outcome.Done<Checked> done ? done.result() : null)));
+                                    next instanceof Outcome.Done<CheckResult> done ? done.result() : null)));
                             log.write('\n');
                             log.flush();
                         }
@@ -115,7 +115,7 @@ final class Runner implements AutoCloseable {
         }
     }
 
-    private static <I, O> Codec<I, Kept<O>> keeping(Codec<I, O> codec) {
+    private static <I, O> Codec<I, OutputWithHead<O>> keeping(Codec<I, O> codec) {
         return new Codec<>() {
             @Override
             public byte[] encode(I input, Loop loop) {
@@ -123,9 +123,9 @@ final class Runner implements AutoCloseable {
             }
 
             @Override
-            public Kept<O> decode(Answer answer, Loop loop) throws ServiceRefused {
+            public OutputWithHead<O> decode(Answer answer, Loop loop) throws ServiceRefused {
                 O output = codec.decode(answer, loop);
-                return new Kept<>(
+                return new OutputWithHead<>(
                         output, answer.status(), answer.header("server-timing").orElse(null));
             }
         };
@@ -189,12 +189,12 @@ final class Runner implements AutoCloseable {
         private int cancelled;
         private int wrong;
 
-        void add(Outcome<Checked> outcome) {
+        void add(Outcome<CheckResult> outcome) {
             outcomes++;
-            if (outcome instanceof Outcome.Done<Checked> own) {
+            if (outcome instanceof Outcome.Done<CheckResult> own) {
                 done++;
                 wrong += own.result().isWrong() ? 1 : 0;
-            } else if (outcome instanceof Outcome.Failed<Checked> own) {
+            } else if (outcome instanceof Outcome.Failed<CheckResult> own) {
                 String code = own.errorCode() == null ? "" : " " + own.errorCode();
                 failed.merge(own.kind() + code, 1, Integer::sum);
             } else {

@@ -81,7 +81,7 @@ public final class Strategies {
 
     /** The same strategy under another clock, for tests. */
     public static CallingStrategy withClock(CallingStrategy strategy, Clock clock) {
-        return started(((Started) strategy).plan.with(clock));
+        return started(((StartedStrategy) strategy).plan.with(clock));
     }
 
     private static Team[] teams(List<Integer> sizes, Stage... stages) {
@@ -116,10 +116,10 @@ public final class Strategies {
     }
 
     private static CallingStrategy started(Plan plan) {
-        return new Started(plan, ConcurrentHashMap.newKeySet());
+        return new StartedStrategy(plan, ConcurrentHashMap.newKeySet());
     }
 
-    private record Started(Plan plan, Set<Calls<?>> underWay) implements CallingStrategy {
+    private record StartedStrategy(Plan plan, Set<Calls<?>> underWay) implements CallingStrategy {
         @Override
         public <I, O, R> Calls<R> start(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits) {
             Batch<I, O, R> batch = new Batch<>(inputs, job, limits, plan, underWay::remove);

@@ -34,7 +34,7 @@ WORKERS = {
 
 
 @dataclass(frozen=True)
-class Seen:
+class Evidence:
     """What was watched: one observation a request, and one of two requests at once."""
 
     single: list[Observation]
@@ -82,6 +82,6 @@ class Seen:
 
 Verdict = tuple[bool, str]
 """Whether a technique does what its name says, and what that was seen by."""
-Check = Callable[[Seen], Verdict]
+Check = Callable[[Evidence], Verdict]
 Claim = tuple[str, Check]
 """What a technique's name says, in words, and how that is seen."""

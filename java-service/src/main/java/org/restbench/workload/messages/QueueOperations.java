@@ -20,7 +20,7 @@ import org.restbench.workload.messages.MessagesRequest.Send;
  *
  * @param retries counts transactions that were begun again
  */
-record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder retries) {
+record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, LongAdder retries) {
     private static final Set<String> SERIALIZATION = Set.of("40001");
     private static final int MOST_RETRIES = 50;
     private static final double MOST_PAUSE_NANOS = 2e6;

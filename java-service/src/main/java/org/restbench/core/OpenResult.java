@@ -1,4 +1,4 @@
 package org.restbench.core;
 
 /** What becomes of a request once its head is known: its answer already, or an exchange that wants its body. */
-public sealed interface Opened permits Reply, Exchange {}
+public sealed interface OpenResult permits Reply, Exchange {}
