@@ -1,4 +1,4 @@
-# `make` lists the targets. A recipe calls the tool that a person would call.
+# `make` lists the targets. A recipe calls the same tool that a person would call by hand.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -7,7 +7,7 @@ PROFILE ?= quick
 EXPERIMENT ?= $(if $(filter smoke,$(PROFILE)),smoke,thesis)
 CELLS ?=
 RUN ?= latest
-# Of `make serve`: none, a folder with PostgreSQL's programs, or the URL of a database; empty: the package's programs.
+# The database of `make serve`: `none`, a folder with PostgreSQL's programs, or a database's URL. Empty: the programs of the package.
 DATABASE ?=
 DATABASE_OPTION = $(if $(DATABASE),$(or $(if $(filter none,$(DATABASE)), --no-database),$(if $(filter /%,$(DATABASE)), --postgres-bin $(DATABASE)),$(if \
 	$(findstring ://,$(DATABASE)), --database-url '$(DATABASE)'),$(error DATABASE=$(DATABASE): none, a folder from / on, or a URL)))
@@ -18,7 +18,7 @@ $(error PRECISION is gone: a run goes on until its claims are decided or its tim
 endif
 
 BIN := .venv/bin
-# What says that something is installed lies within it, and is gone with it.
+# The file that marks a part as installed lies inside that part, so it disappears together with it.
 VENV := .venv/installed
 DEV := .venv/installed-dev
 FRAMEWORKS := .venv/installed-frameworks
@@ -29,20 +29,20 @@ CLIENT := java-service/client/target/restbench-calls.jar
 BENCHMARKS := java-service/target/benchmark-libraries.txt
 LOCKS := python-service/requirements.txt scripts/requirements.txt
 FRAMEWORKS_LOCK := python-service/requirements-frameworks.txt
-# One that is not part of the lock of the Python service is installed first.
+# A framework other than flask has a lock file of its own and is installed first.
 CHOSEN_FRAMEWORK := $(if $(filter-out flask,$(PYTHON_FRAMEWORK)),$(FRAMEWORKS))
 DEV_LOCK := scripts/requirements-dev.txt
-# The JDK that builds is the one that the services run on, as scripts/restbench/machine/jvm.py chooses it: that of JAVA_HOME,
-# else the newest. From 21 on the jar has the framework helidon as well.
+# The JDK that builds is the JDK that the services run on. It is chosen as in scripts/restbench/machine/jvm.py: JAVA_HOME, else
+# the newest one installed. From JDK 21 on the jar also contains the framework helidon.
 JDK := $(or $(JAVA_HOME),$(shell for home in /usr/lib/jvm/* /usr/java/* /opt/* /opt/java/* ~/.sdkman/candidates/java/*; do \
 	test ! -x $$home/bin/javac || sed -n "s|^JAVA_VERSION=\"\([0-9.]*\).*|\1 $$home|p" $$home/release; done 2>/dev/null \
 	| sort -V | tail -n 1 | cut -d ' ' -f 2-))
 MVN := $(if $(JDK),env JAVA_HOME=$(JDK)) mvn -q -B -Dstyle.color=never
-GIVES_WAY := nice -n 10
+LOW_PRIORITY := nice -n 10
 
-# $(call PYTEST,folder,python,arguments): tests that fail (1: all ran, some failed) are run once more, by themselves. On a
-# shared machine one of some thousands may be starved, which says nothing of the code; what fails twice does.
-# schemathesis is called as a program; as a plugin it would take a second of each start.
+# $(call PYTEST,folder,python,arguments): failed tests (exit code 1) are run once more, alone. On a shared machine a few of
+# thousands of tests may get too little CPU time, which says nothing about the code. A test that fails twice does.
+# The plugin of schemathesis is off, as loading it takes a second per start; tests call schemathesis as a program.
 PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$code -eq 1 ] || exit $$code; \
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
@@ -52,7 +52,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick, of most experiments reference, of some full (a wrong one names those there are)  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|factorial|logs|open-load|npb|calls|messages|messages-threads|messages-factorial|messages-fraction|messages-trace|messages-faults|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n           DATABASE=none|/usr/lib/postgresql/15/bin|postgresql://OWNER@HOST:5432/DATABASE\n'
 
-# `restbench ab` of later commits calls it in a checkout of this one: see scripts/restbench/deploy/builds.py.
+# `restbench ab` of later commits calls this target in a checkout of this commit (scripts/restbench/deploy/builds.py).
 services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)
 
 setup: $(VENV) $(JAR) $(CLIENT) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
@@ -87,27 +87,27 @@ stop: $(VENV) ## end the services and the database that `make serve` started
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy apache compiler ## every test of every part
 	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java test-robustness test-scripts test-overload lint test-beside
 
-# Three side by side, the longest first, each told in one piece when it is over: the Python service's tests mostly wait for
-# deadlines, whole runs of the harness for windows to pass, and what only computes gives way to these. The harness's other tests
-# take both cores, so that none is idle at the end.
-# No goal that packages: it would write the jars anew under the services that other tests start.
+# Three targets run at the same time, the longest first, and make prints the output of each when it ends. The tests of the Python
+# service mostly wait for deadlines, and whole runs of the harness wait for measuring windows, so tests that only compute run at
+# a lower priority. The harness's other tests come last and use both cores.
+# Maven gets no goal that packages: it would replace the jars while services of other tests run from them.
 test-java:
-	$(GIVES_WAY) $(MVN) -f java-service/pom.xml test spotless:check
-	$(GIVES_WAY) $(MVN) -f java-service/client/pom.xml test spotless:check
+	$(LOW_PRIORITY) $(MVN) -f java-service/pom.xml test spotless:check
+	$(LOW_PRIORITY) $(MVN) -f java-service/client/pom.xml test spotless:check
 test-python:
 	$(call PYTEST,python-service,../$(BIN)/python)
 test-waiting:
 	$(call PYTEST,scripts,../$(BIN)/python,-m live -n 2 --dist loadfile -o cache_dir=.pytest_cache_live)
 test-scripts:
-	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -n 2 --dist loadfile -o cache_dir=.pytest_cache_beside)
+	$(call PYTEST,scripts,$(LOW_PRIORITY) ../$(BIN)/python,-m "not live" -n 2 --dist loadfile -o cache_dir=.pytest_cache_beside)
 test-beside:
-	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q contract/tests)
-	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q jmeter-plans/tests)
-	$(call PYTEST,audit,$(GIVES_WAY) ../.cache/audit/bin/python)
+	$(call PYTEST,.,$(LOW_PRIORITY) $(BIN)/python,-q contract/tests)
+	$(call PYTEST,.,$(LOW_PRIORITY) $(BIN)/python,-q jmeter-plans/tests)
+	$(call PYTEST,audit,$(LOW_PRIORITY) ../.cache/audit/bin/python)
 test-overload:
 	$(call PYTEST,robustness,../$(BIN)/python,tests/test_overload_live.py -o cache_dir=.pytest_cache_overload)
 test-robustness:
-	$(call PYTEST,robustness,$(GIVES_WAY) ../$(BIN)/python,--ignore=tests/test_overload_live.py)
+	$(call PYTEST,robustness,$(LOW_PRIORITY) ../$(BIN)/python,--ignore=tests/test_overload_live.py)
 
 lint: $(DEV) $(FRAMEWORKS) $(AUDIT) ## formatters, linters and type checks of the Python parts (Java's run in its build)
 	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness
@@ -214,7 +214,7 @@ $(CLIENT): java-service/client/pom.xml $(shell find java-service/client/src/main
 	@$(MVN) -f java-service/client/pom.xml package -DskipTests
 	@touch $@
 
-# The benchmarks are compiled with the tests; the file names what they need beside them.
+# The benchmarks are compiled with the tests; this file lists the libraries that they need in addition.
 $(BENCHMARKS): $(JAR) $(shell find java-service/src/test -type f 2>/dev/null)
 	@echo "building the Java benchmarks"
 	@$(MVN) -f java-service/pom.xml test-compile dependency:build-classpath -Dmdep.outputFile=$(abspath $@)
@@ -226,8 +226,8 @@ $(JMETER): jmeter-plans/pom.xml jmeter-plans/archive_classes.py $(shell find jme
 	@$(PYTHON) jmeter-plans/archive_classes.py
 	@touch $@
 
-# A Debian package by its program: installed where we may, else the line to type. What it would start as a service of the
-# system (nginx on port 80) stays as it is installed: a policy says so meanwhile, where there is none.
+# $(call debian,program,package) installs a Debian package if its program is missing and we have the rights, else it prints the
+# line to type. A package such as nginx would start its system service on port 80, so a temporary policy file forbids that.
 define debian
 	@PATH=$$PATH:/usr/sbin; command -v $(1) >/dev/null && exit 0; \
 	if [ "$$(id -u)" = 0 ]; then root=; elif sudo -n true 2>/dev/null; then root=sudo; \

@@ -1,8 +1,9 @@
-"""`make audit`: an SBOM (CycloneDX 1.6) of each part of restbench, and what is known about them.
+"""`make audit`: an SBOM (CycloneDX 1.6) of each part of restbench, and known problems of its
+components.
 
-cyclonedx-py and its Maven plugin write the documents, the OSV database knows the vulnerabilities,
-pip what was taken back, Maven's versions plugin what is behind. Whoever does not answer is a
-finding: a part that nobody was asked about is not clean.
+cyclonedx-py and the CycloneDX plugin for Maven write the SBOMs. The OSV database lists
+vulnerabilities, pip reports yanked versions, Maven's versions plugin reports outdated ones. A
+source that does not answer is a finding: a part that was not checked is not clean.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ JAVA_POMS = {
     "java-client": ROOT / "java-service" / "client" / "pom.xml",
 }
 JMETER = ROOT / "jmeter-plans" / "target" / "apache-jmeter"
-#: Names the libraries that a page with charts carries, with their versions.
+#: The JavaScript libraries that are embedded in a page with charts, with their versions.
 PAGE = ROOT / "scripts" / "restbench" / "show" / "charts" / "theme.json"
 OUTPUT = ROOT / "audit" / "target"
 PARTS = (*JAVA_POMS, *PYTHON_LOCKS, "load-generator", "page")
@@ -47,7 +48,7 @@ OSV = "https://api.osv.dev/v1/querybatch"
 MOST_QUERIES = 1000
 TIMEOUT_S = 30.0
 VERSIONS_PLUGIN = "org.codehaus.mojo:versions-maven-plugin:2.21.0"
-#: The package URL of a file whose coordinates nobody knows.
+#: Prefix of the package URL of a file whose Maven coordinates are unknown.
 NAMELESS = "pkg:generic/"
 MEANING = {
     0: "no known vulnerability, nothing taken back",
@@ -58,11 +59,11 @@ MEANING = {
 
 
 class ToolFailed(Exception):
-    """A tool that the audit is made of did not do its work; the text is its last words."""
+    """A tool that the audit runs has failed. The message has its last line of output."""
 
 
 class Weight(Enum):
-    """How much a finding matters: the word at the line's start, and the exit code."""
+    """Severity of a finding: the word at the start of its line, and the exit code that it causes."""
 
     VULNERABLE = ("VULNERABLE", 1)
     YANKED = ("YANKED", 1)
@@ -79,12 +80,13 @@ class Finding(NamedTuple):
 
 
 def exit_code(findings: Iterable[Finding]) -> int:
-    """1 for something known to be bad, else 3 where advisories could not be asked, else 0."""
+    """1 for a known problem, else 3 where an advisory source did not answer, else 0."""
     return min((code for each in findings if (code := each.weight.value[1])), default=0)
 
 
 def run(*command: str) -> str:
-    """What the command printed; ToolFailed with its first line of ERROR, else its last line."""
+    """The command's standard output. Raises ToolFailed where the command fails, with the first output
+    line that contains ERROR, else the last line."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -98,26 +100,27 @@ def run(*command: str) -> str:
 
 
 def maven(part: str, *arguments: str) -> str:
-    """What Maven printed, without colours: its launcher resets them even where none are wanted."""
+    """Standard output of Maven, without escape sequences: the launcher prints them even when colours
+    are off. Raises ToolFailed."""
     told = run("mvn", "-q", "-B", "-Dstyle.color=never", "-f", str(JAVA_POMS[part]), *arguments)
     return re.sub(r"\x1b\[[0-9;]*m", "", told)
 
 
 def module(name: str, *arguments: str) -> str:
-    """What a module of this virtual environment printed."""
+    """Standard output of a module of this virtual environment. Raises ToolFailed."""
     return run(sys.executable, "-m", name, *arguments)
 
 
 def sbom(part: str) -> Path:
-    """Where the CycloneDX document of a part is written."""
+    """Path of the CycloneDX document of a part."""
     return OUTPUT / f"{part}.cdx.json"
 
 
 def write_sboms() -> None:
-    """Write the documents of every part. Raises ToolFailed."""
+    """Write the CycloneDX documents of all parts. Raises ToolFailed."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
     for part in JAVA_POMS:
-        told = maven(  # the plugin's version is the one that Spring Boot's parent pins
+        told = maven(  # Spring Boot's parent POM pins the version of the plugin
             part,
             "org.cyclonedx:cyclonedx-maven-plugin:makeBom",
             *("help:evaluate", "-Dexpression=settings.localRepository", "-DforceStdout"),
@@ -133,7 +136,8 @@ def write_sboms() -> None:
 
 
 def _jars(local: Path) -> list[Component]:
-    """Every jar of JMeter's folder, named after where Maven keeps it in its `local` repository."""
+    """Every jar of JMeter's folder, with the coordinates under which it is in Maven's `local`
+    repository."""
     kept = {path.name: path.relative_to(local) for path in local.rglob("*.jar")}
     jars = sorted(JMETER.rglob("*.jar"))
     if not jars:
@@ -142,9 +146,9 @@ def _jars(local: Path) -> list[Component]:
 
 
 def jar_component(jar: Path, kept: Mapping[str, Path]) -> Component:
-    """A jar by its coordinates: `kept` tells `group…/artifact/version/file` of each file name.
+    """A jar with its Maven coordinates; `kept` maps file names to `group…/artifact/version/file`.
 
-    One that Maven does not keep was made here, and has a name and a hash only.
+    A jar that is not in `kept` was built here: its component has only a name and a hash.
     """
     place = kept.get(jar.name)
     if place is None:
@@ -175,13 +179,14 @@ def _write(part: str, components: Iterable[Component]) -> None:
 
 
 def components(part: str) -> list[str]:
-    """The package URLs of a written document, without qualifiers; sorted, each once."""
+    """The distinct package URLs in the written document of a part, sorted, without qualifiers."""
     document = json.loads(sbom(part).read_text(encoding="utf-8"))
     return sorted({it["purl"].partition("?")[0] for it in document["components"] if "purl" in it})
 
 
 def asked(whom: str, ask: Callable[..., list[Finding]], part: str, *what: object) -> list[Finding]:
-    """What somebody says; who cannot be asked takes nothing from what others said."""
+    """The findings of one source, named `whom`. A source that fails is itself a finding, so that the
+    findings of the other sources are kept."""
     try:
         return ask(part, *what)
     except (ToolFailed, httpx.HTTPError, ValueError, LookupError, TypeError) as error:
@@ -189,7 +194,7 @@ def asked(whom: str, ask: Callable[..., list[Finding]], part: str, *what: object
 
 
 def ask_all(purls_of: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Every source on every part; `purls_of` has the package URLs of each part."""
+    """The findings of all sources on all parts; `purls_of` has the package URLs of each part."""
     found: list[Finding] = []
     for part, lock in PYTHON_LOCKS.items():
         found += asked("the package index", _pip, part, lock)
@@ -210,16 +215,17 @@ def _pip(part: str, lock: Path) -> list[Finding]:
 
 
 def yanked_findings(part: str, packages: Iterable[dict[str, Any]]) -> list[Finding]:
-    """Versions whose author has taken them back (PEP 592), from pip's installation report."""
+    """Versions that their author has yanked (PEP 592), from pip's installation report."""
     metadata = (each["metadata"] for each in packages if each["is_yanked"])
     texts = (f"{each['name']} {each['version']} was taken back by its author" for each in metadata)
     return [Finding(Weight.YANKED, part, text) for text in texts]
 
 
 def of_purls(part: str, purls: Sequence[str]) -> list[Finding]:
-    """Advisories of the OSV database, one finding a package.
+    """Advisories of the OSV database, one finding per vulnerable package.
 
-    Files of unknown origin, which no advisory can be found for, are not asked; ours are known.
+    The database cannot look up files of unknown origin: each is a finding (NOT ASKED), except the
+    jars of restbench itself. Raises httpx.HTTPError where the database does not answer.
     """
     known = [purl for purl in purls if not purl.startswith(NAMELESS)]
     strange = [it.removeprefix(NAMELESS) for it in purls if it.startswith(NAMELESS)]
@@ -252,14 +258,15 @@ def _of_pom(part: str) -> list[Finding]:
 
 
 def behind_findings(part: str, told: str) -> list[Finding]:
-    """`group:artifact ... old -> new`, perhaps over two lines, as the versions plugin writes it."""
+    """Outdated dependencies, from the output of the versions plugin. An entry is
+    `group:artifact ... old -> new`, on one line or two."""
     behind = re.findall(r"(\S+:\S+)[ .]*\s+(\S+) -> (\S+)", told)
     texts = dict.fromkeys(f"{name} {old}, there is {new}" for name, old, new in behind)
     return [Finding(Weight.BEHIND, part, text) for text in texts]
 
 
 def main() -> int:
-    """Write the SBOMs, ask who knows, print what they say; the exit code."""
+    """Write the SBOMs, query all sources and print the findings; return the exit code."""
     try:
         write_sboms()
         purls_of = {part: components(part) for part in PARTS}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes target/classes.jsa: JMeter's classes as the JVM maps them; a start then takes half as long.
+"""Makes target/classes.jsa, an archive of JMeter's classes, which halves the time of a start.
 
 One short run against a server inside this program lists the classes that a benchmark run loads, a
-dashboard included; the JVM then writes them down (class data sharing). The archive fits one JVM and
-one JMeter folder: run it again after a change of either (`make setup` does). A JVM that it does not
-fit starts without it.
+dashboard included; the JVM then writes them to the archive (class data sharing). The archive fits
+one JVM and one JMeter folder: run it again after a change of either (`make setup` does). A JVM that
+it does not fit starts without it.
 """
 
 import json
@@ -27,7 +27,7 @@ REQUEST_REST = (
 
 
 class _Service(BaseHTTPRequestHandler):
-    """Answers what the plan expects, so that the run takes the way of a correct answer."""
+    """Answers as the plan expects, so that the run loads the classes for a correct answer."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -43,11 +43,11 @@ class _Service(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Says nothing: a line a request would drown the program's own."""
+        """Logs nothing: a line per request would hide the program's own output."""
 
 
 def main() -> int:
-    """Writes the archive and prints where; returns 1 with the JVM's words when it failed."""
+    """Writes the archive and prints its path; returns 1, with the JVM's output, on failure."""
     ARCHIVE.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def _list_classes(folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Runs the plan, with a dashboard, against the server below; the list is classes.txt."""
+    """Runs the plan, with a dashboard, against a _Service; lists the classes in loaded.txt."""
     (folder / "body-rest.json").write_text(REQUEST_REST, encoding="ascii")
     (folder / "answer-rest.json").write_text(ANSWER_REST, encoding="ascii")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Service)
@@ -88,7 +88,7 @@ def _write_archive(folder: Path) -> "subprocess.CompletedProcess[str]":
     loaded = (folder / "loaded.txt").read_text(encoding="utf-8").splitlines(keepends=True)
     kept = (line for line in loaded if not line.startswith("@lambda-proxy"))
     (folder / "classes.txt").write_text("".join(kept), encoding="utf-8")
-    # The JVM dumps and ends before it comes to JMeter.
+    # The JVM writes the archive and ends before it starts JMeter.
     options = f"-XX:SharedClassListFile=classes.txt -XX:SharedArchiveFile={ARCHIVE.name}"
     return _jmeter(folder, f"-Xshare:dump {options}", [])
 

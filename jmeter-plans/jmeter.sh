@@ -4,7 +4,7 @@
 #   jmeter.sh -s -Jserver_port=1099                                 a remote engine, until it is ended
 #   jmeter.sh dashboards SAMPLES.JTL FOLDER [SAMPLES.JTL FOLDER]... JMeter's dashboards of many runs in one JVM
 #   jmeter.sh -t closed-load.jmx                                    the GUI
-# It becomes the JVM (exec), so the caller's process id is JMeter's. What each flag is worth: README.md.
+# It becomes the JVM (exec), so the caller's process id is JMeter's. The effect of each flag: README.md.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 home=$here/target/apache-jmeter
@@ -20,7 +20,7 @@ start_jvm() {
         -cp "$home/bin/ApacheJMeter-5.6.3.jar:$home/lib/*:$home/lib/ext/*" "$@"
 }
 
-# Cheap to start and to warm up, no collector or compiler threads left beside the service under test.
+# A JVM that starts and warms up quickly, without collector or compiler threads next to the service under test.
 start_headless_jvm() {
     if [ -f "$archive" ]; then
         set -- -XX:SharedArchiveFile="$archive" "$@"
@@ -31,7 +31,7 @@ start_headless_jvm() {
         -Dlog4j2.disable.jmx=true ${JMETER_JVM_ARGS:-} "$@"
 }
 
-# What JMeter's own start script opens to its look and feel.
+# Opens the packages that JMeter's own start script opens for the GUI's look and feel.
 start_gui_jvm() {
     for package in java.desktop/sun.awt java.desktop/sun.awt.X11 java.desktop/sun.swing java.desktop/java.awt \
         java.desktop/java.awt.font java.desktop/javax.swing.text.html java.base/java.lang java.base/java.lang.reflect \

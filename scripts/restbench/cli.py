@@ -44,7 +44,7 @@ Exit codes, where both hold 5 before 4:
 {codes}
 """
 
-#: Codes a line of the help.
+#: The number of exit codes per line of the help.
 CODES_A_LINE = 2
 
 
@@ -56,7 +56,7 @@ def _exit_codes() -> str:
     return "\n".join(f"  {left:<40}{right}".rstrip() for left, right in pairs)
 
 
-#: Each command with the module of `commands` and the function that it is.
+#: Each command with its module in `commands` and its function in that module.
 COMMANDS = {
     "plan": ("measuring", "show_plan"),
     "run": ("measuring", "run_experiment"),
@@ -80,8 +80,8 @@ COMMANDS = {
 
 
 class Commands(TyperGroup):
-    """The table as commands. Only the one that is asked for is imported: what draws and analyses
-    takes seconds of CPU time to load, and `doctor` is asked on machines that have none left."""
+    """The commands of COMMANDS. Only the requested one is imported: charts and analysis take
+    seconds of CPU time to load, and `doctor` is also run on machines that are overloaded."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
         """Every name, in the table's order."""
@@ -125,7 +125,7 @@ errors = Console(stderr=True, highlight=False)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    # From here on everything is being stopped, in bounded time: no second Ctrl-C may break that.
+    # From here on all processes are stopped, in bounded time: a second Ctrl-C must not prevent it.
     for each in INTERRUPTING:
         signal.signal(each, signal.SIG_IGN)
     raise Interrupted("interrupted: everything started is stopped")
@@ -145,7 +145,7 @@ def main(command: typer.Typer = app) -> None:
     except (Failure, Interrupted) as failure:
         _end(failure)
     except OSError as error:
-        # Whatever writes a figure or a dashboard may meet a full disk.
+        # Code that writes a figure or a dashboard may find the disk full.
         if (found := storage.problem(error)) is None:
             raise
         _end(found)

@@ -1,4 +1,4 @@
-"""What can go wrong, by cause: each has its own exit code; one place in the CLI hands it over."""
+"""The kinds of failure, by cause. Each has an exit code; `cli.main` ends the process with it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import ClassVar
 class ExitCode(IntEnum):
     """How a command ended; `meaning` is what `--help` says of it.
 
-    Where both hold for the cells of a run, WRONG_ANSWERS comes before CELLS_FAILED. Whatever ends a
-    run before its last cell (INTERRUPTED, ENVIRONMENT, FAULT) comes before both: the cells have not
-    been judged then. That dashboards could not be made of them (ENVIRONMENT) comes last.
+    Where several codes hold for a run, one that ended it before its last cell (INTERRUPTED,
+    ENVIRONMENT, FAULT) comes first: the cells have not been judged then. Next comes WRONG_ANSWERS,
+    then CELLS_FAILED, and last ENVIRONMENT where only the dashboards could not be made.
     """
 
     meaning: str
@@ -60,11 +60,11 @@ class StorageProblem(EnvironmentProblem):
 
 
 class NotAsBegun(EnvironmentProblem):
-    """What is measured was changed in the middle of a run: from here on it would be another one."""
+    """What is measured has changed during a run: further blocks would belong to another run."""
 
 
 class NotOffered(EnvironmentProblem):
-    """The service does not have a strategy: a second attempt would not find it either."""
+    """The service does not offer a strategy; a second attempt would not change that."""
 
 
 class CellsFailed(Failure):
@@ -74,7 +74,7 @@ class CellsFailed(Failure):
 
 
 class WrongAnswers(Failure):
-    """A service gave a wrong answer: nothing it measured may be believed."""
+    """A service gave a wrong answer, so its measurements cannot be trusted."""
 
     exit_code = ExitCode.WRONG_ANSWERS
 
@@ -90,13 +90,14 @@ class GrowsTooFast(Regression):
 
 
 class LimitMissed(Regression):
-    """Something costs more over the practical limit's than it may."""
+    """The cost of something, relative to that of the practical limit, is higher than allowed."""
 
 
 class Interrupted(BaseException):
     """Stopped by the user (Ctrl-C, SIGTERM or SIGHUP); what was measured is kept.
 
-    No Failure, and no Exception: what turns a failed cell into its record must not swallow it.
+    It is neither a Failure nor an Exception, so that code that records a failed cell does not
+    catch it.
     """
 
     exit_code: ClassVar[ExitCode] = ExitCode.INTERRUPTED

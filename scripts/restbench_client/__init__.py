@@ -1,5 +1,5 @@
-"""Many calls of a service: a codec, an exchange and a calling strategy, none of which knows the
-others.
+"""Client library that makes many calls of a service. A codec, an exchange and a calling strategy
+are chosen independently of each other.
 
     from restbench_client.codec import MatrixJson
     from restbench_client.exchange import ThreadExchange

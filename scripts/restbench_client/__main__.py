@@ -1,5 +1,5 @@
-"""`python -m restbench_client`: batches of calls, each asked for by one line of JSON on standard
-input and answered by one on standard output."""
+"""`python -m restbench_client`: runs batches of calls. Each line of standard input is a command in
+JSON; its result is one line of JSON on standard output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from restbench_client.model import (
 )
 from restbench_client.strategies import MOST_THREADS, STRATEGIES
 
-#: Codecs and exchanges by transport, workload, URL and whether C holds no thread.
+#: Codec and exchange by transport, workload, URL, and whether the strategy is `async`.
 Kept: TypeAlias = dict[tuple[str, str, str, bool], tuple[Any, ThreadExchange | AiohttpExchange]]
 TRANSPORTS = ("rest", "zeep")
 WORKLOADS = ("matrix", "npb")
@@ -39,13 +39,13 @@ MOST_CALLS = 10_000_000
 
 
 class _Work:
-    """P: whether an answer is the right one, and which calls were wrong."""
+    """Stage P: checks whether the answer of a call is right."""
 
     def __init__(self, indices: range | list[int], expected: list[Any] | None) -> None:
         self.indices, self.expected = indices, expected
 
     def process(self, number: int, _given: Any, output: Any) -> tuple[bool, Any]:
-        """Whether it is wrong, and what goes into the log."""
+        """Return whether the output is wrong, and the result for the log, None for a product."""
         index = self.indices[number]
         if isinstance(output, dict):
             return not output["verified"], output
@@ -56,7 +56,7 @@ class _Work:
 
 
 def main() -> None:
-    """Until the end of the input, or TERM."""
+    """Run commands until the end of standard input, or SIGTERM."""
     signal.signal(signal.SIGTERM, _end)
     kept: Kept = {}
     for line in sys.stdin:
@@ -72,8 +72,8 @@ def main() -> None:
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """At once: SystemExit would be the outcome of a call that is under way on this thread, and its
-    batch would go on. Each line of a log is written already."""
+    """Exit at once. A SystemExit would become the outcome of the call that runs on this thread, and
+    the batch would continue. The lines of a log are already written."""
     os._exit(0)
 
 
@@ -92,7 +92,7 @@ def _answer(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
 
 
 def _cores() -> int:
-    """Which this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -120,7 +120,7 @@ def _batch(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
     bodies = ({**inputs[i % len(inputs)], "requestId": f"call-{i}"} for i in indices)
     with ExitStack() as opened:
         log = asked.get("log")
-        # a line at a time: who resumes a batch that was killed has all of its calls but the last
+        # line-buffered: after a kill the log has every ended call, except perhaps the last
         lines: IO[str] | None = None
         if log:
             lines = opened.enter_context(Path(log).open("a", encoding="utf-8", buffering=1))
@@ -180,7 +180,7 @@ def _one_of(asked: dict[str, Any], name: str, known: Any, default: str) -> str:
 def _codec(transport: str, workload: str, url: str) -> Any:
     if transport == "rest":
         return MatrixJson() if workload == "matrix" else NpbJson()
-    # zeep takes a second to load, which who calls REST need not wait for
+    # imported on demand: zeep takes a second to load, and REST does not need it
     from restbench_client import soap  # noqa: PLC0415
 
     return soap.MatrixZeep(url) if workload == "matrix" else soap.NpbZeep(url)

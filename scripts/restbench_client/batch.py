@@ -1,4 +1,5 @@
-"""One batch under way: inputs are pulled as there is room, each gets exactly one outcome."""
+"""A batch of calls in progress: it pulls inputs as far as there is room; each input gets exactly
+one outcome."""
 
 from __future__ import annotations
 
@@ -23,33 +24,32 @@ from restbench_client.model import (
     Totals,
 )
 
-#: Threads end so soon after `cancel`, unless user code goes on.
+#: Seconds within which the threads of a batch end after `cancel`, unless user code holds them.
 ENDS_WITHIN_S = 1.0
 
 
 class Cancellation:
-    """What is to be closed when a batch is cancelled: each at most once, from any thread."""
+    """Cancellation of a batch: it closes registered connections, each at most once. Thread-safe."""
 
     def __init__(self) -> None:
-        """Not cancelled."""
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._closing: dict[int, Callable[[], None]] = {}
 
     def add(self, key: int, close: Callable[[], None]) -> None:
-        """`close` must not wait. Stopped where it is cancelled already."""
+        """Register `close`, which must not block. Raises Stopped where the batch is cancelled."""
         with self._lock:
             if self._event.is_set():
                 raise Stopped
             self._closing[key] = close
 
     def remove(self, key: int) -> None:
-        """It is no longer to be closed."""
+        """Unregister the function of this key, if there is one."""
         with self._lock:
             self._closing.pop(key, None)
 
     def set(self) -> None:
-        """Close everything."""
+        """Cancel: call all registered functions."""
         with self._lock:
             self._event.set()
             for close in self._closing.values():
@@ -57,18 +57,20 @@ class Cancellation:
             self._closing.clear()
 
     def is_set(self) -> bool:
-        """Whether it is cancelled."""
+        """Whether the batch is cancelled."""
         return self._event.is_set()
 
     def wait(self, seconds: float) -> None:
-        """Let time pass; Stopped where it is cancelled."""
+        """Sleep. Raises Stopped as soon as the batch is cancelled."""
         if self._event.wait(seconds):
             raise Stopped
 
 
 class Batch(Generic[R]):
-    """Calls of one strategy: an iterator of outcomes. `work`, if any, does a call on the thread of
-    whom asks for an outcome."""
+    """A batch of calls that one strategy makes: an iterator over outcomes, and a context manager.
+
+    `work`, if set, makes one call on the thread that takes an outcome.
+    """
 
     def __init__(
         self,
@@ -77,13 +79,13 @@ class Batch(Generic[R]):
         limits: Limits,
         room: int,
     ) -> None:
-        """`room`: inputs pulled and not yet taken, at most."""
+        """`room`: maximum number of inputs that are pulled and whose outcomes are not yet taken."""
         self.job, self.limits = job, limits
         self.cancellation = Cancellation()
         self.workers: list[threading.Thread] = []
         self.work: Callable[[], object] | None = None
         self.processing = threading.Lock()
-        """P of one call at a time: the caller's code needs no lock."""
+        """Serialises stage P over all calls: the caller's code needs no lock."""
         self.began = perf_counter()
         self.ended: float | None = None
         self._inputs, self._room = inputs, room
@@ -91,13 +93,13 @@ class Batch(Generic[R]):
         self._pulling, self._taking = threading.Lock(), threading.Lock()
         self._made_room = threading.Condition(self._lock)
         self.wants_room = False
-        """Whether who pulls waits for an outcome to be taken."""
+        """Whether the thread that pulls inputs waits until an outcome is taken."""
         self.wake: Callable[[], None] = self._made_room.notify
-        """Wakes who pulls, where it waits or the batch is cancelled; it must not block."""
+        """Called when room was made for a waiting pull, or at a cancel. It must not block."""
         self._outcomes: SimpleQueue[Outcome[R] | None] = SimpleQueue()
-        """As they come, and None behind the last."""
+        """Outcomes in the order of completion, then None as the end marker."""
         self._early: dict[int, Outcome[R]] = {}
-        """Of an ordered batch, by index: those that came before their turn."""
+        """Outcomes of an ordered batch that arrived before their predecessors, by index."""
         self._pulled = self._finished = self._taken = 0
         self._is_exhausted = self._is_pulling = False
         self._error: BaseException | None = None
@@ -120,21 +122,21 @@ class Batch(Generic[R]):
         return self._pulled - self._taken < self._room or self.cancellation.is_set()
 
     def pull(self) -> tuple[int, Any] | None:
-        """The index of the next call and its input, as soon as there is room; None after the
-        last."""
+        """Wait for room; return the index and the input of the next call. None after the last input
+        or a cancel."""
         with self._pulling:
             with self._made_room:
                 while not self.has_room:
                     self.wants_room = True
                     self._made_room.wait()
-                self._is_pulling = True  # a cancel meanwhile is not the end: an input may come
+                self._is_pulling = True  # the batch must not end meanwhile: next() may return
             failed: BaseException | None = None
             if not (self._is_exhausted or self.cancellation.is_set()):
                 try:
                     given = next(self._inputs)
                 except StopIteration:
                     pass
-                except BaseException as error:  # `take` throws it
+                except BaseException as error:  # `take` raises it
                     failed = error
                 else:
                     with self._lock:
@@ -146,14 +148,14 @@ class Batch(Generic[R]):
             return None
 
     def exhaust(self, error: BaseException | None) -> None:
-        """No more inputs; an error is thrown by the last `take`."""
+        """Pull no more inputs. The last `take` raises `error`, if it is not None."""
         with self._lock:
             self._error = self._error or error
             self._is_exhausted = True
             self._end_if_over()
 
     def put(self, outcome: Outcome[R], wall_s: Sequence[float], cpu_s: Sequence[float]) -> None:
-        """A call is over, with the seconds of its stages."""
+        """Deliver the outcome of a call, with the seconds of wall and CPU time of its stages."""
         with self._lock:
             self._finished += 1
             self._wall[:] = map(add, self._wall, wall_s)
@@ -170,30 +172,33 @@ class Batch(Generic[R]):
                 self._timer.cancel()
 
     def enter(self, name: str) -> None:
-        """One more thread of this name works for it, until it leaves."""
+        """Count one more thread of this name that works for the batch, until it leaves."""
         with self._lock:
             self._working[name] += 1
             self._most_working[name] = max(self._most_working.get(name, 0), self._working[name])
 
     def leave(self, name: str) -> None:
-        """One thread less."""
+        """Count one thread of this name less."""
         with self._lock:
             self._working[name] -= 1
 
     def sent(self) -> None:
-        """A call is with the exchange."""
+        """Count an attempt that begins: the call is in flight."""
         with self._lock:
             self._attempts += 1
             self._in_flight += 1
             self._peak = max(self._peak, self._in_flight)
 
     def answered(self) -> None:
-        """It no longer is."""
+        """Count the end of an attempt: the call is no longer in flight."""
         with self._lock:
             self._in_flight -= 1
 
     def retry_s(self, failure: Exception, made: int, retry_after: str | None) -> float | None:
-        """Seconds until the next attempt, None where there is none; within the budget."""
+        """Seconds until the next attempt; None where the call is not repeated.
+
+        Retries that may repeat work have a budget: 10 and a tenth of the inputs pulled.
+        """
         with self._lock:
             wait_s = self.limits.retries.wait_s(failure, made, retry_after, self._jitter)
             if wait_s is not None and getattr(failure, "kind", None) in MAY_REPEAT_WORK:
@@ -206,14 +211,17 @@ class Batch(Generic[R]):
     # --- for the caller ---------------------------------------------------------------------
 
     def take(self) -> Outcome[R] | None:
-        """The next one finished, of an ordered batch the next of the inputs; None after the last.
-        What the inputs threw is thrown once all that were pulled have been taken."""
+        """Wait for the next outcome; None after the last one. Thread-safe.
+
+        Outcomes come in the order of completion, or of the inputs where `limits.ordered`. Raises
+        the exception of the inputs, once, after the outcomes of all pulled inputs were taken.
+        """
         with self._taking:
             if self.work and self._outcomes.empty():
                 self.work()
             outcome = self._next()
             if outcome is None:
-                self._outcomes.put(None)  # for the next that asks
+                self._outcomes.put(None)  # for the next `take`
                 error, self._error = self._error, None
                 if error is not None:
                     raise error
@@ -234,22 +242,22 @@ class Batch(Generic[R]):
         return outcome
 
     def all(self) -> list[Outcome[R]]:
-        """What is left, in the order of the inputs."""
+        """Wait for all remaining outcomes; return them in the order of the inputs."""
         return sorted(self, key=lambda each: each.index)
 
     def __iter__(self) -> Iterator[Outcome[R]]:
-        """As they finish."""
+        """This batch: it is its own iterator."""
         return self
 
     def __next__(self) -> Outcome[R]:
-        """The next outcome."""
+        """The next outcome, as `take` returns it."""
         outcome = self.take()
         if outcome is None:
             raise StopIteration
         return outcome
 
     def totals(self) -> Totals:
-        """So far."""
+        """Totals of all calls up to now."""
         with self._lock:
             return Totals(
                 (self.ended or perf_counter()) - self.began,
@@ -262,8 +270,8 @@ class Batch(Generic[R]):
             )
 
     def cancel(self) -> None:
-        """No new input; connections in flight are closed, what waits is cancelled. From any thread,
-        any number of times."""
+        """Stop the batch: pull no input, close connections in flight, cancel waiting calls. May be
+        called from any thread and repeatedly."""
         if self._timer:
             self._timer.cancel()
         self.cancellation.set()
@@ -273,7 +281,10 @@ class Batch(Generic[R]):
             self.wake()
 
     def close(self) -> None:
-        """Cancel, and wait for the threads; RuntimeError names one that user code holds."""
+        """Cancel, and wait for the threads of the batch.
+
+        Raises RuntimeError where user code still holds threads after ENDS_WITHIN_S.
+        """
         self.cancel()
         ends = monotonic() + ENDS_WITHIN_S
         others = [each for each in self.workers if each is not threading.current_thread()]
@@ -283,7 +294,7 @@ class Batch(Generic[R]):
             raise RuntimeError(f"still running after {ENDS_WITHIN_S:g} s: {', '.join(held)}")
 
     def __enter__(self) -> Self:
-        """Closed with the with-block."""
+        """This batch, which the end of the with-block closes."""
         return self
 
     def __exit__(
@@ -292,5 +303,5 @@ class Batch(Generic[R]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """As `close`."""
+        """Close the batch."""
         self.close()

@@ -1,4 +1,4 @@
-"""One call: its stages S, C with its retries, D and P, with their times, and what became of it."""
+"""One call: it runs the stages S, C with retries, D and P, measures them and yields an outcome."""
 
 from __future__ import annotations
 
@@ -22,21 +22,25 @@ from restbench_client.model import (
     Stopped,
 )
 
-#: A call that waits for its turn in P looks so often whether its batch was cancelled.
+#: Seconds between two checks for cancellation while a call waits to enter stage P.
 LOOKS_EVERY_S = 0.05
-#: Where a stage stands in a list of times: a member of an enum would cost more than what is timed.
+#: Indices of the stages in the lists of times. The lookup of an enum member would cost more time
+#: than a short stage takes.
 _S, _C, _D, _P = range(4)
 _STAGES = tuple(Stage)
-#: What a call asks for: a message to be sent, whose answer is sent into it, or seconds to wait.
+#: The generator yields a request body, and receives its answer, or yields seconds to wait.
 Steps: TypeAlias = Generator[bytes | float, Answer | None, Outcome[R]]
 
 
 class Call(Generic[R]):
-    """A strategy drives `steps`, does what they ask, and gives their outcome to `end`. Moments are
-    seconds since the batch began."""
+    """One call of a batch. Moments are seconds since the begin of the batch.
+
+    A strategy runs the generator `steps`, sends or waits as it yields, and passes the outcome that
+    the generator returns to `end`.
+    """
 
     def __init__(self, batch: Batch[R], index: int, given: Any) -> None:
-        """It begins now."""
+        """Create the call with the number `index`, which begins now, for the input `given`."""
         self.batch, self.index, self.given = batch, index, given
         self.attempts = 0
         self._begun = self._now()
@@ -45,11 +49,12 @@ class Call(Generic[R]):
         self._answer: Answer | None = None
         self._wall, self._cpu = [0.0] * len(_STAGES), [0.0] * len(_STAGES)
         self._cpu_at = 0.0
-        """Of its thread, when the stage before ended: asking the kernel is dear, so one end is the
-        next begin."""
+        """CPU time of the thread at the end of the previous stage, in seconds. Reading it is an
+        expensive system call, so the end of one stage serves as the begin of the next."""
 
     def steps(self) -> Steps[R]:
-        """S, C with its retries, D and P. What is thrown into it at a message is C's failure."""
+        """Run S, C with retries, D and P; return the outcome. An exception that the strategy throws
+        in place of an answer is a failure of C."""
         batch = self.batch
         job, stage = batch.job, _S
         self._cpu_at = thread_time()
@@ -81,31 +86,34 @@ class Call(Generic[R]):
                 batch.processing.release()
         except Stopped:
             return self.cancelled()
-        except BaseException as error:  # it is this call's outcome
+        except BaseException as error:  # becomes the outcome of this call
             if batch.work and isinstance(error, KeyboardInterrupt):
-                raise  # on the thread of whom asks for an outcome it is meant for that
+                raise  # this is the caller's own thread: the interrupt is for the caller
             kind = getattr(error, "kind", None)
             known = kind if isinstance(kind, Kind) and stage in {_C, _D} else Kind.USER
             return Failed(self.index, self.attempts, self._times(), _STAGES[stage], known, error)
         return Done(self.index, self.attempts, self._times(), result)
 
     def cancelled(self) -> Cancelled:
-        """Its outcome where it did not come to its end."""
+        """The outcome of this call where it was interrupted."""
         return Cancelled(self.index, self.attempts, self._times())
 
     def end(self, outcome: Outcome[R]) -> None:
-        """It is over."""
+        """Deliver the outcome to the batch."""
         self.batch.put(outcome, self._wall, self._cpu)
 
     def begin_send(self) -> float:
-        """C begins: until when the answer has to be there, of time.monotonic()."""
+        """Begin an attempt of C; return the answer's deadline in seconds of time.monotonic()."""
         self.attempts += 1
         self._sent_at, self._answered_at = self._now(), None
         self.batch.sent()
         return monotonic() + self.batch.limits.per_call_s
 
     def end_send(self, *, is_held: bool) -> None:
-        """C is over, one way or the other; `is_held`: its thread did nothing else meanwhile."""
+        """End an attempt of C, after an answer or a failure.
+
+        `is_held`: the thread waited for this call only, so that its CPU time counts for C.
+        """
         self._answered_at = self._now()
         self._wall[_C] += self._answered_at - (self._sent_at or 0.0)
         self._spent(_C, is_mine=is_held)

@@ -1,4 +1,4 @@
-"""Matrices and kernels in JSON."""
+"""Codecs in JSON: matrix products and NAS kernels over REST."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, Servi
 
 
 class MatrixJson:
-    """Bodies of requests as they are (`requestId`, `matrixOne`, `matrixTwo`), and products."""
+    """Matrix products. The input is the request body: `requestId`, `matrixOne`, `matrixTwo`."""
 
     content_type = "application/json"
 
     def encode(self, given: dict[str, Any]) -> bytes:
-        """The message."""
+        """The request body (Codec)."""
         return json.dumps(given, separators=(",", ":")).encode()
 
     def decode(self, answer: Answer) -> MatrixProduct:
-        """The product; ServiceRefused or MalformedAnswer."""
+        """The product. Raises ServiceRefused or MalformedAnswer (Codec)."""
         said = _read(answer)
         request_id, rows = said.get("requestId"), said.get("rows")
         if not isinstance(request_id, str) or not isinstance(rows, list) or not _is_grid(rows):
@@ -27,17 +27,17 @@ class MatrixJson:
 
 
 class NpbJson:
-    """Kernels: what is asked (`requestId`, `class`, `generate`) and the result as it is."""
+    """NAS kernels. The input has `requestId`, `class`, `generate`; the output is the JSON result."""
 
     content_type = "application/json"
 
     def encode(self, given: dict[str, Any]) -> bytes:
-        """The message; the kernel is in the URL."""
+        """The request body, without `kernel`: the URL names the kernel (Codec)."""
         said = {name: value for name, value in given.items() if name != "kernel"}
         return json.dumps(said, separators=(",", ":")).encode()
 
     def decode(self, answer: Answer) -> dict[str, Any]:
-        """The result; ServiceRefused or MalformedAnswer."""
+        """The result. Raises ServiceRefused or MalformedAnswer (Codec)."""
         said = _read(answer)
         if not isinstance(said.get("verified"), bool) or "value" not in said:
             raise MalformedAnswer("a result without verified or value")

@@ -1,8 +1,8 @@
-"""HTTP to one endpoint: connections that hold a thread each, and those of an event loop.
+"""HTTP exchanges with one endpoint: blocking, with a thread per connection, or in an event loop.
 
-The blocking one is on `http.client`, not on requests or httpx: they time each read and not the
-whole answer, and no other thread can close a connection that one waits for. httpx also keeps no
-more than 20 idle connections unless told.
+The blocking exchange uses `http.client` instead of requests or httpx. Their timeouts bound each
+read and not the whole answer, and a thread cannot close the connection for which another one
+waits. By default httpx also keeps at most 20 idle connections.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _numbers = itertools.count()
 
 
 class ThreadExchange:
-    """A connection a call under way; those that are idle are kept."""
+    """Blocking exchange: one connection for each call in flight. Idle connections are kept."""
 
     def __init__(self, url: str, content_type: str, headers: dict[str, str] | None = None) -> None:
-        """`url` of the endpoint, with its query; http only."""
+        """`url` is that of the endpoint, with its query; its scheme must be http."""
         parts = urlsplit(url)
         self._host, self._port = parts.hostname or "", parts.port or 80
         self._target = parts.path + (f"?{parts.query}" if parts.query else "")
@@ -45,7 +45,7 @@ class ThreadExchange:
         self._watch = _Watch()
 
     def send(self, request: bytes, deadline: float, most_bytes: int, stop: Cancellation) -> Answer:
-        """As strategies.Exchange says."""
+        """The answer (Exchange). Raises RuntimeError where the exchange is closed."""
         number = next(_numbers)
         connection = self._kept() or self._connected(number, deadline, stop)
         own = connection.sock
@@ -78,11 +78,11 @@ class ThreadExchange:
                 kept = self._idle.pop()
             except IndexError:
                 return None
-            poll = select.poll()  # select.select knows no file descriptor beyond 1023
+            poll = select.poll()  # select.select takes no file descriptor above 1023
             poll.register(kept.sock, select.POLLIN)
             if not poll.poll(0):
                 return kept
-            kept.close()  # readable before a request: the service has closed it
+            kept.close()  # readable before a request: the service closed it
 
     def _connected(
         self, number: int, deadline: float, stop: Cancellation
@@ -101,8 +101,10 @@ class ThreadExchange:
         return made
 
     def _opened(self, number: int, deadline: float, stop: Cancellation) -> socket.socket:
-        """To the first of the host's addresses that answers. `http.client` would show nobody the
-        socket before it is connected: a cancel could not end it."""
+        """A socket that is connected to the first of the host's addresses that accepts.
+
+        `http.client` hides the socket until it is connected, so that a cancel could not close it.
+        """
         failed = OSError("no address")
         for family, kind, protocol, _, address in socket.getaddrinfo(
             self._host, self._port, type=socket.SOCK_STREAM
@@ -113,7 +115,7 @@ class ThreadExchange:
                 own.settimeout(max(0.001, deadline - time.monotonic()))
                 own.connect(address)
                 own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                own.settimeout(None)  # from here on the watch
+                own.settimeout(None)  # from here on the watch enforces the deadline
             except OSError as error:
                 own.close()
                 failed = error
@@ -125,24 +127,26 @@ class ThreadExchange:
         raise failed
 
     def close(self) -> None:
-        """All connections: calls in flight fail, and so does each that comes later."""
+        """Close all connections. Calls in flight and later calls fail."""
         self._watch.close()
         while self._idle:
             self._idle.pop().close()
 
 
 class AiohttpExchange:
-    """Sessions of aiohttp, each with an event loop that one batch at a time uses, without aiohttp's
-    bound on connections: the strategy has one."""
+    """Exchange in an event loop, by aiohttp. One batch at a time uses a session and its loop.
+
+    aiohttp's own limit of connections is off: the strategy limits the calls in flight.
+    """
 
     def __init__(self, url: str, content_type: str, headers: dict[str, str] | None = None) -> None:
-        """`url` of the endpoint, with its query."""
+        """`url` is that of the endpoint, with its query."""
         self._url = url
         self._headers = {"Content-Type": content_type, **(headers or {})}
         self._idle: deque[tuple[asyncio.Runner, aiohttp.ClientSession]] = deque()
 
     def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
-        """As strategies.AsyncExchange says."""
+        """Run `work` in the event loop of an idle session or of a new one (AsyncExchange)."""
         try:
             runner, session = self._idle.pop()
         except IndexError:
@@ -158,7 +162,7 @@ class AiohttpExchange:
                 _end(runner, session)
 
     def close(self) -> None:
-        """All connections and loops that no batch uses."""
+        """Close all connections and event loops that no batch uses."""
         while self._idle:
             _end(*self._idle.pop())
 
@@ -189,14 +193,14 @@ class AiohttpExchange:
 
 @dataclass(eq=False)
 class _WatchedConnection:
-    """A connection, and whether the watch has shut it."""
+    """A connection, and whether the watch has shut it down after its deadline."""
 
     connection: socket.socket
     is_over: bool = False
 
 
 class _Watch:
-    """One thread that shuts connections whose time is over."""
+    """A thread that shuts down connections whose deadline has passed."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
@@ -212,7 +216,7 @@ class _Watch:
                 raise RuntimeError("the exchange is closed")
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="call-watch", daemon=True)
-                thread.start()  # RuntimeError where there is none to be had: the next call tries
+                thread.start()  # a RuntimeError leaves _thread None: the next call retries
                 self._thread = thread
             self._watched[number] = watched
             heapq.heappush(self._heap, (deadline, number))
@@ -268,11 +272,11 @@ def _exchanged(
 ) -> tuple[Answer, bool]:
     """The answer, and whether the connection can be used again."""
     with suppress(BrokenPipeError, ConnectionResetError):
-        # an answer may have come before the end of the request
+        # the service may answer, and close, before it has read the whole request
         connection.request("POST", target, request, headers)
     response = connection.getresponse()
     body = bytearray()
-    # read() takes a chunk of a negative size for one without an end, and holds all of it
+    # read() takes a chunk of negative size as endless, and would buffer all of it
     read = response.read1 if response.chunked else response.read
     while piece := read(PIECE_BYTES):
         body += piece
@@ -305,5 +309,5 @@ def _too_large(most_bytes: int) -> ExchangeFailure:
 
 
 def _shut(connection: socket.socket) -> None:
-    with suppress(OSError):  # it is closed already
-        connection.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for it
+    with suppress(OSError):  # the socket is closed already
+        connection.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits

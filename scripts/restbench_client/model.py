@@ -1,4 +1,4 @@
-"""What a call is made of: its steps S, C, D and P, what bounds them, and how it ends."""
+"""The data model of calls: stages S, C, D and P, limits, retries, times, failures and outcomes."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-I = TypeVar("I")  # noqa: E741 - what is asked
-O = TypeVar("O")  # noqa: E741 - what is answered
+I = TypeVar("I")  # noqa: E741 - the input of a call
+O = TypeVar("O")  # noqa: E741 - the decoded output
 R = TypeVar("R")
 I_contra = TypeVar("I_contra", contravariant=True)
 O_co = TypeVar("O_co", covariant=True)
 
-#: The service is at its limit: the same call may be sent again.
+#: Error code of a service at its limit. The service did no work: the call may be sent again.
 BUSY = "008"
 MOST = 100_000
 DAY_S = 86_400.0
 
 
 def within(name: str, value: int, most: int) -> int:
-    """A number from 1 to `most`; ValueError with its name and the range."""
+    """Return `value`. Raises ValueError unless it is an integer from 1 to `most`."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
         raise ValueError(f"{name}: must be from 1 to {most}, is {value}")
     return value
 
 
 class Stage(StrEnum):
-    """Serialise, call, deserialise, process."""
+    """A stage of a call: serialise, call, deserialise, process."""
 
     S = "S"
     C = "C"
@@ -37,10 +37,10 @@ class Stage(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a failed call met."""
+    """Why a call failed."""
 
     CONNECT = "CONNECT"
-    """There was no connection."""
+    """No connection could be opened."""
     TIMEOUT = "TIMEOUT"
     CUT_OFF = "CUT_OFF"
     """The connection was closed before the end of the answer."""
@@ -51,12 +51,12 @@ class Kind(StrEnum):
     MALFORMED = "MALFORMED"
     """The answer is neither a result nor an error."""
     USER = "USER"
-    """The caller's own code threw, or a codec something undeclared."""
+    """The caller's own code raised an exception, or the codec raised an undeclared one."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; names of headers are in lower case."""
+    """The HTTP response of the service. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -65,17 +65,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class MatrixProduct:
-    """rows[i][j] of the product."""
+    """A product of two matrices; rows[i][j] is its element in row i, column j."""
 
     request_id: str
     rows: list[list[int]]
 
 
 class ExchangeFailure(Exception):
-    """There is no answer: CONNECT, TIMEOUT, CUT_OFF, NOT_HTTP or TOO_LARGE."""
+    """No answer was received: CONNECT, TIMEOUT, CUT_OFF, NOT_HTTP or TOO_LARGE."""
 
     def __init__(self, kind: Kind, message: str) -> None:
-        """Of one kind, with what the transport said."""
+        """`message` is the description that the transport gave."""
         super().__init__(message)
         self.kind = kind
 
@@ -85,43 +85,47 @@ class Stopped(Exception):
 
 
 class ServiceRefused(Exception):
-    """The service answered with an error: three digits, its words, and the id where it knew it."""
+    """The service answered with an error of its contract.
+
+    `error_code` has three digits; `request_id` is None where the service could not read it.
+    """
 
     kind = Kind.REFUSED
 
     def __init__(self, error_code: str, message: str, request_id: str | None = None) -> None:
-        """What the error says."""
         super().__init__(message)
         self.error_code = error_code
         self.request_id = request_id
 
 
 class MalformedAnswer(Exception):
-    """Neither a result nor an error of the contract."""
+    """The answer is neither a result nor an error of the contract."""
 
     kind = Kind.MALFORMED
 
 
 class Codec(Protocol[I_contra, O_co]):
-    """S and D. Pure: many threads at once use one."""
+    """Stages S and D. A codec has no state: several threads may use it at once."""
 
     def encode(self, given: I_contra) -> bytes:
-        """The message of an input; any exception is this call's failure in S."""
+        """Return the request body for an input. Any exception fails this call in stage S."""
 
     def decode(self, answer: Answer) -> O_co:
-        """What an answer says; ServiceRefused or MalformedAnswer."""
+        """Return the output. Raises ServiceRefused for an error, else MalformedAnswer."""
 
 
 Processor: TypeAlias = Callable[[int, I, O], R]
-"""P: of a call's index, its input and its output."""
-#: C without a thread: of a message, a deadline of time.monotonic() and the most bytes of an answer,
-#: the answer to come. ExchangeFailure; to cancel it closes the connection.
+"""Stage P: a function of the index of a call, its input and its output."""
+#: Stage C without a thread. Arguments: the request body, a deadline in seconds of time.monotonic(),
+#: and the maximum size of the answer in bytes. The awaitable yields the answer or raises
+#: ExchangeFailure; its cancellation closes the connection.
 AsyncSend: TypeAlias = Callable[[bytes, float, int], Awaitable[Answer]]
 
 
 @dataclass(frozen=True)
 class Job(Generic[I, O, R]):
-    """What is to be done with each input. The exchange is of the kind that the strategy needs."""
+    """What is done with each input. `exchange` is an Exchange or an AsyncExchange, as the strategy
+    requires (strategies.py)."""
 
     codec: Codec[I, O]
     exchange: object
@@ -130,34 +134,41 @@ class Job(Generic[I, O, R]):
 
 @dataclass(frozen=True)
 class Retries:
-    """Which failures are sent again, and when. Safe for any call are a refused connection and 008:
-    nothing was done."""
+    """Which failed calls are sent again, and after which wait.
+
+    After a failed connection and after error 008 the service has done no work, so that a retry is
+    safe for any call.
+    """
 
     NONE: ClassVar[Retries]
     SAFE: ClassVar[Retries]
-    """Those that are safe for any call."""
+    """Retries that are safe for any call."""
     IDEMPOTENT: ClassVar[Retries]
-    """Those of calls that may be done twice."""
+    """Retries for calls that may be executed twice."""
 
     attempts: int = 1
-    """Of a call in all, 1 to 100."""
+    """Attempts per call in total, 1 to 100."""
     busy_attempts: int = 1
-    """The same where the service answers 008."""
+    """Attempts per call in total where the last one was answered with 008, 1 to 100."""
     idempotent: bool = False
-    """Whether doing a call twice does no harm: one that was cut off is repeated as well."""
+    """Whether a call may be executed twice: a call that was cut off is then repeated as well."""
     on_timeout: bool = False
+    """Whether a call that timed out is repeated."""
     seed: int = 0
-    """Of the waits' jitter."""
+    """Seed of the random jitter of the waits."""
 
     def __post_init__(self) -> None:
-        """ValueError with the name and the range."""
+        """Raises ValueError where a number of attempts is out of range."""
         within("attempts", self.attempts, 100)
         within("busy_attempts", self.busy_attempts, 100)
 
     def wait_s(
         self, failure: Exception, made: int, retry_after: str | None, jitter: random.Random
     ) -> float | None:
-        """Seconds until the next attempt; None where there is none."""
+        """Seconds until the next attempt; None where the call is not repeated.
+
+        `made` counts the attempts so far. A Retry-After in seconds is followed, up to 5 s.
+        """
         kind = getattr(failure, "kind", Kind.USER)
         is_busy = kind is Kind.REFUSED and getattr(failure, "error_code", "") == BUSY
         is_repeated = (
@@ -176,7 +187,7 @@ class Retries:
 Retries.NONE = Retries()
 Retries.SAFE = Retries(3, 10)
 Retries.IDEMPOTENT = Retries(3, 10, idempotent=True)
-#: Sending again after these may do work twice: such retries have a budget.
+#: A retry after these failures may repeat work in the service; each batch bounds their number.
 MAY_REPEAT_WORK = frozenset({Kind.CUT_OFF, Kind.TIMEOUT})
 
 
@@ -185,20 +196,20 @@ class Limits:
     """The bounds of a batch."""
 
     in_flight: int = 64
-    """Calls between sending and answer at once."""
+    """Maximum number of calls in stage C at once."""
     queue: int = 16
-    """Outcomes that wait to be taken, beyond the calls under way."""
+    """Maximum number of outcomes that wait to be taken, in addition to the calls in progress."""
     per_call_s: float = 30.0
-    """From the begin of C to the last byte of the answer."""
+    """Seconds from the begin of an attempt (C) to the last byte of its answer."""
     whole_s: float | None = None
-    """Of the batch; what is left then is cancelled."""
+    """Seconds for the whole batch, None for no limit; unfinished calls are then cancelled."""
     max_answer_bytes: int = 64 << 20
     retries: Retries = Retries.NONE
     ordered: bool = False
-    """Whether outcomes come in the order of the inputs."""
+    """Whether outcomes are delivered in the order of the inputs."""
 
     def __post_init__(self) -> None:
-        """ValueError with the name and the range."""
+        """Raises ValueError where a limit is out of range."""
         within("in_flight", self.in_flight, MOST)
         within("queue", self.queue, MOST)
         within("max_answer_bytes", self.max_answer_bytes, 2**31 - 1)
@@ -208,12 +219,15 @@ class Limits:
 
 
 class StageTimes(NamedTuple):
-    """When a call was where, in seconds since its batch began (None: never), and how long its
-    stages took; C is the sum of its attempts."""
+    """The times of one call, in seconds.
+
+    `begun` to `ended` are moments since the begin of the batch (None: not reached). `s`, `c`, `d`
+    and `p` are the durations of the stages; `c` is the sum over all attempts.
+    """
 
     begun: float
     sent: float | None
-    """Begin of the last attempt."""
+    """Moment at which the last attempt began."""
     answered: float | None
     ended: float
     s: float
@@ -221,13 +235,14 @@ class StageTimes(NamedTuple):
     d: float
     p: float
     status: int | None
-    """Of the last answer."""
+    """HTTP status of the last answer."""
     server_timing: str | None
+    """Header Server-Timing of the last answer."""
 
 
 @dataclass(frozen=True)
 class Done(Generic[R]):
-    """A call that went through all stages."""
+    """A call that completed all stages."""
 
     index: int
     attempts: int
@@ -248,7 +263,7 @@ class Failed:
 
     @property
     def error_code(self) -> str | None:
-        """Three digits, None unless the service refused."""
+        """The three digits of the service's error; None where the failure has another kind."""
         if self.kind is Kind.REFUSED and isinstance(self.cause, ServiceRefused):
             return self.cause.error_code
         return None
@@ -256,7 +271,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """The batch ended before the call did."""
+    """A call that the end of its batch interrupted."""
 
     index: int
     attempts: int
@@ -268,14 +283,15 @@ Outcome: TypeAlias = Done[R] | Failed | Cancelled
 
 @dataclass(frozen=True)
 class Totals:
-    """What a batch took so far."""
+    """Totals of a batch up to now. Times are in seconds."""
 
     elapsed_s: float
     wall_s: Mapping[Stage, float]
+    """Sum over all calls, by stage."""
     cpu_s: Mapping[Stage, float]
-    """Of the threads that ran a stage; 0 where none was held."""
+    """CPU time of the threads that ran a stage; 0 for C where no thread waits for a single call."""
     peak_in_flight: int
     attempts: int
     retries: int
     peak_threads: Mapping[str, int]
-    """Most at once, by name without number."""
+    """Maximum number of threads at once, by thread name without its number."""

@@ -1,5 +1,5 @@
-"""Matrices and kernels in SOAP, by zeep: it makes messages by the service's WSDL and reads answers;
-how they are sent is the exchange's."""
+"""Codecs in SOAP: matrix products and NAS kernels. zeep builds the messages from the service's WSDL
+and parses the answers; the exchange sends them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, Servi
 
 @dataclass(frozen=True)
 class _Reply:
-    """What zeep wants to know of an answer."""
+    """An answer with the attributes that zeep reads."""
 
     status_code: int
     headers: requests.structures.CaseInsensitiveDict[str]
@@ -27,12 +27,15 @@ class _Reply:
 
 
 class _Zeep:
-    """One operation of one service."""
+    """The part that both codecs share: one operation of one SOAP service."""
 
     content_type = "text/xml; charset=utf-8"
 
     def __init__(self, url: str, workload: Literal["matrix", "npb"], operation: str) -> None:
-        """`url` of the endpoint; the WSDL is read here. OSError or ValueError where it is none."""
+        """Load the WSDL from the host of `url`, the endpoint.
+
+        Raises OSError where the host cannot be reached, ValueError where it serves no WSDL.
+        """
         parts = urlsplit(url)
         try:
             self._client = zeep.Client(f"http://{parts.netloc}/soap/{workload}?wsdl")
@@ -43,7 +46,7 @@ class _Zeep:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Of each request."""
+        """The HTTP headers of each request."""
         return {"SOAPAction": f'"{self._operation.soapaction}"'}
 
     def _message(self, **fields: Any) -> bytes:
@@ -70,14 +73,14 @@ class _Zeep:
 
 
 class MatrixZeep(_Zeep):
-    """Products; what is asked has the form of the REST request."""
+    """Matrix products. The input has the form of the REST request body."""
 
     def __init__(self, url: str) -> None:
-        """As _Zeep."""
+        """Load the WSDL. Raises OSError or ValueError (_Zeep)."""
         super().__init__(url, "matrix", "multiply")
 
     def encode(self, given: dict[str, Any]) -> bytes:
-        """The message."""
+        """The request envelope (Codec)."""
         operands = {
             name: {
                 "columnCount": given[name]["columnCount"],
@@ -88,7 +91,7 @@ class MatrixZeep(_Zeep):
         return self._message(requestId=given["requestId"], **operands)
 
     def decode(self, answer: Answer) -> MatrixProduct:
-        """The product; ServiceRefused or MalformedAnswer."""
+        """The product. Raises ServiceRefused or MalformedAnswer (Codec)."""
         said = self._answered(answer)
         try:
             rows = [[int(value) for value in row.split(",")] for row in said.row]
@@ -98,18 +101,18 @@ class MatrixZeep(_Zeep):
 
 
 class NpbZeep(_Zeep):
-    """Kernels; the result has the names of the REST answer."""
+    """NAS kernels. The output has the member names of the REST answer."""
 
     def __init__(self, url: str) -> None:
-        """As _Zeep."""
+        """Load the WSDL. Raises OSError or ValueError (_Zeep)."""
         super().__init__(url, "npb", "run")
 
     def encode(self, given: dict[str, Any]) -> bytes:
-        """The message, which says the kernel."""
+        """The request envelope, which names the kernel (Codec)."""
         return self._message(**{**given, "requestId": str(given["requestId"])})
 
     def decode(self, answer: Answer) -> dict[str, Any]:
-        """The result; ServiceRefused or MalformedAnswer."""
+        """The result. Raises ServiceRefused or MalformedAnswer (Codec)."""
         said = serialize_object(self._answered(answer), dict)
         if not isinstance(said, dict) or not isinstance(said.get("verified"), bool):
             raise MalformedAnswer(f"status {answer.status}: no result")

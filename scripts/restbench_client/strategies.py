@@ -1,4 +1,4 @@
-"""Ways of making many calls: one after the other, by a pool of threads, by one event loop."""
+"""Calling strategies: calls one after the other, on a pool of threads, or on one event loop."""
 
 from __future__ import annotations
 
@@ -23,58 +23,63 @@ from restbench_client.model import (
 )
 
 MOST_THREADS = 1024
-#: An event loop pulls inputs for so long before it looks at what was answered meanwhile.
+#: Seconds for which an event loop pulls inputs before it handles the answers that have arrived.
 PULLS_FOR_S = 0.001
 
 
 class Exchange(Protocol):
-    """C of strategies that hold a thread. Many calls and batches may use one at once."""
+    """Stage C for strategies that hold a thread per call. Several calls and batches may share one
+    exchange at a time."""
 
     def send(self, request: bytes, deadline: float, most_bytes: int, stop: Cancellation) -> Answer:
-        """The answer; `deadline` is of time.monotonic(). ExchangeFailure; Stopped where `stop` was
-        set meanwhile, which closes the connection."""
+        """Send a request body and wait for the answer.
+
+        `deadline` is in seconds of time.monotonic(). Raises ExchangeFailure without an answer of at
+        most `most_bytes`, and Stopped where `stop` was set, which closes the connection.
+        """
 
 
 class AsyncExchange(Protocol):
-    """C of a strategy that holds no thread. Many batches may use one at once."""
+    """Stage C for a strategy that holds no thread. Several batches may share one exchange at a
+    time."""
 
     def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
-        """Run `work` to its end on this thread, in an event loop that nothing else uses meanwhile.
-        It says whether its connections may be kept."""
+        """Run `work` to its end on this thread, in an event loop of its own. `work` returns whether
+        the connections may be kept."""
 
 
 class CallingStrategy(Protocol):
-    """A way of making calls."""
+    """A way of making the calls of a batch."""
 
     name: str
 
     def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
-        """A batch under way."""
+        """Start a batch of one call for each input. The inputs may be pulled on another thread."""
 
 
 class Sequential:
-    """Each call on the thread of whom takes its outcome."""
+    """Calls one after the other, on the thread that takes the outcomes."""
 
     name = "sequential"
 
     def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
-        """Nothing is done before the first `take`."""
+        """A batch that makes each call when its outcome is taken (CallingStrategy)."""
         batch = Batch(iter(inputs), job, limits, room=1)
         batch.work = lambda: _one_more(batch, nullcontext())
         return batch
 
 
 class TaskPool:
-    """So many threads, each of which does a call from start to end."""
+    """A pool of threads. Each thread makes one call after the other, from S to P."""
 
     name = "task-pool"
 
     def __init__(self, threads: int) -> None:
-        """ValueError outside of 1 to 1024."""
+        """Raises ValueError unless `threads` is from 1 to 1024."""
         self.threads = within("threads", threads, MOST_THREADS)
 
     def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
-        """Its threads end with the batch."""
+        """A batch with threads of its own, which end with it (CallingStrategy)."""
         room = self.threads + limits.queue
         batch = Batch(iter(inputs), job, limits, room)
         needs_places = self.threads > limits.in_flight
@@ -97,7 +102,10 @@ class Async:
     name = "async"
 
     def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
-        """Its thread ends with the batch. The inputs are pulled in the loop: they must not wait."""
+        """A batch with a thread of its own, which ends with it (CallingStrategy).
+
+        The event loop pulls the inputs, so their iterator must not block.
+        """
         room = limits.in_flight + limits.queue
         batch = Batch(iter(inputs), job, limits, room)
         exchange = cast(AsyncExchange, job.exchange)
@@ -121,7 +129,8 @@ STRATEGIES: dict[str, Callable[[int], CallingStrategy]] = {
 
 
 def _begin(batch: Batch[R], name: str, number: int, work: Callable[[], None]) -> None:
-    """RuntimeError where there is no thread to be had; those of the batch have ended then."""
+    """Start a thread of the batch. Raises RuntimeError where the system has no thread left; the
+    batch is closed before."""
 
     def counted() -> None:
         try:
@@ -140,7 +149,7 @@ def _begin(batch: Batch[R], name: str, number: int, work: Callable[[], None]) ->
 
 
 def _one_more(batch: Batch[R], places: AbstractContextManager[Any]) -> bool:
-    """One call on this thread; False where there is none left."""
+    """Make one call on this thread; return False where no input is left."""
     if (pulled := batch.pull()) is None:
         return False
     call = Call(batch, *pulled)
@@ -150,7 +159,7 @@ def _one_more(batch: Batch[R], places: AbstractContextManager[Any]) -> bool:
         while True:
             try:
                 answer = _done(call, wanted, places)
-            except BaseException as failure:  # the call's
+            except BaseException as failure:  # becomes the failure of this call
                 wanted = steps.throw(failure)
             else:
                 wanted = steps.send(answer)
@@ -180,7 +189,8 @@ def _done(
 
 
 async def _pump(batch: Batch[R], send: AsyncSend) -> bool:
-    """A task a call, as many as there is room for. Whether none of them was cut off by a cancel."""
+    """Run each call as a task, as many at once as there is room for. Return whether no call was cut
+    off by a cancel, so that the connections may be kept."""
     loop, room = asyncio.get_running_loop(), asyncio.Event()
     under_way: dict[asyncio.Task[Outcome[R]], Call[R]] = {}
     is_whole = True
@@ -194,12 +204,12 @@ async def _pump(batch: Batch[R], send: AsyncSend) -> bool:
                 task.cancel()
 
     def from_any_thread() -> None:
-        with suppress(RuntimeError):  # the loop is closed: all calls are over
+        with suppress(RuntimeError):  # the loop is closed: all calls have ended
             loop.call_soon_threadsafe(change)
 
     def end(task: asyncio.Task[Outcome[R]]) -> None:
         call = under_way.pop(task)
-        # one that was cancelled before it began has found no outcome
+        # a task that was cancelled before its first step has no outcome
         call.end(call.cancelled() if task.cancelled() else task.result())
 
     places = asyncio.Semaphore(batch.limits.in_flight)
@@ -213,7 +223,7 @@ async def _pump(batch: Batch[R], send: AsyncSend) -> bool:
                 await room.wait()
                 pulls_until = loop.time() + PULLS_FOR_S
         if loop.time() >= pulls_until:
-            await asyncio.sleep(0)  # what was answered meanwhile goes on
+            await asyncio.sleep(0)  # let tasks run whose answers have arrived
             pulls_until = loop.time() + PULLS_FOR_S
         if (pulled := batch.pull()) is None:
             break
@@ -235,7 +245,7 @@ async def _outcome(call: Call[R], send: AsyncSend, places: asyncio.Semaphore) ->
                 answer = await _asked(call, wanted, send, places)
             except asyncio.CancelledError:
                 wanted = steps.throw(Stopped())
-            except BaseException as failure:  # the call's
+            except BaseException as failure:  # becomes the failure of this call
                 wanted = steps.throw(failure)
             else:
                 wanted = steps.send(answer)

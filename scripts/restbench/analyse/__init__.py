@@ -1,1 +1,1 @@
-"""From raw data to numbers."""
+"""Analysis: from a run's raw data to numbers with intervals."""

@@ -1,14 +1,14 @@
 """Queueing laws of a closed load: demands, utilisation, bounds, the knee, and the exact solution
-of a network of stations; and of an open load how many wait at one station. Pure, of plain numbers.
+of a network of stations; for an open load, the waiting at one station. Pure, on plain numbers.
 
-Times are in any unit, rates in one over it. A demand is what an operation takes of a station, all
-its visits together. Source: Lazowska, Zahorjan, Graham, Sevcik, Quantitative System Performance,
-chapters 3 to 6; Reiser and Lavenberg, JACM 27 (1980), for stations of several servers.
+Times are in any unit, rates in its inverse. A demand is the service time that an operation needs at
+a station, all visits together. Source: Lazowska, Zahorjan, Graham, Sevcik, Quantitative System
+Performance, chapters 3 to 6; Reiser and Lavenberg, JACM 27 (1980), for stations of several servers.
 
-Mean value analysis finds the probability that a station of several servers is empty as 1 - the sum
-of all others, which has no correct digit left where the station is saturated. So the same network
-is solved by convolution (Buzen, CACM 16, 1973), whose terms are all positive: the numbers are those
-of exact MVA.
+Mean value analysis (MVA) finds the probability that a station of several servers is empty as 1 less
+the sum of all other probabilities, which has no correct digit left where the station is saturated.
+So the same network is solved by convolution (Buzen, CACM 16, 1973), whose terms are all positive:
+the results are those of exact MVA.
 """
 
 from __future__ import annotations
@@ -27,47 +27,47 @@ _Logs: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Station:
-    """What an operation needs some of."""
+    """A resource that an operation needs, such as the cores."""
 
     name: str
     demand: float
     servers: int | None = 1
-    """None: as many as ask, so that nobody waits for another (a delay)."""
+    """None: as many servers as users, so that no user waits for another (a delay)."""
 
     @property
     def per_server(self) -> float:
-        """The demand as it limits throughput: D/m; 0 of a delay."""
+        """The demand per server, which limits throughput: D/m; 0 for a delay."""
         return self.demand / self.servers if self.servers else 0.0
 
     def utilisation(self, throughput: float) -> float:
-        """The part of its servers that is busy, 0 to 1: U = X D/m."""
+        """The share of the station's servers that is busy, 0 to 1: U = X D/m."""
         return throughput * self.per_server
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A network with so many users: mean values."""
+    """The mean values of a network with `users` users."""
 
     users: int
     throughput: float
     response: float
     residence: tuple[float, ...]
-    """Of the response what passes at each station, in line and being served."""
+    """The part of the response time spent at each station, waiting and being served."""
 
 
 def bottleneck(stations: Sequence[Station]) -> Station:
-    """The station that is busy first as users come."""
+    """The station that saturates first as the number of users grows."""
     return max(stations, key=lambda each: each.per_server)
 
 
 def bound(stations: Sequence[Station], users: float) -> float:
-    """The throughput that no scheduling can better, of so many users."""
+    """The upper bound of the throughput of so many users, whatever the scheduling."""
     whole, highest = _sums(stations)
     return min(users / whole, 1 / highest) if highest else users / whole
 
 
 def knee(stations: Sequence[Station]) -> float:
-    """How many users it takes until they must wait for each other: where the two bounds meet."""
+    """The number of users above which they must wait for each other: where the two bounds meet."""
     whole, highest = _sums(stations)
     return whole / highest if highest else math.inf
 
@@ -77,9 +77,9 @@ def _sums(stations: Sequence[Station]) -> tuple[float, float]:
 
 
 def solve(stations: Sequence[Station], users: int) -> list[Solution]:
-    """The network with 1, 2, … `users` users, for operations whose times are exponential or whose
-    stations share themselves among all that are there. ValueError without a station, user or
-    demand."""
+    """The solutions with 1, 2, … `users` users: exact where service times are exponential, or where
+    stations divide their servers among all operations present (processor sharing). Raises
+    ValueError without a station, user or demand."""
     if not stations or users < 1 or sum(each.demand for each in stations) <= 0:
         raise ValueError("need a station with a demand, and a user")
     weights = [_weights(each, users) for each in stations]
@@ -95,14 +95,14 @@ def solve(stations: Sequence[Station], users: int) -> list[Solution]:
 
 
 def open_wait(station: Station, arrivals: float) -> tuple[float, float]:
-    """Of an open load that comes at random (M/M/m): the part that finds all servers busy, by
-    Erlang's C, and the mean time in line; 1 and infinity where they cannot serve it."""
+    """For an open load with random arrivals (M/M/m): the share that finds all servers busy, by
+    Erlang's C, and the mean waiting time; 1 and infinity where the servers cannot serve it."""
     if station.servers is None:
         return 0.0, 0.0
     busy = station.utilisation(arrivals)
     if busy >= 1:
         return 1.0, math.inf
-    lost, offered = 1.0, arrivals * station.demand  # Erlang's B, a server more each time
+    lost, offered = 1.0, arrivals * station.demand  # Erlang's B, one more server each time
     for servers in range(1, station.servers + 1):
         lost = offered * lost / (servers + offered * lost)
     part = lost / (1 - busy * (1 - lost))
@@ -110,7 +110,7 @@ def open_wait(station: Station, arrivals: float) -> tuple[float, float]:
 
 
 def _weights(station: Station, users: int) -> _Logs:
-    """Of 0 … `users` at the station: ln of the product of D/min(j, m)."""
+    """For 0 … `users` users at the station: ln of the product of D/min(j, m) over j."""
     if station.demand <= 0:
         return np.concatenate([[0.0], np.full(users, -np.inf)])
     j = np.arange(1, users + 1)

@@ -1,5 +1,5 @@
-"""Batches of calls (`schedule.calls`): the least time that any client needs for them, from what one
-call takes alone; rows of them, and their speed-ups over one call after the other."""
+"""Batches of calls (`schedule.calls`): the least time that any client needs for a batch, from the
+times of a single call; the rows of batches, and their speed-ups over sequential calls."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
 from restbench.experiment.calls import CallWork, work_of
 
-#: A measured time below the limit by more than this is a limit that was mismeasured.
+#: Where a limit exceeds the measured time by more than this factor, the limit was measured wrongly.
 MISMEASURED = 1.03
-#: Calls in flight of a strategy that holds no thread while it waits, at most.
+#: The most calls in flight of a strategy that holds no thread while it waits.
 WINDOW = 100
 #: The extras of a block by name: their heading, and what they are.
 COLUMNS: dict[str, tuple[str, str]] = {
@@ -35,7 +35,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class OneCall:
-    """Seconds of a call alone: S, C without the delay, the delay, D, P."""
+    """Seconds of a single call: S, C without the delay, the delay, D, P (explained in COLUMNS)."""
 
     s: float
     r: float
@@ -45,7 +45,7 @@ class OneCall:
 
     @property
     def whole(self) -> float:
-        """From its begin to its end."""
+        """Seconds of the whole call."""
         return sum(self.stages)
 
     @property
@@ -63,11 +63,12 @@ def least_s(  # noqa: PLR0913 - what a batch is made of
     cpu_s: float,
     cores: int,
 ) -> float:
-    """Seconds that so many calls take at least.
+    """The least seconds that a batch of `calls` calls needs.
 
-    `cpu_s` is the CPU time of a call on the cores that its client has, with the service where that
-    has them too; never below S, D and P. In Python one core runs them. ValueError for a strategy
-    that is not known.
+    `cpu_s` is a call's CPU time on the `cores` of its client, including the service's where both
+    share them; at least S + D + P is assumed. For a Python client, which runs code on one core at a
+    time, `drive.batches.limit_s` also asks with one core. Raises ValueError for an unknown
+    strategy.
     """
     if not calls:
         return 0.0
@@ -94,8 +95,9 @@ def least_s(  # noqa: PLR0913 - what a batch is made of
 
 
 def teams_of(strategy: str, threads: int, one: OneCall | None = None) -> tuple[int, int, int, int]:
-    """S, C, D and P of a pipeline of so many threads in all. Where C holds none, it is WINDOW, and
-    further threads go to S and D by the time that they take of a call; evenly, if that is unknown.
+    """How many threads of a pipeline with `threads` in all do S, C, D and P. Where C holds no
+    thread, its entry is WINDOW, and further threads go to S and D in proportion to their times;
+    evenly if these are unknown.
     """
     if strategy == "pipeline":
         return 1, max(1, threads - 3), 1, 1
@@ -105,12 +107,12 @@ def teams_of(strategy: str, threads: int, one: OneCall | None = None) -> tuple[i
 
 
 def work(row: Row) -> CallWork:
-    """What its batch is."""
+    """The batch that a row measures."""
     return work_of(row.cell.complexity)
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """By client, transport, delay and size, then strategy and threads."""
+    """The rows by client, transport, delay and size, then strategy and threads."""
     return sorted(
         rows,
         key=lambda row: (
@@ -124,19 +126,20 @@ def ranked(rows: Iterable[Row]) -> list[Row]:
 
 
 def nearness(row: Row) -> float | None:
-    """The least time over the measured one, the median over the blocks."""
+    """The least possible time over the measured time, the median over the blocks."""
     return combine(series(row, "limit_s"), series(row, "elapsed_s"), truediv).median
 
 
 def gain(over: Row, of: Row, column: str = "elapsed_s") -> float | None:
-    """The time of one batch over that of another, the median over the blocks; `limit_s` for what
-    the model says."""
+    """The time of one batch over that of another, the median over the blocks; with the column
+    `limit_s`, as the model predicts it."""
     return combine(series(over, column), series(of, column), truediv).median
 
 
 def speed_ups(row: Row, rows: Sequence[Row], column: str = "elapsed_s") -> list[float]:
-    """The time of calls in turn over the row's, a block each; `limit_s` for the highest possible.
-    Without measured calls in turn, their time by what one takes alone."""
+    """The time of sequential calls over the row's time, a value per block; with the column
+    `limit_s` the highest possible speed-up. Where sequential calls were not measured, their time is
+    computed from that of a single call (`alone_s`)."""
     of_calls_in_turn = replace(work(row), strategy="sequential")
     alone = next((each for each in rows if each.right and work(each) == of_calls_in_turn), None)
     in_turn = series(row, "alone_s") if alone is None else series(alone, "elapsed_s")

@@ -1,9 +1,9 @@
 """The ratio of one metric of two cells, with its interval, and the best of several cells without
 the winner's curse: pure functions on rows, and on values by block.
 
-What a ratio means against an expectation is judged in `judge.verdicts`. The best of many is picked
-by chance too, so that it looks better than it is: the cell that another is held against in a block
-is picked by all other blocks (leave one out), which know nothing of that block's chance.
+What a ratio means against an expectation is judged in `judge.verdicts`. The best of many is partly
+picked by chance, so that it looks better than it is. So the best cell that another is compared with
+in a block is picked by all other blocks (leave one out), which are independent of that block.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from restbench.experiment.statistics import (
     prediction_ratio,
 )
 
-#: What two cells lack that were measured, and never in one block.
+#: The reason why two measured cells have no ratio where they were never measured in one block.
 APART = "no block has measured both cells"
-#: A difference smaller than this is not called one, however sure it is (method, rule 7).
+#: A smaller difference does not count as one, however significant it is (method, rule 7).
 MARGIN = 0.05
-#: Of fewer cells their spread, and so where another one lies, is not known.
+#: With fewer cells their spread is not known, and so neither is the interval for another cell.
 FEWEST_POOLED = 3
 C = TypeVar("C", bound=Hashable)
 
@@ -46,22 +46,22 @@ class Series:
 
     @property
     def median(self) -> float | None:
-        """Over the blocks; None where there are none."""
+        """The median over the blocks; None where there are none."""
         return median(self.values.values()) if self.values else None
 
     @property
     def is_usable(self) -> bool:
-        """Whether a ratio can be made of it."""
+        """Whether a ratio can be made of the series: it has values, all above 0."""
         return self.lack is None and min(self.values.values()) > 0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The ratio first/second of two series; `estimate` stands without `ratio`, which has the
-    interval, where there is one block only."""
+    """The ratio first/second of two series. With one block only there is an `estimate`, but no
+    `ratio`, which has the interval."""
 
     margin: float = MARGIN
-    """As a part of the smaller of the two: 0.05 is 5 %."""
+    """The smallest difference that counts, as a part of the smaller value: 0.05 is 5 %."""
     estimate: float | None = None
     ratio: Ratio | None = None
     blocks: int = 0
@@ -72,7 +72,7 @@ class Comparison:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Of the 95 % interval."""
+        """The ends of the 95 % interval; None without one."""
         return (self.ratio.low, self.ratio.high) if self.ratio else None
 
     @property
@@ -94,7 +94,7 @@ def series(row: Row, metric: str, kind: str = "") -> Series:
 
 
 def usable(rows: Iterable[Row], metric: str, kind: str = "") -> dict[Cell, Series]:
-    """By cell, of the rows of whose metric a ratio can be made."""
+    """By cell: the series of each row's metric that a ratio can be made of."""
     found = {row.cell: series(row, metric, kind) for row in rows}
     return {cell: each for cell, each in found.items() if each.is_usable}
 
@@ -111,13 +111,13 @@ def combine(first: Series, second: Series, of: Callable[[float, float], float]) 
 
 
 def common_blocks(known: Iterable[Series]) -> list[int]:
-    """Those in which each of some series has a value, in order."""
+    """The blocks in which every series has a value, in order."""
     return sorted(set.intersection(*(set(each.values) for each in known)))
 
 
 def in_common_blocks(known: Mapping[Cell, Series]) -> dict[Cell, list[float]]:
-    """Each cell's values in the blocks that all have, so that none is ranked by a better hour; all
-    its values where there is no such block."""
+    """Each cell's values in the blocks that all cells have, as hours differ and would bias a
+    ranking; all its values where there is no such block."""
     common = common_blocks(known.values())
     return {
         cell: [value for block, value in each.values.items() if block in common or not common]
@@ -136,8 +136,8 @@ def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
 
 
 def exact(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
-    """The ratio of the block in which two series of ONE run differ most, 0 included; 1 where they
-    differ in none. Nothing is estimated of it: it has no interval."""
+    """The ratio of the block in which two series of ONE run differ most, which may be 0; 1 where
+    they differ in none. It has no interval, as nothing is estimated."""
     if lack := _lack(margin, second):
         return lack
     ratios = combine(first, second, of=truediv)
@@ -148,7 +148,8 @@ def exact(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
 
 
 def over(usual: Row | None, lack: str, metric: str, row: Row) -> Comparison:
-    """A cell's metric over that of the usual one; `lack` is said where that is not in the run."""
+    """A row's metric over that of the `usual` row; `lack` is the reason where there is no such
+    row."""
     if usual is None:
         return Comparison(lack=lack)
     return paired(series(row, metric), series(usual, metric))
@@ -175,7 +176,7 @@ def unpaired(first: Series, second: Series, margin: float = MARGIN) -> Compariso
 
 def pooled(comparisons: Sequence[Comparison]) -> Comparison:
     """The geometric mean of the ratios of several cells, with an interval for ANOTHER such cell
-    (random effects, `prediction_ratio`). What one cell lacks, the whole lacks."""
+    (random effects, `prediction_ratio`). Where one cell has no ratio, neither has the pool."""
     for each in comparisons:
         if each.estimate is None:
             return each
@@ -227,8 +228,8 @@ def best_of_others(
 def indistinguishable(
     values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
 ) -> dict[C, float]:
-    """The best cell and those that cannot be told from it (paired t on logarithms, Holm over all
-    others), each with its adjusted p value; that of the best is 1."""
+    """The best cell and those that cannot be distinguished from it (paired t on logarithms, Holm
+    over all others), each with its adjusted p value; that of the best is 1."""
     best = best_of(values, more_is_better=more_is_better)
     others = [cell for cell in values if cell != best]
     p_values = holm_adjusted([paired_ratio(values[each], values[best]).p_value for each in others])

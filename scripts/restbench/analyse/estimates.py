@@ -1,4 +1,4 @@
-"""From trials to numbers: what the trials of a cell come to in each block (method, rules 1 and 4).
+"""From trials to numbers: the measurement of a cell in each block (method, rules 1 and 4).
 
 Pure: trials and events in, measurements out.
 """
@@ -16,12 +16,13 @@ from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, COMPLETIONS_NEEDED, two_sided_t
 from restbench.store.trials import Block, Event, Microseconds, Trial
 
-#: Response times are reported where what is kept of a trial holds so many of a user, and up to so
-#: long a response time; else they are users over throughput (method, rules 3 and 4).
+#: Response times are reported where the kept part of a trial is long enough for so many responses
+#: of a user, up to so long a mean; otherwise they are users over throughput (method, rules 3 and
+#: 4).
 RESPONSES_FOR_A_MEAN = 2.0
 LONGEST_FOR_A_MEAN_S = 5.0
-#: What an event says of its cell in its block, as flags of the measurement, where that is not just
-#: its own kind.
+#: By kind of event: the flags that it gives the measurement of its cell in its block, where these
+#: are not just the kind itself.
 _FLAGS = {
     "wrong": ("wrong-answers", "failed"),
     "too-slow": ("not-measured",),
@@ -39,9 +40,9 @@ _NO_REASON = (
     "not-durable",
     "unbalanced",
 )
-#: Those that say less than any other.
+#: The kinds of event that explain less than any other.
 _LESS = ("errors", "no-limit", "given-up")
-#: From a cell's trials in a block to what only their driver measures, by name.
+#: Function from a cell's trials in a block to the values, by name, that only their driver measures.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
 CELL_FACTS = ("connections", "count_gap", "off_cores_share", "foreign_pct", "steal_pct")
@@ -64,11 +65,11 @@ def measurements(
     cores: int,
     extras: Extras = mean_extras,
 ) -> dict[str, list[Measurement]]:
-    """By the cell's id: a measurement for each block that has trials of it, or says why it has
-    none. `cores` are the machine's. A part of a block would weigh as much as a whole one: of one
-    that was cut short nothing counts, unless there is no whole one. That has no `extras` yet; what
-    the driver measured of a cell outside of its trials is among them (the block's fact
-    `extras`)."""
+    """By cell id: a measurement for each block that has trials of the cell, or a reason why it has
+    none. `cores` is the machine's number of cores. A block that was cut short is left out, as it
+    would weigh as much as a whole one; it counts where there is no whole block, but without the
+    trials' `extras`. A block's fact `extras`, measured by the driver outside of trials, is
+    added."""
     facts = {each.block: each.facts for each in blocks}
     finished = {each.block for each in blocks if each.finished}
     cut_short = facts.keys() - finished if finished else set()
@@ -108,7 +109,7 @@ def _measurement(
     kinds = [each.kind for each in events]
     told = (flag for kind in kinds for flag in _FLAGS.get(kind, (kind,)) if flag in warnings.FLAGS)
     flags = tuple(dict.fromkeys(told))
-    # What made a block void says more than what had failed before.
+    # The event that made a block void explains more than an earlier failure.
     by_weight = sorted(events, key=lambda each: each.kind in _LESS)
     reason = next((each.text for each in by_weight if each.kind not in _NO_REASON), None)
     if not trials:
@@ -123,7 +124,7 @@ def of_trials(
     flags: tuple[str, ...] = (),
     reason: str | None = None,
 ) -> Measurement:
-    """What the trials of one cell in one block come to, all of them together."""
+    """The measurement of one cell in one block, from all its trials together."""
     seconds = sum(each.seconds for each in trials)
     elapsed_us = np.sort(np.concatenate([each.elapsed_us for each in trials]))
     completions = int(elapsed_us.size)
@@ -179,7 +180,8 @@ def of_trials(
 
 
 def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
-    """An open load's users are connections: how many wait says nothing of a response time."""
+    """Whether trials are long enough for response times to be reported. Those of an open load
+    always are: its users are connections, whose number says nothing of the response time."""
     if "rate_per_s" in trials[0].extras:
         return True
     kept_s = sum(each.seconds for each in trials) / len(trials)
@@ -187,7 +189,7 @@ def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
 
 
 def completed(found: Measurement, users: int) -> Measurement:
-    """The measurement with what follows from its own numbers."""
+    """The measurement with the values that are derived from its other values."""
     seconds, completions = found.seconds, found.completions
     if not seconds or completions is None:
         return found
@@ -214,7 +216,7 @@ def completed(found: Measurement, users: int) -> Measurement:
 
 def within_block_error(trials: Sequence[Trial]) -> float | None:
     """The standard error of the block's throughput over its trials, relative; None for fewer than
-    three. It tells whether more rounds or more blocks would narrow the interval (rule 1)."""
+    three. It shows whether more rounds or more blocks would narrow the interval (rule 1)."""
     rates = [each.completions / each.seconds for each in trials]
     if len(rates) < 3 or not fmean(rates):
         return None
@@ -231,8 +233,8 @@ def percentile_ms(
     requests: int | None = None,
     needed: Mapping[float, int] = COMPLETIONS_NEEDED,
 ) -> float | None:
-    """By the nearest rank over so many requests, else over the completions: infinite where it falls
-    on one without a correct answer, None where they are too few for it (rule 4)."""
+    """The percentile by nearest rank over `requests`, by default over the completions: infinite
+    where it falls on a request without a correct answer, None where there are too few (rule 4)."""
     count = int(sorted_us.size) if requests is None else requests
     if count < needed[percent]:
         return None
@@ -241,8 +243,8 @@ def percentile_ms(
 
 
 def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[float]]:
-    """By cell, over its blocks: the throughput of a group's first cell over that of the same cell
-    once more (the A/A arm). `rates` has requests per second by block, cell and arm."""
+    """By cell, a value per block: the cell's throughput over that of the same cell measured again
+    (the A/A arm). `rates` has requests per second by block, cell and arm."""
     found: dict[str, list[float]] = {}
     for (block, cell, arm), again_per_s in rates.items():
         if arm and again_per_s and (first_per_s := rates.get((block, cell, ""))):
@@ -251,7 +253,7 @@ def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[
 
 
 def _kinds(trials: Sequence[Trial]) -> dict[str, KindMeasurement]:
-    """Their throughput is `completed`'s."""
+    """By kind of request: its measurement; `completed` adds the throughput."""
     names = dict.fromkeys(name for each in trials for name in each.kinds_us)
     found = {}
     for name in names:
@@ -267,7 +269,7 @@ def _kinds(trials: Sequence[Trial]) -> dict[str, KindMeasurement]:
 
 
 def _stages(trials: Sequence[Trial]) -> Mapping[str, float]:
-    """Means over all completions, in milliseconds."""
+    """The mean of each stage over all completions, in milliseconds."""
     names = dict.fromkeys(name for each in trials for name in each.stages_ms)
     return {
         name: sum(each.stages_ms[name] * each.completions for each in having_it)

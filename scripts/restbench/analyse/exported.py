@@ -1,4 +1,4 @@
-"""A run's rows as entries of `run.json`, and rows made of it again: the same on both ways."""
+"""A run's rows as entries of `run.json`, and the same rows read back from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from restbench.store import exported
 from restbench.store.exported import BlockEntry, CellEntry, Estimate, NoteEntry, RunExport
 from restbench.store.store import Run
 
-#: Metrics that a cell's entry tells over its blocks.
+#: Metrics that a cell's entry reports over its blocks.
 _ESTIMATED = (
     "throughput_per_s",
     "cpu_ms_per_request",
@@ -32,8 +32,8 @@ _ESTIMATED = (
 
 
 def rows(run: Run) -> list[Row]:
-    """The rows of a run: of its trials where they lie here, else of its `run.json`; none of a run
-    that has neither. BadConfiguration where it is of an earlier form."""
+    """The rows of a run: from its trials where it has them, else from its `run.json`; empty where
+    it has neither. Raises BadConfiguration where the run has an earlier format."""
     run.require_read()
     if not run.trials.exists() and run.exported_file.exists():
         return rows_of(exported.read(run.exported_file))
@@ -41,7 +41,7 @@ def rows(run: Run) -> list[Row]:
 
 
 def cell_entry(row: Row) -> CellEntry:
-    """A cell over its blocks."""
+    """The entry of a cell over its blocks."""
     return CellEntry(
         id=row.cell.id,
         factors={factor: getattr(row.cell, factor) for factor in FACTORS},
@@ -73,7 +73,8 @@ def _extras(row: Row) -> dict[str, Estimate]:
 
 
 def over_blocks(values: Sequence[float]) -> Estimate:
-    """The mean of an extra, its ends from FEWEST_BLOCKS on; of values above 0 the geometric one."""
+    """The mean of an extra, geometric where all values are above 0, and from FEWEST_BLOCKS values
+    on the ends of its interval."""
     is_ratio = min(values) > 0
     if len(values) < FEWEST_BLOCKS:
         mean = geometric_mean(values) if is_ratio else fmean(values)
@@ -97,7 +98,7 @@ def block_entries(rows: Iterable[Row]) -> list[BlockEntry]:
 
 
 def rows_of(run: RunExport) -> list[Row]:
-    """The rows that the file was made of."""
+    """The rows that an exported run was made of."""
     blocks = grouped(run.blocks, lambda each: each.cell)
     return [_row(each, blocks.get(each.id, [])) for each in run.cells]
 

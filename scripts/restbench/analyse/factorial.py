@@ -50,13 +50,13 @@ class Effect:
     q: float
     half_width: float | None
     share_pct: float
-    """Of the variation of the response: a description, no test."""
+    """The effect's share of the response's variation: a description, no test."""
     p: float | None
     p_holm: float | None
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Of the interval of q; q twice without one."""
+        """The ends of the interval of q; q twice without one."""
         return self.q - (self.half_width or 0.0), self.q + (self.half_width or 0.0)
 
     @property
@@ -68,35 +68,35 @@ class Effect:
 
 @dataclass(frozen=True)
 class Factorial:
-    """What a factorial design has found."""
+    """The result of a factorial design's analysis."""
 
     design: Design
     model: Literal["additive", "multiplicative"]
     confidence: float
     blocks: tuple[int, ...]
-    """Those that have every cell: r = len(blocks)."""
+    """The blocks that have every cell: r = len(blocks)."""
     left_out: tuple[str, ...]
-    """A sentence for each of the others."""
+    """A sentence for each block that is left out."""
     means: tuple[float, ...]
-    """Of each cell, on the scale of the model."""
+    """The mean of each cell, on the scale of the model."""
     residuals: tuple[tuple[float, ...], ...]
     """[cell][block], on the scale of the model."""
     order: tuple[tuple[float, ...], ...]
-    """When each was measured, [cell][block]: the block's number."""
+    """The order of measurement, [cell][block]: the block's number."""
     q0: float
     effects: tuple[Effect, ...]
     """In Yates order: A, B, AB, C, ..."""
     ss_blocks: float
-    """0 where blocks are not taken out of the error."""
+    """The sum of squares between blocks; 0 where the design keeps it in the error."""
     sse: float
     sst: float
     degrees_of_freedom: int
-    """Of the error; 0 without replication."""
+    """The error's degrees of freedom; 0 without replication."""
     warnings: tuple[str, ...]
 
     @property
     def s_e(self) -> float:
-        """The standard deviation of one run's error; ValueError without replication."""
+        """The standard deviation of one run's error. Raises ValueError without replication."""
         if self.degrees_of_freedom == 0:
             raise ValueError("one run a cell: its error is not known")
         return math.sqrt(self.sse / self.degrees_of_freedom)
@@ -107,45 +107,48 @@ class Factorial:
         return self.s_e / math.sqrt(len(self.means) * len(self.blocks))
 
     def half_width(self, squares: float = 1.0, future_runs: float = math.inf) -> float:
-        """Of the interval of a sum of coefficients, the mean among them, whose weights have this
-        sum of squares: one effect, a contrast of several, or all of them, which make a cell's mean.
-        With `future_runs` it is where the mean of so many runs more will lie."""
+        """The half-width of the interval of a weighted sum of coefficients (q0 is one of them),
+        with `squares` as the sum of the squared weights: one effect, a contrast of several, or all
+        of them, which give a cell's mean. With `future_runs`, of the mean of so many further
+        runs."""
         variance = squares / (len(self.means) * len(self.blocks)) + 1 / future_runs
         quantile = two_sided_t(self.degrees_of_freedom, self.confidence)
         return quantile * self.s_e * math.sqrt(variance)
 
     @property
     def block_share_pct(self) -> float:
-        """Of the variation: what is between blocks."""
+        """The share of the variation that is between blocks."""
         return _percent(self.ss_blocks, self.sst)
 
     @property
     def error_share_pct(self) -> float:
-        """Of the variation: what is between runs of one cell."""
+        """The share of the variation that is between runs of one cell."""
         return _percent(self.sse, self.sst)
 
     @property
     def could_have_seen(self) -> float:
-        """The smallest |q| that the test of all effects together would have told from 0."""
+        """The smallest |q| that the test of all effects together could distinguish from 0."""
         level = (1 - self.confidence) / len(self.effects)
         return t_quantile(1 - level / 2, self.degrees_of_freedom) * self.s_q
 
     @property
     def lenth_margin(self) -> float:
-        """For one run a cell: the half-width that most effects, being noise, stay within."""
+        """With one run per cell: the margin that effects which are only noise mostly stay
+        within."""
         sizes = [abs(each.q) for each in self.effects]
         limit = 2.5 * 1.5 * median(sizes)
         pseudo_error = 1.5 * median([size for size in sizes if size < limit] or [0.0])
         return pseudo_error * two_sided_t(len(sizes) / 3, self.confidence)
 
     def distinguishable(self) -> list[Effect]:
-        """The effects that Holm's test over all of them tells from 0, the largest share first."""
+        """The effects that Holm's test over all of them distinguishes from 0, largest share
+        first."""
         level = 1 - self.confidence
         found = [each for each in self.effects if each.p_holm is not None and each.p_holm <= level]
         return sorted(found, key=lambda each: -each.share_pct)
 
     def to_json(self) -> dict[str, object]:
-        """For run.json: every field, and what follows from them; null where r = 1 has no error."""
+        """For run.json: all fields and derived values; null where r = 1 gives no error estimate."""
         replicated = self.degrees_of_freedom > 0
         return asdict(self) | {
             "kind": "factorial",
@@ -161,8 +164,8 @@ class Factorial:
 
 
 def of_run(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
-    """The effects of a run's design, block by block; None where it has none. CellsFailed where no
-    block has measured every corner."""
+    """The effects of a run's design, from its blocks; None where the run has no factorial design.
+    Raises CellsFailed where no block has measured every corner."""
     design, by_cell = definition.factorial, {row.cell: row for row in rows}
     if design is None:
         return None
@@ -173,8 +176,8 @@ def of_run(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
 def analyse(design: Design, values: Values, confidence: float = CONFIDENCE) -> Factorial:
     """The effects of a design on its response.
 
-    CellsFailed where no block has every cell, ValueError where the multiplicative model was asked
-    for and a value is not above 0.
+    Raises CellsFailed where no block has every cell, ValueError where the multiplicative model was
+    asked for and a value is not above 0.
     """
     blocks, left_out = _whole_blocks(design, values)
     y = np.array([[cell[block] for block in blocks] for cell in values], dtype=np.float64)
@@ -273,7 +276,7 @@ def _model(design: Design, y: Array) -> Literal["additive", "multiplicative"]:
 
 
 def _warnings(found: Factorial, y: Array, z: Array) -> Iterator[str]:
-    """What speaks against the model; y in the response's unit, z on the model's scale."""
+    """Reasons against the model; y is in the response's unit, z on the model's scale."""
     if found.model == "additive" and y.min() > 0 and y.max() > _SPREAD_AT_MOST * y.min():
         times = f"{y.max() / y.min():.0f}"
         yield f'Largest over smallest value is {times}: model = "multiplicative" may fit better.'
@@ -284,13 +287,13 @@ def _warnings(found: Factorial, y: Array, z: Array) -> Iterator[str]:
         where = f"{found.design.cell_named(int(i))}, block {found.blocks[j]}"
         yield f"{where}: the residual {residuals[i, j]:.3g} is beyond {_LARGE_RESIDUAL:g} s_e."
     p = 1.0
-    # Without what is between blocks the residuals of each sum to 0: nothing goes with its number.
+    # With block effects taken out, each block's residuals sum to 0: none can follow its number.
     if residuals.any() and not found.design.blocks:
         p = float(scipy.stats.spearmanr(residuals.ravel(), np.array(found.order).ravel()).pvalue)
     if p < 1 - CONFIDENCE:
         yield f"The residuals go with the order of measurement (Spearman, p = {p:.2g})."
-    # The ratio alone is above 10 in most sound designs of r = 3, as the study's, where it is 21:
-    # each variance has 2 degrees of freedom. The test says whether chance would do.
+    # The ratio alone is above 10 in most sound designs with r = 3 (21 in the study's), as each
+    # variance has 2 degrees of freedom. So a test decides whether chance explains it.
     spread = z.var(axis=1)
     uneven = z.shape[1] >= 3 and spread.max() > _SPREAD_AT_MOST * spread.min()
     if uneven and (spread.min() == 0 or scipy.stats.bartlett(*z).pvalue < 1 - CONFIDENCE):

@@ -1,5 +1,5 @@
-"""What a service did while its database, or itself, was at fault; and the rows of such trials
-(`schedule.faults`). Pure functions."""
+"""What a service did while its database, or the service itself, had a fault; and the rows of such
+trials (`schedule.faults`). Pure functions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from restbench.analyse.measures import Row
 from restbench.analyse.queue_checker import RULES, Report
 from restbench.analyse.queue_history import Request
 
-#: What a service promises under a fault: an answer, so soon; a success, so soon after the
-#: database's first; and from so long after that on nothing but successes.
+#: A service's promises under a fault: the latest answer to a request; the first success after the
+#: recovery of what was broken; and the time after the recovery from which on all requests succeed.
 LATEST_ANSWER_S = 1.5
 FIRST_SUCCESS_S = 2.0
 ALL_SUCCEED_S = 5.0
-#: A client's own: above any time that a service may take to answer, a pause included.
+#: The client's own deadline: longer than any time that a service may need, a pause included.
 DEADLINE_S = 12.0
 
 #: The extras of a trial by name: their heading, and what they are.
@@ -55,12 +55,12 @@ class Course:
     ended_ns: int
     """The load's end: what comes after it is the drain."""
     holds_answers: bool = False
-    """Whether the fault, as a pause, stops what is under way without ending it."""
+    """Whether the fault, such as a pause, delays requests in progress without ending them."""
 
 
 def extras(course: Course, requests: Sequence[Request], report: Report) -> dict[str, float]:
-    """What COLUMNS explains, but for `refused_wrongly`, `unanswered` and `died`, which no history
-    tells."""
+    """The values of COLUMNS, except `refused_wrongly`, `unanswered` and `died`, which no history
+    contains."""
     keyed = {(each.client, each.op, each.key) for each in requests if each.key is not None}
     return {
         "sends": report.sends,
@@ -86,15 +86,15 @@ def extras(course: Course, requests: Sequence[Request], report: Report) -> dict[
 
 
 def _first_success_s(course: Course, requests: Iterable[Request]) -> float:
-    """The load's end, where there is none."""
+    """Seconds from the recovery to the first success; to the load's end where there is none."""
     moments = (each.returned_ns for each in requests if each.outcome == "ok")
     later = (each for each in moments if each is not None and each >= course.back_ns)
     return (min(later, default=course.ended_ns) - course.back_ns) / 1e9
 
 
 def _waited_s(course: Course, of: Request) -> float:
-    """For an answer; of a connection that broke nothing was to be waited for, a deadline that
-    passed is one."""
+    """Seconds that a request waited for its answer, less what a pause held up. Without an answer:
+    the deadline where it passed, 0 where the connection broke."""
     if of.returned_ns is None:
         return DEADLINE_S if of.code == "timeout" else 0.0
     began_ns = of.invoked_ns
@@ -128,36 +128,36 @@ def complaints(of: Mapping[str, float]) -> list[str]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What all blocks of a cell come to."""
+    """The results of all blocks of a cell."""
 
     row: Row
     measured: Sequence[Measurement]
 
     def counts(self, column: str) -> bool:
-        """Whether its blocks know of this column: those of an older build may not."""
+        """Whether all blocks have this column: blocks of an older build may lack it."""
         return all(column in each.extras for each in self.measured)
 
     def total(self, column: str) -> float:
-        """Over the blocks."""
+        """The sum over the blocks."""
         return sum(each.extras[column] for each in self.measured)
 
     def worst(self, column: str) -> float:
-        """Of the blocks."""
+        """The largest value of any block; 0 without blocks."""
         return max((each.extras[column] for each in self.measured), default=0.0)
 
     @property
     def verdict(self) -> str:
-        """Over the blocks."""
+        """The verdict over all blocks."""
         return verdict({name: self.total(name) for name in ("lost", "duplicated", "others")})
 
     @property
     def complaints(self) -> list[str]:
-        """By block."""
+        """The complaints of all blocks."""
         return [each for block in self.measured for each in complaints(block.extras)]
 
 
 def outcomes(rows: Iterable[Row]) -> list[Outcome]:
-    """Of the rows that were measured; a violation voids a row's numbers, but not these."""
+    """The outcome of each measured row; a violation voids a row's other numbers, but not these."""
     return [
         Outcome(row, known)
         for row in rows

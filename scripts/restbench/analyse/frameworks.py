@@ -1,11 +1,11 @@
-"""What a web framework costs: CPU time a request in each, over that in the service's default and in
-the cheapest; and from which size of work on it no longer matters. Pure functions on rows.
+"""What a web framework costs: CPU time per request in each, over that in the service's default and
+in the cheapest; and from which size of work on it no longer matters. Pure functions on rows.
 
-Sizes are ordered by their work: the CPU time a request in the cheapest framework. At a size the
+Sizes are ordered by their work: the CPU time per request in the cheapest framework. At a size the
 framework does not matter where EVERY framework's CPU time over that of the cheapest has a 95 %
 interval that ends below 1 + MARGIN. The size from which on it no longer matters is the smallest
-measured one at which that holds, and at all larger ones. The cheapest is picked by these very
-blocks, so ratios to it are rather too large than too small.
+measured one at which that holds, and at all larger ones. The cheapest is picked from the same
+blocks, so ratios to it tend to be too large.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Cost:
 
     row: Row
     usual: Row | None
-    """In the service's default framework; None where that has no number."""
+    """The row of the service's default framework; None where that has no number."""
     to_best: Comparison
-    """Its CPU time over that in the cheapest."""
+    """The framework's CPU time over that of the cheapest."""
     is_tied: bool
-    """Whether it is the cheapest, or cannot be told from it (Holm)."""
+    """Whether the framework is the cheapest, or cannot be distinguished from it (Holm)."""
 
     def over_default(self, metric: str = METRIC) -> Comparison:
         """A metric over that in the service's default framework."""
@@ -49,7 +49,7 @@ class Cost:
 
     @property
     def is_within(self) -> bool:
-        """Whether it is shown to take no more than the margin beyond the cheapest."""
+        """Whether the framework is shown to need at most the margin more than the cheapest."""
         found = self.to_best
         return (
             bool(found.ratio and found.ratio.high <= 1 + MARGIN) and found.blocks >= FEWEST_BLOCKS
@@ -62,15 +62,15 @@ class Size:
 
     complexity: str
     work_ms: float
-    """CPU time a request in the cheapest."""
+    """CPU time per request in the cheapest framework."""
     costs: tuple[Cost, ...]
     """The cheapest first."""
     lacking: tuple[Row, ...]
-    """Those without a number, for which nothing can be said."""
+    """The rows without a number, of which nothing can be said."""
 
     @property
     def is_alike(self) -> bool:
-        """Whether the framework does not matter."""
+        """Whether the framework does not matter at this size."""
         return not self.lacking and all(each.is_within for each in self.costs)
 
 
@@ -85,7 +85,7 @@ class Load:
 
     @property
     def from_size(self) -> Size | None:
-        """The smallest from which on the framework does not matter; None where that is at none."""
+        """The smallest size from which on the framework does not matter; None without one."""
         found = None
         for each in reversed(self.sizes):
             if not each.is_alike:
@@ -95,7 +95,7 @@ class Load:
 
 
 def loads(rows: Sequence[Row]) -> list[Load]:
-    """Those in which two frameworks or more have a CPU time, by service, the fewest users first."""
+    """The loads in which two frameworks or more have a CPU time, by service and number of users."""
     found = []
     groups = alike(rows, complexity="", kernel="loops", framework="tomcat", handoff="thread")
     for cell, of in groups.items():
@@ -110,7 +110,7 @@ def _size(rows: Sequence[Row]) -> Size | None:
     costs = usable(rows, METRIC)
     known = [row for row in rows if row.cell in costs]
     common = common_blocks(costs.values()) if known and len(rows) > 1 else []
-    if not common:  # none is ranked by a better hour
+    if not common:  # hours differ: only common blocks allow a ranking
         return None
     values = {cell: [each.values[block] for block in common] for cell, each in costs.items()}
     best = best_of(values, more_is_better=False)

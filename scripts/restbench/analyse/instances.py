@@ -1,8 +1,8 @@
-"""Several instances of a service against one: throughput and CPU time a request of each arrangement
-over those of one instance that the kernel places. Pure functions on rows.
+"""Several instances of a service compared with one: throughput and CPU time per request of each
+arrangement over those of one unbound instance, which the kernel places. Pure functions on rows.
 
-The best strategy of the one instance is picked by these very blocks, so ratios to it are rather too
-small than too large.
+The best strategy of the one instance is picked from the same blocks, so ratios to it tend to be too
+small.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from restbench.experiment.cell import Cell
 
 @dataclass(frozen=True)
 class Arrangement:
-    """A strategy on so many instances in one placement."""
+    """A strategy on a number of instances in one placement."""
 
     row: Row
     one: Row | None
@@ -51,20 +51,20 @@ class Load:
 
     @property
     def bound(self) -> Arrangement | None:
-        """The best of those whose instances have a core each."""
+        """The best arrangement whose instances have a core each; None where there is none."""
         known = [each for each in self.arrangements if each.is_bound and each.to_best.estimate]
         return max(known, key=lambda each: each.to_best.estimate or 0.0, default=None)
 
     @property
     def growing(self) -> dict[Cell, list[Row]]:
-        """Rows of a strategy and a placement, measured on several numbers of instances."""
+        """By cell: rows that differ in their number of instances only, where there are several."""
         measured = (each.row for each in self.arrangements if each.row.measured)
         found = alike(measured, instances=1)
         return {cell: rows for cell, rows in found.items() if len(rows) > 1}
 
 
 def loads(rows: Sequence[Row]) -> list[Load]:
-    """Those with one unbound instance that was measured, and with several."""
+    """The loads that have both a measured unbound single instance and several instances."""
     behind_a_front = (row for row in rows if row.cell.technique == "none")
     groups = alike(behind_a_front, strategy="", instances=1, placement="unbound")
     found = [Load(cell, _arrangements(of)) for cell, of in groups.items()]

@@ -1,5 +1,6 @@
-"""What an open load's trials come to: steps, each held against the objective; of these, as they
-stand in `run.json`, the bracket of each walk and the limit of each cell over blocks. Pure."""
+"""The results of an open load: a step for each trial, compared with the objective; and from the
+steps, as stored in `run.json`, the bracket of each walk and the limit of each cell over blocks.
+Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ class Walk:
 
     @property
     def bracket(self) -> Bracket:
-        """What they have found."""
+        """The bracket that the steps have found."""
         return bracket([tried(each) for each in self.steps])
 
     @property
@@ -54,7 +55,7 @@ class Walk:
 
     @property
     def failed(self) -> StepEntry | None:
-        """The step at the lowest rate that did not."""
+        """The step at the lowest rate that did not meet the objective."""
         return self._at(self.bracket.failed_per_s)
 
     def _at(self, rate_per_s: float | None) -> StepEntry | None:
@@ -68,53 +69,54 @@ class Limit:
     cell: Cell
     walks: tuple[Walk, ...]
     flags: tuple[str, ...] = ()
-    """What happened to it: see `flags`."""
+    """The flags of the cell's row."""
     reason: str | None = None
-    """Why it has no walk in a block, in words."""
+    """Why the cell has no walk in a block, in words."""
 
     @property
     def limits_per_s(self) -> list[float]:
-        """Of each block that has one: the middle of its bracket."""
+        """The limit of each block that has one: the middle of its bracket."""
         found = [each.bracket.limit_per_s for each in self.walks]
         return [each for each in found if each is not None]
 
     @property
     def limit_per_s(self) -> float | None:
-        """Their geometric mean."""
+        """The geometric mean of the blocks' limits."""
         return geometric_mean(self.limits_per_s) if self.limits_per_s else None
 
     @property
     def interval(self) -> Ratio | None:
-        """Of that mean, over blocks; None below FEWEST_BLOCKS."""
+        """The interval of that mean over blocks; None below FEWEST_BLOCKS."""
         found = self.limits_per_s
         return geometric_interval(found) if len(found) >= FEWEST_BLOCKS else None
 
     @property
     def met_per_s(self) -> float | None:
-        """Met in every block; None where one has no such rate."""
+        """The rate met in every block; None where a block has no such rate."""
         found = [each.bracket.met_per_s for each in self.walks]
         return None if None in found else min((each for each in found if each), default=None)
 
     @property
     def failed_per_s(self) -> float | None:
-        """Not met in any block; None where one has no such rate."""
+        """The rate not met in any block; None where a block has no such rate."""
         found = [each.bracket.failed_per_s for each in self.walks]
         return None if None in found else max((each for each in found if each), default=None)
 
     def met_latency_ms(self, percent: int) -> float | None:
-        """At the highest rates that met it: the mean of the blocks' percentiles (rule 8)."""
+        """A latency percentile at the highest rate that met the objective: the mean over blocks
+        (rule 8)."""
         found = [latency_ms(each.met, percent) for each in self.walks if each.met]
         known = [each for each in found if each is not None]
         return fmean(known) if known else None
 
     @property
     def failed(self) -> StepEntry | None:
-        """The step at the lowest rate that failed in the block where that was highest."""
+        """The step at the lowest failed rate of a block, from the block where that is highest."""
         steps = [each.failed for each in self.walks if each.failed]
         return max(steps, key=lambda each: each.rate_per_s, default=None)
 
     def notes(self, resolution: float) -> tuple[str, ...]:
-        """What to know before believing it: its flags, and those of NOTES."""
+        """Reservations about the limit: its flags, and the keys of NOTES that apply."""
         ends = [each.bracket for each in self.walks]
         whole = [each for each in ends if each.limit_per_s is not None]
         found = {
@@ -128,7 +130,7 @@ class Limit:
 
 
 def step(trial: Trial, objective: Objective) -> StepEntry:
-    """A trial of an open load, held against the objective."""
+    """The step of one trial of an open load, compared with the objective."""
     arrivals, unsent = int(trial.extras["arrivals"]), int(trial.extras["unsent"])
     values = {
         f"p{percent}_ms": percentile_ms(trial.elapsed_us, percent, arrivals)
@@ -157,7 +159,7 @@ def step(trial: Trial, objective: Objective) -> StepEntry:
 
 
 def latency_ms(found: StepEntry, percent: int) -> float | None:
-    """A percentile of a step over ALL its arrivals, as `percentile_ms` has it."""
+    """A percentile of a step over ALL its arrivals; infinite or None as in `percentile_ms`."""
     if found.arrivals < COMPLETIONS_NEEDED[percent]:
         return None
     known: float | None = getattr(found, f"p{percent}_ms")
@@ -170,7 +172,7 @@ def tried(found: StepEntry) -> SearchStep:
 
 
 def in_a_line(found: StepEntry, percent: int) -> str:
-    """For reading, while the walk goes on."""
+    """A step as a line of text, to show while the walk goes on."""
     reached_ms = latency_ms(found, percent)
     shown = "no percentile" if reached_ms is None else f"{reached_ms:.0f} ms"
     shown = "no answer" if reached_ms == math.inf else shown
@@ -179,13 +181,13 @@ def in_a_line(found: StepEntry, percent: int) -> str:
 
 
 def steps(trials: Iterable[Trial], objective: Objective) -> list[StepEntry]:
-    """A step a trial, in the order of measuring."""
+    """One step for each trial, in the order of measuring."""
     return [step(each, objective) for each in trials]
 
 
 def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
-    """By the cell's id: a walk for each block that has steps of it, all of them right: a wrong
-    answer voids the others of its block (method, rule 5)."""
+    """By cell id: a walk for each block that has steps of the cell and no wrong answer, which voids
+    all steps of its block (method, rule 5)."""
     by_block = grouped(found, lambda each: (each.cell, each.block))
     walked: dict[str, tuple[Walk, ...]] = {}
     for (cell, block), taken in by_block.items():
@@ -195,8 +197,8 @@ def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
 
 
 def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
-    """What a cell's trials in one block have found (`estimates.Extras`): its limit, and the ends of
-    its bracket; less what they have not found."""
+    """The results of a cell's trials in one block (`estimates.Extras`): its limit and the ends of
+    its bracket, as far as they were found."""
     found = bracket([tried(each) for each in steps(trials, objective)])
     rates = {
         "limit_per_s": found.limit_per_s,
@@ -207,7 +209,8 @@ def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
 
 
 def known_limits(trials: Iterable[Trial], load: OpenLoad) -> dict[str, float]:
-    """By the cell's id: where its walks so far ended. Those that found no bracket say nothing."""
+    """By cell id: the geometric mean of the limits that its walks have found so far. Walks without
+    a limit are left out."""
     found: dict[str, float] = {}
     for cell, taken in walks(steps(trials, load.objective)).items():
         known = [each.bracket.limit_per_s for each in taken]
@@ -221,7 +224,7 @@ def limits(
     found: Iterable[StepEntry],
     said: Mapping[str, tuple[Sequence[str], str | None]],
 ) -> list[Limit]:
-    """One for each cell, in their order; `said` has flags and a reason by the cell's id."""
+    """The limit of each cell, in the order of `cells`; `said` has flags and a reason by cell id."""
     walked = walks(found)
     return [
         Limit(cell, walked.get(cell.id, ()), tuple(flags), reason)

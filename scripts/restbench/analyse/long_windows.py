@@ -1,5 +1,5 @@
-"""A run's long windows (method, rule 13): what sar, pidstat and the service's metrics tell of each,
-and its course over time, from its samples."""
+"""A run's long windows (method, rule 13): what sar, pidstat and the service's metrics show of each,
+and each window's course over time, from its samples."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from restbench.store.quoted import WindowEntry
 from restbench.store.store import Run, read_model
 from restbench.store.traces import MOST_POINTS
 
-#: No step of a course is shorter: fewer than ten responses would fall into one.
+#: The shortest step of a course: fewer than ten responses would fall into a shorter one.
 SHORTEST_STEP_S = 0.1
 
 
 def of_run(run: Run) -> list[WindowEntry]:
-    """What was seen in every long window of the run that is finished, in the order of the plan."""
+    """The observations of every finished long window of the run, in the order of the plan."""
     cells = dict.fromkeys(each.cell.id for each in run.manifest().plan)
     folders = ((cell, run.window(cell)) for cell in cells)
     return [_observed(cell, folder) for cell, folder in folders if folder.window_record.exists()]
 
 
 def _observed(cell: str, folder: CellFolder) -> WindowEntry:
-    """A collector without a sample in the window tells nothing."""
+    """The observations of one window, without the values of collectors that have no sample in
+    it."""
     record = read_model(folder.window_record, LongWindow)
     machine = sysstat.machine_use(folder.sar_json, record.window)
     service = sysstat.process_use(folder.pidstat, record.window, record.service_pids)
@@ -60,8 +61,8 @@ def courses(run: Run, note: Callable[[str], None]) -> list[SeriesEntry]:
 
 
 def _course(cell: str, samples: Path) -> list[SeriesEntry]:
-    """By the moments at which correct responses of a JTL ended, counted from the first request on.
-    KeyError or ValueError where it is none."""
+    """The courses of a JTL file, by the times at which correct responses ended, counted from the
+    first request on. Raises KeyError or ValueError where the file is no JTL."""
     with samples.open(encoding="utf-8", newline="") as lines:
         table = [
             (int(line["timeStamp"]), int(line["elapsed"]), line["success"] == "true")

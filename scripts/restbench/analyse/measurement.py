@@ -1,4 +1,4 @@
-"""One block of one cell as numbers: what `run.json` has of it, and what follows from that."""
+"""One block of one cell as numbers: those that `run.json` stores, and those derived from them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class KindMeasurement(KindEntry):
 
 
 class Measurement(BlockEntry):
-    """Named as the table's columns are (`columns`). What a file does not repeat is made of the rest
-    by `estimates.completed`, so that it is the same on both ways.
+    """The numbers of one cell in one block, named as the table's columns (`columns`). Values that a
+    file does not store are computed by `estimates.completed`, after measuring and after reading.
 
-    `None`: unknown, or more than the number of completions supports. Its numbers are there even if
-    a wrong answer voids them; Row does not show them.
+    `None`: unknown, or more than the number of completions supports. The numbers are kept even if a
+    wrong answer voids them; Row does not show them.
     """
 
     cell: str = ""
-    """Its row's, which is told in a file alone; so are the next."""
+    """The cell's id, which is set in files only, as are `warnings`."""
     warnings: tuple[WarningEntry, ...] = ()
     kinds: Mapping[str, KindMeasurement] = Field(default_factory=dict)
     throughput_per_s: float | None = None
@@ -32,11 +32,12 @@ class Measurement(BlockEntry):
     littles_mean_ms: float | None = None
     network_ms: float | None = None
     batch_half_width_pct: float | None = None
-    """Of the throughput over the rounds of this block: how it went, no interval over blocks."""
+    """Half-width of the throughput's interval over this block's trials: it describes the block, and
+    is no interval over blocks."""
 
     @property
     def samples(self) -> int | None:
-        """As the table calls its completions."""
+        """The completions, under the name of the table's column."""
         return self.completions
 
     @property
@@ -50,6 +51,7 @@ class Measurement(BlockEntry):
 
 
 def number(of: Measurement | KindMeasurement | None, metric: str) -> float | None:
-    """A metric by its name, its own or one that only its driver measures; None without one."""
+    """A metric by its name, from the fields or from the driver's `extras`; None where it is
+    missing."""
     known: float | None = getattr(of, metric, None)
     return of.extras.get(metric) if known is None and isinstance(of, Measurement) else known

@@ -24,7 +24,8 @@ from restbench.store.store import Run
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
 
-#: Kept connections that were drawn less often in a block say what some draws were.
+#: Each trial draws anew which workers get the kept connections: with fewer draws in a block, the
+#: result depends on chance.
 FEWEST_DRAWS = 8
 
 
@@ -34,23 +35,25 @@ class Row:
 
     cell: Cell
     shape: Shape | None
-    """None where the requests are of several sizes, those of `mix`, or no matrices."""
+    """None where the requests have several sizes (those of `mix`), or are no matrices."""
     test_ids: tuple[str, ...]
     measurements: tuple[Measurement, ...]
     mix: tuple[Kind, ...] = ()
     logs: Logs | None = None
-    """Of requests that are lines of a log."""
+    """Only where the requests are lines of a log."""
 
     @property
     def work(self) -> float:
-        """To sort the levels of one workload by: how much a request asks for. A mix stands last."""
+        """The work that a request asks for, to sort the levels of one workload by. A mix is
+        last."""
         if self.shape:
             return self.shape.products
         return self.logs.work if self.logs else math.inf
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Every flag of any block, each once. One block may not have the time that a later has."""
+        """Every flag of any block, each once. `not-measured` counts only where no block was
+        measured, as one block may lack the time that a later one has."""
         if not self.measurements:
             return ("not-measured",)
         drawn = [each.trials or 0 for each in self.measured if "busy_workers" in each.extras]
@@ -67,7 +70,8 @@ class Row:
 
     @property
     def notes(self) -> tuple[NoteEntry, ...]:
-        """What else to know before believing it, with the number of its blocks."""
+        """Further reservations about the row: the text of each flag, with the blocks that have
+        it."""
         found = []
         for flag in self.flags:
             text, count = explain(flag), self.blocks_with(flag)
@@ -77,7 +81,7 @@ class Row:
         return tuple(found)
 
     def blocks_with(self, flag: str) -> int:
-        """In how many of its blocks a flag was raised."""
+        """In how many of the row's blocks a flag was raised."""
         return sum(flag in each.flags for each in self.measurements)
 
     @property
@@ -87,7 +91,7 @@ class Row:
 
     @property
     def right(self) -> tuple[Measurement, ...]:
-        """Those of them in which no answer was wrong."""
+        """The measured blocks in which no answer was wrong."""
         return tuple(each for each in self.measured if "wrong-answers" not in each.flags)
 
     def value(self, metric: str) -> float | None:
@@ -106,7 +110,7 @@ class Row:
         return t_interval(values) if len(values) >= FEWEST_BLOCKS else None
 
     def ends(self, metric: str) -> tuple[float, float] | tuple[None, None]:
-        """The ends of that interval."""
+        """The ends of the mean's interval; None twice without one."""
         known = self.interval(metric)
         return (known.low, known.high) if known else (None, None)
 
@@ -126,14 +130,15 @@ class Row:
 
 
 def alike(rows: Iterable[Row], **usual: Any) -> dict[Cell, list[Row]]:
-    """The offered rows whose cells differ in these factors alone, by the cell that has them so."""
+    """The offered rows in groups that differ only in the factors of `usual`. The key is the cell in
+    which these factors have the values of `usual`."""
     offered = (each for each in rows if "not-offered" not in each.flags)
     return grouped(offered, lambda each: each.cell.model_copy(update=usual))
 
 
 def rows(run: Run) -> list[Row]:
-    """A row for every planned cell, in the order of the experiment's file; last those that it has
-    on another machine alone."""
+    """A row for every planned cell, in the order of the experiment's file; last come cells that the
+    file has on another machine only."""
     allowed = run.cores_allowed()
     definition = experiment.load(run.experiment_file, allowed)
     planned = {each.cell: each.test_ids for each in run.manifest().plan}
@@ -151,7 +156,7 @@ def rows(run: Run) -> list[Row]:
 
 
 def row(definition: Experiment, cell: Cell, ids: tuple[str, ...]) -> Row:
-    """A cell of the experiment with its tests, not measured."""
+    """A row without measurements for a cell of the experiment; `ids` are its tests."""
     mix = definition.mix(cell.complexity)
     logs = definition.logs(cell.complexity)
     return Row(cell, definition.shape(cell.complexity), ids, (), mix, logs)

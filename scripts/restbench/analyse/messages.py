@@ -20,11 +20,11 @@ from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell, ServiceName, Technique
 
 KINDS = ("send", "pop")
-#: What a request's time is cut into: all stages but `compute`, of which `rest` is what is in
-#: neither of the two before it.
+#: The stages of a request's time. The service's stage `compute` is replaced by `connection`,
+#: `database` and `rest`, the part of it that is in neither of the two.
 STAGES = ("network", "queue", "parse", "connection", "database", "rest", "serialize")
-#: What else the database's processes took, by the extras of a trial: a heading, and its meaning.
-#: Runs of before have none of them.
+#: Further resources that the database's processes used, by the name of a trial's extra: a heading,
+#: and its meaning. Older runs have none of them.
 DATABASE = {
     "database_memory_mib": (
         "Database MiB",
@@ -58,7 +58,7 @@ class Pie:
     """By stage; they add up to the whole."""
 
     def share(self, stage: str) -> float:
-        """Of the whole, 0 to 1."""
+        """A stage's share of the whole, 0 to 1."""
         return self.parts_ms[stage] / self.whole_ms
 
 
@@ -69,31 +69,31 @@ class Pool:
     cell: Cell
     best: Row
     enough: Row
-    """Of the fewest threads whose throughput is not below the best one's by more than MARGIN."""
+    """The row of the fewest threads whose throughput is at most MARGIN below the best one's."""
     comparison: Comparison
-    """Of the throughput of `enough` over that of `best`."""
+    """The throughput of `enough` over that of `best`."""
 
 
 def is_message(row: Row) -> bool:
-    """Whether its requests are of messages."""
+    """Whether the row's requests send and pop messages."""
     return row.cell.technique != "none"
 
 
 def share_of_limit(row: Row) -> Comparison:
-    """Its throughput over that of pgbench with the same statements, block by block."""
+    """The row's throughput over that of pgbench with the same statements, block by block."""
     return paired(series(row, "throughput_per_s"), series(row, "pgbench_per_s"))
 
 
 def database_cost(row: Row, *, at_rate: bool = False) -> Comparison:
-    """The database's CPU time an operation over that under pgbench, or under pgbench held to the
-    cell's own rate."""
+    """The database's CPU time per operation over that under pgbench, or (`at_rate`) under pgbench
+    limited to the cell's own rate."""
     there = "pgbench_at_rate_database_cpu_ms" if at_rate else "pgbench_database_cpu_ms"
     return paired(series(row, "database_cpu_ms_per_request"), series(row, there))
 
 
 def limits_over(rows: Iterable[Row], usual: Technique) -> dict[Cell, Comparison]:
-    """What pgbench reaches by the technique of each cell over what it reaches by the usual one with
-    the same messages and as many connections: of the cells that have both."""
+    """By cell: pgbench's throughput with the cell's technique over that with the `usual` one, under
+    the same messages and number of connections. Cells that lack either are left out."""
     known = [row for row in rows if row.value("pgbench_per_s")]
     usuals = {_load(row.cell): row for row in known if row.cell.technique == usual}
     return {
@@ -108,7 +108,7 @@ def _load(cell: Cell) -> tuple[str, int, str]:
 
 
 def of_one_load(rows: Iterable[Row]) -> dict[ServiceName, list[Row]]:
-    """By service what was measured, where it differs in technique and strategy alone; empty where a
+    """By service: the measured rows, which differ only in technique and strategy; empty where a
     service has several loads. Without `memory`, which has no database."""
     known = [
         row
@@ -121,13 +121,13 @@ def of_one_load(rows: Iterable[Row]) -> dict[ServiceName, list[Row]]:
 
 
 def known_of_database(rows: Iterable[Row]) -> list[str]:
-    """Those of DATABASE that any of the rows has."""
+    """The names in DATABASE of which any row has a value."""
     those = list(rows)
     return [name for name in DATABASE if any(row.value(name) is not None for row in those)]
 
 
 def pies(rows: Iterable[Row]) -> list[Pie]:
-    """Of the rows of one user: with more the time is spent on waiting for one another."""
+    """The pies of the rows with one user: more users also spend time waiting for each other."""
     of_one = [row for row in rows if row.cell.users == 1 and is_message(row)]
     return [pie for row in of_one for kind in KINDS if (pie := _pie(row, kind)) is not None]
 
@@ -143,7 +143,7 @@ def _pie(row: Row, kind: str) -> Pie | None:
 
 
 def pools(rows: Sequence[Row]) -> list[Pool]:
-    """Those with several numbers of threads that have a throughput."""
+    """The pools that have a throughput for several numbers of threads."""
     found = []
     for cell, group in alike(filter(is_message, rows), pool_threads=0).items():
         known = usable((row for row in group if row.cell.pool_threads), "throughput_per_s")
@@ -161,7 +161,7 @@ def pools(rows: Sequence[Row]) -> list[Pool]:
 
 
 def violations(rows: Iterable[Row]) -> list[str]:
-    """What rules were broken, by cell: the reasons of its blocks with a wrong answer."""
+    """The rules that were broken, with the cell: the reason of each block with a wrong answer."""
     return [
         f"{row.cell.id}: {each.reason}"
         for row in rows

@@ -1,4 +1,4 @@
-"""Rows of NAS kernels (`schedule.npb`): what their numbers are, and ratios of two of one cell."""
+"""Rows of NAS kernels (`schedule.npb`): the meaning of their metrics, and ratios of two of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COLUMNS |= {
     "clients_asked": ("Clients", "clients that have called the service for the kernel"),
     "clients_same": ("Same value", "of them, those with its value to the last bit, each time"),
 }
-#: What is shown of each cell, as numerator and denominator.
+#: The ratios that are shown of each cell, as numerator and denominator.
 RATIOS: dict[str, tuple[str, str]] = {
     "service/fresh": ("service_s", "fresh_s"),
     "service/warm": ("service_s", "warm_s"),
@@ -55,12 +55,12 @@ RATIOS: dict[str, tuple[str, str]] = {
 
 
 def work(row: Row) -> Work:
-    """What its cell computes."""
+    """The kernel and the class that a row's cell computes."""
     return work_of(row.cell.complexity)
 
 
 def ranked(rows: Iterable[Row]) -> list[Row]:
-    """By service, technique, kernel and class."""
+    """The rows by service, technique, kernel and class."""
     return sorted(rows, key=lambda row: (row.cell.service, row.cell.strategy, work(row).rank))
 
 
@@ -71,20 +71,21 @@ def ratio(row: Row, name: str) -> Comparison:
 
 
 def soap_ms(row: Row, language: str) -> float | None:
-    """What SOAP adds to a client's call, next to REST: the median over the blocks."""
+    """How much longer a client's call takes with SOAP than with REST: the median over the
+    blocks."""
     rest, soap = (series(row, f"{language}_{each}_call_ms") for each in ("rest", "soap"))
     return combine(soap, rest, sub).median
 
 
 def verified(row: Row) -> str:
-    """What is to be said of its answers: one that was not verified comes before all else."""
+    """Whether the row's answers were verified: NO where any was not, yes, or why there is none."""
     if "wrong-answers" in row.flags:
         return "NO"
     return "yes" if row.measured else _lack(row.flags)
 
 
 def _lack(flags: Sequence[str]) -> str:
-    """Why there is no trial, of a cell or block that has none."""
+    """Why a cell or block has no trial."""
     known = ("wrong-answers", "refused", "not-offered", "failed")
     return next((each for each in known if each in flags), "not measured")
 

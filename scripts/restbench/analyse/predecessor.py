@@ -1,11 +1,11 @@
 """Does a trial's place in its block show in its result: what ran before it (method, rule 2), and
 whether it is among the first (rule 3)? Pure.
 
-What ran before is a regression: the logarithm of a trial's throughput, less the means of its cell
-in its block and of its round, on what ran just before it. Cells are weighed by their own spread:
-trials of one differ by 20 %, of another by 1 %. The test is by randomisation: the order within each
-round is drawn anew, as the run drew it. So noise need not be normal, and one p value holds over all
-effects.
+The effect of what ran before is found by regression: the logarithm of a trial's throughput, less
+the means of its cell in its block and of its round, on what ran just before it. Cells are weighted
+by their own spread: trials of one cell differ by 20 %, of another by 1 %. The test is by
+randomisation: the order within each round is drawn anew, as the run drew it. So noise need not be
+normal, and one p value holds for all effects.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import CONFIDENCE, pooled_deviation, t_tail
 from restbench.store.quoted import PredecessorEntry
 
-#: Trials that a cell needs in a block to be looked at, and that an effect needs to be seen in.
+#: The fewest trials of a cell in a block for it to count, and the fewest trials behind an effect.
 FEWEST = 5
 #: How many orders are drawn: the smallest p value is 1 / 500.
 ORDERS, SEED = 499, 2
 PROCESSES = ("its own process", "another process")
-#: A variance below is none; so far from 1, sums of the same numbers in another order may differ.
+#: A smaller variance counts as 0; by this part, sums of equal numbers in another order may differ.
 _NOTHING, _ROUNDING = 1e-12, 1e-9
-#: The start of a cell in a block: this part of its trials there, of which there are that many.
+#: The start of a cell in a block is this part of its trials there, which must be at least so many.
 START_PART, FEWEST_WITH_A_START = 0.25, 12
-#: Up to this p value the start differs: less than one sound cell and block of a hundred says so.
+#: Up to this p value a start counts as different: by chance in one of a hundred cells and blocks.
 _DIFFERS = 0.01
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -90,14 +90,14 @@ class _Trials:
     """Arrays with a member for each trial, in the order of measuring."""
 
     labels: list[str]
-    """Of what can run before: each cell, each service, the trial's own process or another."""
+    """What can run before a trial: each cell, each service, its own process or another."""
     block: Codes
     round: Codes
-    """Counted through; a trial's place in it is by chance."""
+    """The round's number, counted over all blocks; a trial's place in its round is random."""
     stratum: Codes
     """Which cell in which block."""
     cell: Codes
-    """Its label, as the next one."""
+    """The index in `labels` of the trial's cell; `service` has the index of its service."""
     service: Codes
     process: Codes
 
@@ -114,8 +114,8 @@ class _Trials:
         return cls(labels, block, np.cumsum(begins), stratum, cell, place, process[cell])
 
     def weights(self, values: Numbers) -> Numbers:
-        """One over the variance of the cell within blocks; 0 where it does not vary, or has too few
-        trials in the block."""
+        """For each trial: one over the variance of its cell within blocks; 0 where the cell does
+        not vary, or has too few trials in the block."""
         size = np.bincount(self.stratum)[self.stratum]
         squares = (values - _means(values, self.stratum))[:, 0] ** 2
         enough = (size >= FEWEST).astype(float)
@@ -125,12 +125,14 @@ class _Trials:
         return kept / np.maximum(variance[self.cell], _NOTHING)
 
     def within(self, values: Numbers, weight: Numbers) -> Numbers:
-        """Columns less the mean of the cell in the block, then the weighted mean of the round."""
+        """The columns less the mean of the cell in the block, then less the round's weighted
+        mean."""
         values = values - _means(values, self.stratum)
         return values - _means(values, self.round, weight)
 
     def after(self, order: Codes) -> tuple[Codes, Codes]:
-        """Each trial with one before it in its block, three times, and the labels of that."""
+        """The trials that have a predecessor in their block, three times, and the predecessors'
+        labels: the cell, the service, and the same process or another."""
         before, later = order[:-1], order[1:]
         is_within = self.block[before] == self.block[later]
         before, later = before[is_within], later[is_within]
@@ -146,7 +148,7 @@ def _coded(texts: Sequence[str]) -> tuple[list[str], Codes]:
 
 
 def _means(values: Numbers, group: Codes, weight: Numbers | None = None) -> Numbers:
-    """Of each member the mean of its group, column by column; 0 where the group weighs nothing."""
+    """For each member the mean of its group, column by column; 0 where the group has no weight."""
     weight = np.ones(group.size) if weight is None else weight
     sums = np.zeros((group.max() + 1, values.shape[1]))
     np.add.at(sums, group, weight[:, None] * values)
@@ -156,10 +158,10 @@ def _means(values: Numbers, group: Codes, weight: Numbers | None = None) -> Numb
 
 
 def start_gaps(course: Course) -> dict[tuple[int, str], float]:
-    """By block and cell: by how much its first trials there make its throughput another than that
-    of the rest, as a part of that; 0 where chance would do. What is compared is the logarithm of a
-    trial's throughput over the median of its cell in the block, less the median of the same of the
-    others in its round: what slows all down is in none, what slows one down is in that one alone.
+    """By block and cell: how far the first trials move the cell's throughput away from that of the
+    rest, as a part of the latter; 0 where chance explains it. Trials are compared by the logarithm
+    of their throughput over the median of their cell in the block, less the median of this value
+    over the other trials of the round. So what slows down all trials of a round has no effect.
     """
     places = [(block, cell) for block, _, cell, _ in course]
     logs = [math.log(per_s) for *_, per_s in course]
@@ -181,7 +183,7 @@ def start_gaps(course: Course) -> dict[tuple[int, str], float]:
 
 
 def _start_gap(values: Numbers) -> float:
-    """Student's t, the first against the rest."""
+    """The gap of one cell in one block, by Student's t of the first trials against the rest."""
     parts = np.split(values, [round(START_PART * values.size)])
     error = pooled_deviation(parts) * math.sqrt(sum(1 / each.size for each in parts))
     change = abs(float(parts[0].mean() - parts[1].mean()))

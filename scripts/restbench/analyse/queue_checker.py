@@ -1,8 +1,9 @@
-"""What became of messages: a history of requests to queues, held against what queues promise.
+"""What became of messages: checks a history of requests to queues by the rules that queues promise.
 
-R1: what was sent is popped or left; R2: once; R3: nothing else is; R4: as it was sent; R5: where it
-was sent to; R6: in order; R7: a queue that is said to be empty is; R8: the counts agree. A request
-without a certain outcome excuses what it may have caused, and no more.
+R1: a message that was sent is popped or left; R2: only once; R3: no other message is; R4: its
+content is as sent; R5: it is where it was sent to; R6: messages come in order; R7: a queue that is
+reported as empty is empty; R8: the counts agree. A request without a certain outcome excuses what
+it may have caused, and no more.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ RULES: dict[str, str] = {
     "R7": "false empty",
     "R8": "count",
 }
-#: Of a rule so many violations are worded; all are counted.
+#: So many violations of a rule are put into words; all are counted.
 MOST_WORDED = 20
 _NEVER, _FOREVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
@@ -45,33 +46,33 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """What a history comes to; of operations, in which the retries of a key are one."""
+    """The result of checking a history. It counts operations: all requests of one key are one."""
 
     counts: Mapping[str, int]
-    """Violations by rule; 0 of those that hold."""
+    """Violations by rule; 0 for a rule that holds."""
     findings: tuple[Finding, ...]
     limbo: int
     """Messages that are gone, each of which a pop with neither key nor answer may have taken."""
     recovered: int
-    """Messages whose send has no certain outcome, and which came or are left: it was done."""
+    """Sends without a certain outcome whose message was popped or is left: they were done."""
     replayed: int
-    """Answers that a service gave once more to a key."""
+    """Answers that a service repeated for a key."""
     sends: int
     pops: int
-    """Those that brought a message."""
+    """The pops that returned a message."""
     unknown: int
-    """Operations whose outcome nobody knows."""
+    """Operations without a certain outcome."""
 
     @property
     def violations(self) -> int:
-        """Of all rules."""
+        """The number of violations of all rules."""
         return sum(self.counts.values())
 
 
 def check(requests: Iterable[Request], left: Iterable[RemainingMessage] = ()) -> Report:
-    """Hold a history against all rules; ValueError where it sends a token twice without a key.
+    """Check a history by all rules. Raises ValueError where it sends a token twice without a key.
 
-    Nothing may be in flight at its end; `left` is what the database has then.
+    No request may be in flight at its end; `left` are the messages that the database has then.
     """
     known = history(requests, left)
     found = _Findings(known.began_ns)
@@ -102,21 +103,21 @@ def check(requests: Iterable[Request], left: Iterable[RemainingMessage] = ()) ->
 
 
 def count_gap(kept: int, left: int, unknown_sends: int = 0, unknown_pops: int = 0) -> int:
-    """R8: by how many more or fewer messages are `left` than were `kept` (those before, and sends
-    less pops and deletions that were done), beyond those of unknown outcome."""
+    """R8: by how many messages `left` differs from `kept` (the earlier messages and completed
+    sends, less completed pops and deletions), beyond what operations of unknown outcome explain."""
     return max(left - (kept + unknown_sends), kept - unknown_pops - left, 0)
 
 
 @dataclass
 class _Findings:
-    """Counts all violations, words some."""
+    """Counts all violations, and puts some into words."""
 
     began_ns: int
     counts: Counter[str] = field(default_factory=Counter)
     worded: list[Finding] = field(default_factory=list)
 
     def add(self, rule: str, text: str, *moments_ns: int) -> None:
-        """One; each `@` in its text stands for a moment."""
+        """Add a violation; each `@` in its text is replaced by one of the moments."""
         self.counts[rule] += 1
         if self.counts[rule] <= MOST_WORDED:
             for each in moments_ns:
@@ -125,7 +126,7 @@ class _Findings:
 
 
 def _lost(of: History, found: _Findings) -> int:
-    """R1, and how many are in limbo."""
+    """Check R1; returns how many messages are in limbo."""
     gone: dict[Address, list[Request]] = defaultdict(list)
     for token, send in of.sends.items():
         if send.outcome == "ok" and of.gone(token):
@@ -141,7 +142,7 @@ def _lost(of: History, found: _Findings) -> int:
 
 
 def _more_than_once(of: History, found: _Findings) -> None:
-    """R2, by key, by token and by id. (Ids are of one sequence, or of one a queue.)"""
+    """Check R2 by key, by token and by id. (Ids are from one sequence, or from one per queue.)"""
     for attempts in of.contradictions:
         first = attempts[0]
         found.add("R2", f"key {first.key} of client {first.client} has more than one answer")
@@ -167,7 +168,7 @@ def _more_than_once(of: History, found: _Findings) -> None:
 def _against_its_send(
     of: History, message: Request | RemainingMessage, how: str, found: _Findings
 ) -> None:
-    """R3, R4, R5."""
+    """Check R3, R4 and R5 for one message that was popped or is left."""
     send = of.sends.get(message.token or "")
     if message.altered:
         found.add("R4", f"{how} {_named(message)}: its checksum or its length is wrong")
@@ -183,7 +184,7 @@ def _against_its_send(
 
 
 def _counted(of: History, found: _Findings) -> None:
-    """R8."""
+    """Check R8."""
     outcomes = Counter((each.op, each.outcome) for each in chain(of.sends.values(), of.pops))
     sends, pops = outcomes["send", "ok"], sum(map(len, of.taken.values()))
     unknown = outcomes["send", "unknown"], outcomes["pop", "unknown"]
@@ -192,8 +193,8 @@ def _counted(of: History, found: _Findings) -> None:
         found.add("R8", text)
 
 
-#: A message of one address that was popped or is left. FOREVER: `send_returned` where the send has
-#: no certain end, `pop_invoked` where it is left.
+#: A message of one address that was popped or is left. `send_returned` is _FOREVER where the send
+#: has no certain end; the times of the pop are _FOREVER where the message is left.
 _MESSAGE = np.dtype(
     {
         "names": ["token", "send_invoked", "send_returned", "pop_invoked", "pop_returned"],
@@ -204,7 +205,7 @@ Messages = npt.NDArray[Any]
 
 
 def _by_answer(messages: Messages) -> Messages:
-    """Those of them whose send was answered, by the moment of that."""
+    """The messages whose send was answered, in the order of these answers."""
     kept = messages[messages["send_returned"] < _FOREVER]
     found: Messages = kept[np.argsort(kept["send_returned"], kind="stable")]
     return found
@@ -214,16 +215,16 @@ def _by_answer(messages: Messages) -> Messages:
 class _Timeline:
     rows: list[tuple[str, int, int, int, int]] = field(default_factory=list)
     empty: list[tuple[int, int, int]] = field(default_factory=list)
-    """Client, begin and end of each pop that brought nothing."""
+    """Client, begin and end of each pop that returned no message."""
     uncertain: list[tuple[int, int]] = field(default_factory=list)
     """Begin and end of pops that may have held a message."""
 
     def messages(self) -> Messages:
-        """As columns."""
+        """The rows as an array with the columns of _MESSAGE."""
         return np.array(self.rows, _MESSAGE)
 
     def held_until(self, before_ns: Ints) -> Ints:
-        """Of the uncertain pops that began before a moment the latest end, for each; NEVER where
+        """For each moment: the latest end of the uncertain pops that began before it; _NEVER where
         there is none."""
         self.uncertain.sort()
         began = np.array([each for each, _ in self.uncertain], np.int64)
@@ -258,8 +259,8 @@ def _timelines(of: History) -> dict[Address, _Timeline]:
 
 
 def _inverted(address: Address, of: _Timeline, found: _Findings) -> None:
-    """R6: a's send was answered before b's began, and b's pop before a's began; unless an uncertain
-    pop may have held a until b was popped."""
+    """Check R6. It is violated where a's send was answered before b's send began, and b's pop
+    before a's pop began, unless an uncertain pop may have held a until b was popped."""
     messages = of.messages()
     b = messages[messages["pop_invoked"] < _FOREVER]
     a = _by_answer(b)
@@ -276,8 +277,9 @@ def _inverted(address: Address, of: _Timeline, found: _Findings) -> None:
 
 
 def _false_empty(address: Address, of: _Timeline, found: _Findings) -> None:
-    """R7: a message's send was answered before an empty pop began, and its own pop began after that
-    was answered, or it is left; unless an uncertain pop overlaps the empty one."""
+    """Check R7. It is violated where a message's send was answered before an empty pop began, and
+    the message is left or its own pop began after the empty pop was answered, unless an uncertain
+    pop overlaps the empty one."""
     there = _by_answer(of.messages())
     empty = np.array(of.empty, np.int64).reshape(-1, 3)
     _, began, ended = empty.T
@@ -294,7 +296,7 @@ def _false_empty(address: Address, of: _Timeline, found: _Findings) -> None:
 
 
 def _largest(values: Ints, low: Indices, high: Indices) -> Ints:
-    """The largest of `values[low:high]`, for each pair; NEVER where there is none."""
+    """The largest of `values[low:high]`, for each pair; _NEVER where there is none."""
     found = np.full(low.size, _NEVER, np.int64)
     wanted, width, largest = high - low, 1, values
     while largest.size:  # largest[i] is that of values[i : i + width]

@@ -11,11 +11,11 @@ from typing import Literal, NamedTuple
 
 Outcome = Literal["ok", "fail", "unknown"]
 Address = tuple[str, int]
-"""A queue and a receiver, 0 where it is nobody in particular."""
+"""A queue and a receiver; 0 stands for no particular receiver."""
 
-#: A statement of a service is ended after so long (migration V3): then it holds nothing any more.
+#: The database ends a service's statement after so long (migration V3); it then holds no message.
 STATEMENT_NS = 5_000_000_000
-#: Refusals of 5xx that say: not done.
+#: Codes of 5xx answers which say that the operation was not done.
 NOT_DONE = ("008", "014")
 
 
@@ -28,22 +28,22 @@ class Request(NamedTuple):
     queue: str
     receiver: int
     token: str | None
-    """Of the message that was sent, or that came; None of a pop that brought none."""
+    """The token of the message that was sent or popped; None for a pop without a message."""
     id: int | None
     invoked_ns: int
     returned_ns: int | None
-    """None where no answer came: it may still have its effect at any time."""
+    """None where no answer came: the request may still take effect at any time."""
     status: int | None
     code: str | None = None
-    """Of a refusal; where no answer came, why."""
+    """The code of a refusal; where no answer came, the reason."""
     altered: bool = False
-    """Whether the body that came is not as its own checksum or length says."""
+    """Whether the body that was popped does not match its own checksum or length."""
     replayed: bool = False
-    """Whether the service says that it answered so before."""
+    """Whether the service says that it repeats an earlier answer."""
 
     @property
     def outcome(self) -> Outcome:
-        """Whether it was done."""
+        """Whether the request was done (`ok`), was not done (`fail`), or may have been done."""
         if self.status is None:
             return "unknown"
         if self.status == 200:
@@ -52,12 +52,12 @@ class Request(NamedTuple):
 
     @property
     def address(self) -> Address:
-        """Where to, or where from."""
+        """Where the message is sent to or popped from."""
         return self.queue, self.receiver
 
 
 class RemainingMessage(NamedTuple):
-    """A message that was still there when all was over."""
+    """A message that was still in the database after the history's end."""
 
     queue: str
     receiver: int
@@ -67,37 +67,38 @@ class RemainingMessage(NamedTuple):
 
     @property
     def address(self) -> Address:
-        """Where it lay."""
+        """Where the message is."""
         return self.queue, self.receiver
 
 
 @dataclass(frozen=True)
 class History:
-    """Operations, each with its outcome, and what came of them."""
+    """The operations of a history, each with its outcome, and what became of the messages."""
 
     began_ns: int
     sends: Mapping[str, Request]
-    """By token."""
+    """The sends by token."""
     pops: Sequence[Request]
     left: Sequence[RemainingMessage]
     taken: Mapping[str, Sequence[Request]]
-    """The pops that brought a token."""
+    """By token: the pops that returned it."""
     lying: Mapping[str, Sequence[RemainingMessage]]
-    """What is left of a token."""
+    """By token: the messages left that have it."""
     uncertain: Mapping[Address, Sequence[Request]]
-    """Pops that may have held a message which they did not bring: those without a certain outcome,
-    and all requests of a pop that was retried."""
+    """Pops that may have held a message which they did not return: those that did not succeed, and
+    all requests of a pop that was retried."""
     contradictions: Sequence[Sequence[Request]]
     """Requests of one key that have different answers."""
     replayed: int
 
     def gone(self, token: str) -> bool:
-        """Whether it neither came nor is left."""
+        """Whether the message was neither popped nor is left."""
         return token not in self.taken and token not in self.lying
 
 
 def history(requests: Iterable[Request], left: Iterable[RemainingMessage]) -> History:
-    """What requests come to; ValueError where a token is sent twice with no key."""
+    """The history of these requests. Raises ValueError where a token is sent twice without a
+    key."""
     alone: list[Request] = []
     keyed: dict[tuple[int, str, str], list[Request]] = defaultdict(list)
     for each in requests:
@@ -139,8 +140,8 @@ def history(requests: Iterable[Request], left: Iterable[RemainingMessage]) -> Hi
 
 
 def _holding(attempts: Sequence[Request]) -> list[Request]:
-    """Requests of one key, each for as long as it may have held a message: one without an answer
-    until a statement's time after the next answer to its key."""
+    """The requests of one key, each with the end of the time in which it may have held a message: a
+    request without an answer, STATEMENT_NS after the next success of its key."""
     done = [it.returned_ns for it in attempts if it.outcome == "ok" and it.returned_ns is not None]
 
     def end_ns(of: Request) -> int | None:
@@ -152,13 +153,15 @@ def _holding(attempts: Sequence[Request]) -> list[Request]:
 
 
 def _brought(attempts: Iterable[Request]) -> list[tuple[str | None, int | None]]:
-    """The answers of one key; that there is nothing is none, for it is not remembered."""
+    """The messages that the requests of one key returned. The answer that the queue is empty does
+    not count, as the service does not store it for the key."""
     done = (each for each in attempts if each.outcome == "ok")
     return [(each.token, each.id) for each in done if (each.token, each.id) != (None, None)]
 
 
 def _operation(attempts: Sequence[Request]) -> Request:
-    """The requests of one key as one: done by the first that says so, and begun with the first."""
+    """The requests of one key as one operation: done with the first success, begun with the first
+    request."""
     if len(attempts) == 1:
         return attempts[0]
     done = [each for each in attempts if each.outcome == "ok"]

@@ -2,12 +2,13 @@
 
 The unit is the run, as hours differ more than blocks of one hour do (method, rule 14): a run counts
 with the geometric mean of its blocks. A segment of runs is cut where some consecutive runs differ
-most from the rest of it, by Student's t with the pooled variance (circular binary segmentation,
-Olshen et al. 2004), again within what is left. Runs at one end of a segment may be one alone, those
-within it are at least two: one slow hour is no step. A cut counts where it is larger than the
-margin and p, times the number of places looked at, is below the level. The level is that of
-Benjamini and Hochberg (1995) over all courses that are looked at together: of those that are said
-to have a step 5 % at most have none, and where nothing changed, one is found in 5 % of all cases.
+most from the rest of the segment, by Student's t with the pooled variance (circular binary
+segmentation, Olshen et al. 2004); the parts are cut again in the same way. A part at the end of a
+segment may be a single run, a part within it has at least two: one slow hour is no step. A cut
+counts where it is larger than the margin and p, times the number of places tried, is at most the
+level. The level is that of Benjamini and Hochberg (1995) over all courses that are analysed
+together: of the courses reported with a step at most 5 % have none, and where nothing changed, a
+step is found in 5 % of all cases.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ import numpy.typing as npt
 from restbench.analyse.comparison import MARGIN
 from restbench.experiment.statistics import Ratio, geometric_mean, pooled_deviation, t_tail
 
-#: Two runs a side have two degrees of freedom; of fewer runs nothing is said.
+#: Two runs on each side give two degrees of freedom; with fewer runs no step is sought.
 FEWEST_RUNS = 4
-#: Within a segment; at its ends one is enough.
+#: The fewest runs of a part within a segment; at the segment's ends one run is enough.
 FEWEST_WITHIN = 2
 LEVEL = 0.05
 
-#: Of each run, in order of time, the values of its blocks; all above 0.
+#: For each run, in order of time, the values of its blocks; all above 0.
 Course: TypeAlias = Sequence[Sequence[float]]
 _Logs: TypeAlias = npt.NDArray[np.float64]
 _Places: TypeAlias = npt.NDArray[np.int64]
@@ -42,11 +43,11 @@ class Step:
 
     at: int
     ratio: Ratio
-    """Of the runs after it, up to the next step, over those before it."""
+    """The runs after the step, up to the next step, over the runs before it."""
 
 
 def find(courses: Sequence[Course]) -> list[list[Step]]:
-    """The steps of each of several courses that are looked at together."""
+    """The steps of each of several courses that are analysed together."""
     logs = [np.log([geometric_mean(run) for run in course]) for course in courses]
     bests = [_best_cut(each, 0, each.size) for each in logs]
     own = _benjamini_hochberg([cut.p_value if cut else 1.0 for cut in bests], LEVEL)
@@ -70,8 +71,8 @@ class _Cut:
 
 
 def _cuts(logs: _Logs, begin: int, end: int, level: float) -> list[int]:
-    """Where the runs from `begin` to before `end` are cut, in order. Segments share the level by
-    their lengths, so that however many cuts there are, it is that of the whole course."""
+    """Where the runs from `begin` to before `end` are cut, in order. Segments share the level in
+    proportion to their lengths, so that it holds for the whole course with any number of cuts."""
     best = _best_cut(logs, begin, end)
     if best is None or best.p_value > level * (end - begin) / logs.size:
         return []
@@ -95,8 +96,8 @@ def _best_cut(logs: _Logs, begin: int, end: int) -> _Cut | None:
 
 
 def _places(runs: int) -> tuple[_Places, _Places]:
-    """Every (first, last) that is looked at; what ends with the segment is what begins it, the
-    other way round."""
+    """Every (first, last) to try. A part at the segment's end is not among them: its cut is the
+    same as that of the part before it, which begins the segment."""
     heads = [(0, last) for last in range(1, runs)]
     within = [
         (first, last)
@@ -117,7 +118,7 @@ def _cut_at(segment: _Logs, first: _Places, last: _Places) -> tuple[_Logs, _Logs
     change = np.abs(within / inside + within / outside)
     rest = np.maximum(0.0, squares - within**2 * (1 / inside + 1 / outside))
     error = np.sqrt(rest / (segment.size - 2) * (1 / inside + 1 / outside))
-    # Runs that are alike to the last digit have no spread but that of the arithmetic.
+    # Equal runs have no spread except rounding errors.
     return change / np.maximum(error, 1e-12), change
 
 

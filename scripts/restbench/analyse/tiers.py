@@ -1,10 +1,11 @@
-"""Which tier limits a closed load: the CPU time of service, load generator and database for an
-operation as stations of a queueing network, and what that predicts for other numbers of users.
-Pure functions on rows.
+"""Which tier limits a closed load: the CPU time per operation of service, load generator and
+database as demands on the stations of a queueing network, and the network's predictions for other
+numbers of users. Pure functions on rows.
 
-The CPU time of all tiers on the same cores is one station. The demands of a prediction are those
-of the cell with the fewest users. What an operation takes beyond them with one user is a delay: it
-is network and, of a database, the wait for its log, which many users share (group commit).
+Tiers on the same cores are one station, with the CPU time of all of them. A prediction has the
+demands of the cell with the fewest users. The time that an operation takes beyond them with one
+user is a delay: the network and, with a database, the wait for its log, which many users share
+(group commit).
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 from restbench.machine.placement import place
 
-#: By so much may the CPU time of the tiers differ from what the machine says (0 to 1).
+#: How far the utilisation by the tiers' CPU times may differ from the machine's own (0 to 1).
 UTILISATION_TOLERANCE = 0.05
-#: A throughput that the network misses by more is decided by something that is not in it.
+#: Where the prediction is off by more, the throughput depends on something not in the network.
 MODEL_TOLERANCE = 0.15
-#: From here on a station is the limit: what is left is less than the network is trusted to tell.
+#: From this utilisation on a station is the limit: the rest is within the network's tolerance.
 SATURATED = 1 - MODEL_TOLERANCE
 DELAY = "one user's wait"
 
@@ -41,17 +42,17 @@ class Demands:
     service: float
     client: float
     database: float | None = None
-    """None where there is none."""
+    """None where there is no database."""
 
     @property
     def parts(self) -> Mapping[str, float]:
-        """Those that are there."""
+        """By tier: the CPU time of each tier that exists."""
         known = {"service": self.service, "client": self.client, "database": self.database}
         return {name: value for name, value in known.items() if value is not None}
 
     @property
     def cpu(self) -> float:
-        """All of it."""
+        """The CPU time of all tiers together."""
         return sum(self.parts.values())
 
 
@@ -62,50 +63,51 @@ class Level:
     row: Row
     demands: Demands
     predicted: Solution
-    """In milliseconds."""
+    """The network's solution for the cell's users, in milliseconds."""
     cores: int
     stations: tuple[Station, ...]
-    """With its own demands, in milliseconds."""
+    """The network with the demands of this cell, in milliseconds."""
 
     @property
     def per_s(self) -> float:
-        """Measured."""
+        """The measured throughput."""
         return self.row.value("throughput_per_s") or 0.0
 
     @property
     def response_ms(self) -> float:
-        """Measured, or from Little's law where responses are too few to tell."""
+        """The measured mean response time, or by Little's law where responses are too few."""
         return self.row.value("mean_ms") or 1000 * self.row.cell.users / self.per_s
 
     @property
     def predicted_per_s(self) -> float:
-        """By the network."""
+        """The throughput that the network predicts."""
         return 1000 * self.predicted.throughput
 
     @property
     def off(self) -> float:
-        """Predicted over measured, less 1."""
+        """Predicted over measured throughput, less 1."""
         return self.predicted_per_s / self.per_s - 1
 
     @property
     def utilisation(self) -> float | None:
-        """Of all cores, as the machine counts it (0 to 1)."""
+        """The utilisation of all cores, as the machine counts it (0 to 1)."""
         busy_pct = self.row.value("machine_cpu_pct")
         return None if busy_pct is None else busy_pct / 100
 
     @property
     def utilisation_by_law(self) -> float:
-        """X D/m, from the CPU times of the tiers."""
+        """The utilisation of all cores by the tiers' CPU times: X D/m."""
         return self.per_s * self.demands.cpu / 1000 / self.cores
 
     @property
     def waits(self) -> float:
-        """The part of an open load of this throughput that would wait at the limiting station."""
+        """The share of an open load of the same throughput that would wait at the limiting
+        station."""
         return open_wait(bottleneck(self.stations), self.per_s / 1000)[0]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is wrong with it, in words."""
+        """Where measurement and model disagree, in words."""
         found = []
         measured = self.utilisation
         if measured is not None and abs(measured - self.utilisation_by_law) > UTILISATION_TOLERANCE:
@@ -118,17 +120,18 @@ class Level:
 
 @dataclass(frozen=True)
 class Family:
-    """Cells that differ in their users alone, with the network that their fewest users give."""
+    """Cells that differ in their users alone, with the network of the cell with the fewest
+    users."""
 
     cell: Cell
     stations: tuple[Station, ...]
     """Demands in milliseconds."""
     levels: tuple[Level, ...]
-    """By users."""
+    """Sorted by users."""
 
     @property
     def limiting(self) -> Station:
-        """The station that is busy first."""
+        """The station that saturates first."""
         return bottleneck(self.stations)
 
     @property
@@ -138,32 +141,32 @@ class Family:
 
     @property
     def busy(self) -> float:
-        """The limiting station at the highest throughput, by the CPU times of the tiers there (0 to
-        1)."""
+        """The utilisation of the limiting station at the highest throughput, by the CPU times of
+        the tiers there (0 to 1)."""
         there = {each.name: each for each in self.best.stations}
         return there[self.limiting.name].utilisation(self.best.per_s / 1000)
 
     @property
     def has_idle_cores(self) -> bool:
-        """Whether cores are idle there: busy neither with the tiers nor with anything else."""
+        """Whether cores are idle at the highest throughput: neither tiers nor others use them."""
         return max(self.busy, self.best.utilisation or 0.0) < SATURATED
 
     @property
     def knee(self) -> float:
-        """From how many users on they wait for each other."""
+        """The number of users above which they wait for each other."""
         return knee(self.stations)
 
     @property
     def gain_of_a_server(self) -> float:
-        """How much more throughput the bounds allow the best level with one server more at the
-        station that limits (0.5: half as much again)."""
+        """How much more throughput the bounds allow at the best level with one more server at the
+        limiting station (0.5: half as much again)."""
         limiting, users = self.limiting, self.best.row.cell.users
         wider = Station(limiting.name, limiting.demand, (limiting.servers or 1) + 1)
         stations = [wider if each is limiting else each for each in self.stations]
         return bound(stations, users) / bound(self.stations, users) - 1
 
     def course(self) -> list[Solution]:
-        """The network with 1, 2, 4, … users, and those of every level."""
+        """The network's solutions for 1, 2, 4, … users, and for the users of every level."""
         most = self.levels[-1].row.cell.users
         wanted = {2**n for n in range(most.bit_length())}
         wanted |= {each.row.cell.users for each in self.levels}
@@ -171,7 +174,7 @@ class Family:
 
 
 def demands(row: Row) -> Demands | None:
-    """A cell's over its blocks; None where a tier was not observed."""
+    """A cell's demands over its blocks; None where a tier was not observed."""
     service, per_s = row.value("cpu_ms_per_request"), row.value("throughput_per_s")
     load_pct = row.value("load_cpu_pct")
     if service is None or load_pct is None or not per_s:
@@ -182,7 +185,7 @@ def demands(row: Row) -> Demands | None:
 def stations_of(
     cell: Cell, taken: Demands, allowed: Sequence[int], own_load_cores: int
 ) -> tuple[Station, ...]:
-    """The cores as stations: all of them as one, or as many as tiers have cores of their own."""
+    """The cores as stations: one for all cores, or two where a tier has cores of its own."""
     cores = place(cell.placement, tuple(allowed), own_load_cores)
     behind = taken.service + (taken.database or 0.0)
     if not cores.shared:
@@ -200,8 +203,8 @@ def stations_of(
 
 
 def families(rows: Sequence[Row], allowed: Sequence[int], own_load_cores: int) -> list[Family]:
-    """Those whose tiers were observed, in the order of the rows; `allowed` are the cores of all
-    that ran, of which the load generator had so many for itself (0: none)."""
+    """The families whose tiers were observed, in the order of the rows. `allowed` are the cores of
+    all processes, of which the load generator had `own_load_cores` for itself (0: none)."""
     found = []
     for cell, of in alike(rows, users=1).items():
         known = [(row, taken) for row in of if (taken := demands(row))]

@@ -1,12 +1,12 @@
 """How a long load went: its course second by second, and verdicts on it. Pure.
 
-The last third is held against the first, by the 95 % interval of their ratio (means of 30 s).
-*Drifting*: all of it lies outside of 5 %. *Oscillating*: no drift is shown, and the means of 10 s
+The last third is compared with the first, by the 95 % interval of their ratio (means of 30 s).
+*Drifting*: the whole interval lies outside 5 %. *Oscillating*: no drift is shown, and means of 10 s
 have a coefficient of variation above 10 %. *Steady*: neither, and the whole interval lies within
 5 %; else it is *too imprecise*. A throughput that ends in a third without answers drifts to 0.
 *Stalls* are seconds below a fifth of the median throughput, and those without an answer.
-*Growth* is the table's bytes in the last third over those in the second: of a load that keeps its
-population 1.2 at most.
+*Growth* is the table's bytes in the last third over those in the second: at most 1.2 for a load
+that keeps its population.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ Numbers: TypeAlias = npt.NDArray[Any]
 PART_S, BATCH_S = 10, 30
 MOST_CV, MOST_DRIFT = 0.10, 0.05
 STALLED, MOST_GROWTH = 0.2, 1.2
-#: A fault that halves the throughput was seen.
+#: A fault counts as seen where the throughput falls below this part of that before it.
 FAULT_SEEN = 0.5
-#: The completions in a step that a percentile of it needs: one of them lies beyond.
+#: The completions that a step needs for a percentile: enough for one to lie beyond it.
 _NEEDED: Mapping[float, int] = {50: 2, 95: 20, 99: 100}
 _LONG_STEP_S = 10
 _MOST_WAITS = 4
-#: Of a sample what is shown as it is: its column, and what it is multiplied by.
+#: The values of a sample that are shown unchanged: the column, and the factor of its unit.
 _LEVELS = {
     "live_rows": ("live_rows", 1.0),
     "dead_rows": ("dead_rows", 1.0),
@@ -59,7 +59,7 @@ _LEVELS = {
     "index_bytes": ("index_mib", 2**-20),
     "oldest_snapshot_s": ("oldest_snapshot_s", 1.0),
 }
-#: What is shown as a rate.
+#: The counts of a sample that are shown as rates: the column.
 _RATES = {"wal_records": "wal_records_per_s", "wal_syncs": "wal_syncs_per_s"}
 _TOTALS = ("vacuums", "analyzes", "checkpoints", "wal_records", "wal_syncs", "wal_sync_ms")
 
@@ -71,8 +71,9 @@ def courses(
     stages_ms: Mapping[str, Numbers],
     seconds: int,
 ) -> list[Course]:
-    """Of requests that ended so many µs after the begin: throughput, errors, mean, percentiles and
-    stages of the correct ones (those without a code), a value a second; p99 every 10 s."""
+    """The courses of requests that ended `ends_us` after the begin: throughput, errors, and mean,
+    percentiles and stages of the correct ones (those without a code), with a value per second; p99
+    every 10 s."""
     at = ends_us // 1_000_000
     inside = (at >= 0) & (at < seconds)
     right, wrong = inside & (codes == ""), inside & (codes != "")
@@ -94,13 +95,13 @@ def courses(
 
 
 def course_of(column: str, values: Iterable[float | None], step_s: float = 1.0) -> Course:
-    """In five significant digits: no step knows more."""
+    """A course in five significant digits: no step is known more precisely."""
     shown = (None if each is None else float(f"{each:.5g}") for each in values)
     return Course(column=column, step_s=step_s, values=tuple(shown))
 
 
 def means_of(column: str, at: Numbers, values: Numbers, steps: int, step_s: float = 1.0) -> Course:
-    """Of the values that fall into each step, by its number `at`."""
+    """The mean of the values in each step; `at` has the number of the step of each value."""
     counts = np.bincount(at, minlength=steps)
     sums = np.bincount(at, weights=values, minlength=steps)
     found = (s / n if n else None for s, n in zip(sums, counts, strict=True))
@@ -118,7 +119,7 @@ def _percentiles(
 
 
 def entry(traced: FullTrace) -> TraceEntry:
-    """All that is said of a trace."""
+    """The entry of a trace: its verdicts, stalls, incidents, totals and courses."""
     column = {each.column: each.values for each in traced.courses}
     per_s = [each or 0.0 for each in column["throughput_per_s"]]
     # The monitor begins before the users do.
@@ -152,8 +153,9 @@ def _most_errors(every: Iterable[Course]) -> dict[str, float]:
 
 
 def steadiness(values: Sequence[float | None]) -> SteadyEntry | None:
-    """Of a value a second; None where a third has none, the first has nothing but 0, or the whole
-    is shorter than three parts of 10 s. Where the last has nothing but 0 both ends are 0."""
+    """The steadiness of a course with a value per second. None where the first or the last third
+    has no value, the first is all 0, or the whole is shorter than three parts of 10 s. Where the
+    last third is all 0, both ends of the interval are 0."""
     parts, third = _batches(values, PART_S), len(values) // 3
     first, last = values[:third], values[len(values) - third :]
     begin, end = map(_mean, (first, last))
@@ -170,14 +172,14 @@ def steadiness(values: Sequence[float | None]) -> SteadyEntry | None:
 
 
 def verdict(cv: float, low: float | None, high: float | None) -> CourseVerdict:
-    """By the coefficient of variation, and the ends of the interval of last over first, where it
-    has one."""
+    """The verdict by the coefficient of variation, and by the ends of the interval of the last
+    third over the first; None without an interval."""
     course = drift(low, high)
     return "oscillating" if cv > MOST_CV and course != "drifting" else course
 
 
 def drift(low: float | None, high: float | None) -> Literal["drifting", "steady", "too-imprecise"]:
-    """By the ends of that interval alone."""
+    """The verdict by the ends of that interval alone."""
     if low is None or high is None:
         return "too-imprecise"
     least, most = 1 - MOST_DRIFT, 1 + MOST_DRIFT
@@ -187,7 +189,7 @@ def drift(low: float | None, high: float | None) -> Literal["drifting", "steady"
 
 
 def _batches(values: Sequence[float | None], seconds: int) -> list[float]:
-    """The means of so many seconds each; a rest is left out."""
+    """The means of parts of so many seconds each; an incomplete last part is left out."""
     whole = len(values) // seconds * seconds
     means = [_mean(values[at : at + seconds]) for at in range(0, whole, seconds)]
     return [each for each in means if each is not None]
@@ -199,8 +201,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[StallEntry]:
-    """The seconds below a fifth of the median, and those without an answer, each with what
-    overlaps it."""
+    """The seconds below a fifth of the median, and those without an answer, each with the incidents
+    that overlap it."""
     limit = STALLED * median(per_s)
     return [
         StallEntry(
@@ -220,7 +222,7 @@ def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[S
 
 
 def joined(course: Course) -> JoinedCourse:
-    """In as many steps as `run.json` has points at most, each the mean of those that it takes."""
+    """The course in at most MOST_POINTS steps, each the mean of the steps that it joins."""
     wide = -(-len(course.values) // MOST_POINTS)
     parts = [course.values[at : at + wide] for at in range(0, len(course.values), wide)]
     made = course_of(course.column, map(_mean, parts), course.step_s * wide)
@@ -228,7 +230,7 @@ def joined(course: Course) -> JoinedCourse:
 
 
 def entries_of(incidents: Iterable[Incident], began_ms: int, seconds: int) -> list[IncidentEntry]:
-    """Those that overlap a trace, in its own seconds."""
+    """The incidents that overlap a trace, in seconds since the trace's begin."""
     began_s = began_ms / 1000
     found = [
         IncidentEntry(
@@ -251,7 +253,7 @@ def _counts(kinds: Mapping[str, Sequence[IncidentEntry]]) -> Iterator[CountEntry
 
 
 def _bands(kinds: Mapping[str, Sequence[IncidentEntry]], seconds: int) -> list[IncidentEntry]:
-    """Of each kind the longest that begins at each point of a figure's course."""
+    """For each kind and each point of a figure's course: the longest incident that begins there."""
     step_s = max(1.0, seconds / MOST_POINTS)
     found: dict[tuple[str, int], IncidentEntry] = {}
     for kind, of in kinds.items():
@@ -265,8 +267,8 @@ def _have(samples: Sequence[Mapping[str, Any]], name: str) -> bool:
 
 
 def _totals(seen: Sequence[Mapping[str, Any]], per_s: float) -> dict[str, float]:
-    """From the first look to the last. Commits at the same time share a flush of the log, so there
-    may be fewer of these than operations."""
+    """The growth of each total from the first sample to the last. Commits at the same time share a
+    flush of the log, so there may be fewer flushes than operations."""
     found = {name: seen[-1][name] - seen[0][name] for name in _TOTALS if _have(seen, name)}
     if found.get("wal_syncs") and per_s:
         answered = per_s * (seen[-1]["t_ms"] - seen[0]["t_ms"]) / 1000
@@ -275,7 +277,7 @@ def _totals(seen: Sequence[Mapping[str, Any]], per_s: float) -> dict[str, float]
 
 
 def _growth(traced: FullTrace, samples: Sequence[Mapping[str, Any]]) -> float | None:
-    """Of the table and of what it keeps elsewhere."""
+    """The growth of the table, including what it stores elsewhere (TOAST); None without samples."""
     thirds: dict[int, list[float]] = {}
     for each in samples:
         if "table_bytes" in each:
@@ -323,7 +325,7 @@ def _waits(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 def _of_database(
     traced: FullTrace, samples: Sequence[Mapping[str, Any]], waits: Mapping[str, float]
 ) -> list[Course]:
-    """The monitor's looks on a grid, with gaps where there was none."""
+    """The database monitor's samples as courses of equal steps, with gaps where it has none."""
     if len(samples) < 2:
         return []
     spans_s = np.maximum(np.diff([each["t_ms"] for each in samples]) / 1000, 1e-3)

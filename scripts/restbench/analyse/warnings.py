@@ -3,14 +3,14 @@ rule 10). Pure: one block's numbers in, bounds out.
 
 | kind            | bound on the bias of a block |
 | --- | --- |
-| littles-law     | X R / N - 1, less what requests cut by the ends of its parts explain |
+| littles-law     | X R / N - 1, less what requests cut by the ends of the trials explain |
 | users-in-flight | 1 / (1 - missing) - 1; at most what idle cores could add (5 % idle is full) |
 | late-arrivals   | the share of an open load's requests that was sent late, over the rest |
 | count-mismatch  | the gap between generator's and service's count, over the service's |
-| generator-share | share x 5 %: so much smaller is a ratio at the margin shown (judge.guard) |
+| generator-share | share x 5 %: by so much a ratio at the margin appears smaller (judge.guard) |
 | steal           | the share of the machine that the hypervisor took away, over the rest |
 | foreign-load    | the share that went to neither service nor generator, over the rest |
-| warm-up         | what the first quarter of its trials makes of the throughput of the rest |
+| warm-up         | how far the first quarter of trials moves the throughput from that of the rest |
 | compiling       | the share of the service's CPU time that its compilers took, over the rest |
 | gc              | the same of garbage collection, which may be due to other cells' garbage |
 | off-cores       | the share of CPU time on cores that the service was not given, over the rest |
@@ -18,8 +18,8 @@ rule 10). Pure: one block's numbers in, bounds out.
 
 A fact that is not known (None) has no bound. A cell's bias is the MEAN of its blocks' bounds: what
 one block in twenty has biases the mean by a twentieth of it, and more blocks make no more warnings.
-A cell's warning is shown where it exceeds half the margin of the verdicts; `judge.claims` tells as
-well where leaving out the blocks that exceed it changes a verdict. What has no size is a note.
+A cell's warning is shown where it exceeds half the margin of the verdicts; `judge.claims` reports
+also where leaving out the blocks that exceed it changes a verdict. What has no size is a note.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from restbench.store.exported import WarningEntry
 
 #: Half the margin of 5 % (method, rules 7 and 10).
 SHOWN_ABOVE_PCT = 2.5
-#: CPU time of others, percent of the machine, above which what is measured beside runs says so.
+#: CPU time of others, percent of the machine, above which measurements outside of runs report it.
 FOREIGN_LIMIT_PCT = 5.0
-#: A ratio as large as this is what verdicts turn on.
+#: The margin of verdicts: ratios of this size decide them.
 _MARGIN_PCT = 5.0
 #: Schedulers leave so much of the cores idle even if there is always work.
 _FULL_PCT = 95.0
-#: Of a larger share the bound would be infinite.
+#: Larger shares count as this one, as the bound of a share of 1 is infinite.
 _MOST = 0.99
-#: What has one of these was no closed load that went on: requests had moments of their own, or what
-#: serves them was broken on purpose. How many users waited is no bias then.
+#: Extras of blocks without a continuous closed load: requests were sent at planned times, or the
+#: service was broken on purpose. The number of users in flight is no bias then.
 _NOT_CLOSED = ("rate_per_s", "met_per_s", "failed_per_s", "down_s")
-#: Without so many blocks left no verdict is compared with that of all.
+#: With fewer blocks left, the verdict is not compared with the verdict of all blocks.
 FEWEST_LEFT = 3
-#: Of a block and its number of users: a part of the throughput, None where it is not known.
+#: From a block and its number of users to a part of the throughput; None where it is not known.
 Bound: TypeAlias = Callable[[Measurement, int], float | None]
 
 
@@ -66,12 +66,13 @@ def _users_in_flight(block: Measurement, users: int) -> float | None:
 
 
 def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
-    """Users in flight over those there are, and what of it requests cut by the ends explain."""
+    """Users in flight over all users, and how much of that requests cut by the trials' ends
+    explain."""
     completed = (block.completions or 0) + block.errors
     is_closed = block.extras.keys().isdisjoint(_NOT_CLOSED)
     if block.users_in_flight is None or not completed or not is_closed:
         return None
-    users = block.extras.get("in_flight", users)  # of calls, which are not one a user
+    users = block.extras.get("in_flight", users)  # calls in flight: a user may have several
     parts = block.trials or 1
     return block.users_in_flight / users, parts * block.users_in_flight / completed
 
@@ -86,7 +87,7 @@ def _errors(block: Measurement, _users: int) -> float | None:
 
 
 def _part(name: str, factor: float = 1.0) -> Bound:
-    """A fact of a block as it is, or times the factor."""
+    """The bound that is a fact of a block, times the factor."""
 
     def bound(block: Measurement, _users: int) -> float | None:
         part: float | None = getattr(block, name)
@@ -96,7 +97,7 @@ def _part(name: str, factor: float = 1.0) -> Bound:
 
 
 def _over_the_rest(name: str, whole: float) -> Bound:
-    """Of a share that was taken away: what the rest could have done with it, over what it did."""
+    """The bound of a share that was taken away: the share over the rest."""
 
     def bound(block: Measurement, _users: int) -> float | None:
         share: float | None = getattr(block, name)
@@ -105,7 +106,7 @@ def _over_the_rest(name: str, whole: float) -> Bound:
     return bound
 
 
-#: By kind.
+#: The bound of each kind of warning.
 BOUNDS: dict[str, Bound] = {
     "littles-law": _littles_law,
     "users-in-flight": _users_in_flight,
@@ -140,7 +141,8 @@ def of_cell(blocks: Sequence[Measurement], users: int) -> tuple[WarningEntry, ..
 
 
 def without_warned(blocks: Sequence[Measurement], users: int) -> tuple[Measurement, ...]:
-    """The blocks that no bound of which is to be shown; all where too few would be left."""
+    """The blocks without any bound large enough to be shown; all blocks where fewer than
+    FEWEST_LEFT measured ones would be left."""
     left = [
         block
         for block in blocks
@@ -228,5 +230,5 @@ FLAGS: dict[str, str] = {
 
 
 def explain(kind: str) -> str:
-    """One sentence on a warning or note; one of a newer version is said to be unknown."""
+    """One sentence on a warning or note; for a kind of a newer version, that it is unknown."""
     return FLAGS.get(kind, "Unknown to this version; see the cell's record.")

@@ -1,6 +1,6 @@
-"""Throughput by numbers of workers and users: grids of cells that differ in nothing else, and how
-it grows with users or instances: Gunther's Universal Scalability Law and Amdahl's, fitted block by
-block; and when a fit may be published.
+"""Throughput by numbers of workers and users, in grids of cells that differ in nothing else; its
+growth with users or instances, by Gunther's Universal Scalability Law and Amdahl's law, fitted
+block by block; and the conditions under which a fit is published.
 
 X(N) = rate N / (1 + contention (N - 1) + coherency N (N - 1)); Amdahl's law has no coherency.
 Source: Gunther, Guerrilla Capacity Planning, chapters 4 to 6.
@@ -22,10 +22,10 @@ from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import FEWEST_BLOCKS, Interval, t_interval
 
-#: A fit that is off by more, as a root mean square of logarithms, describes nothing.
+#: A fit with a larger root mean square of ln(measured / fitted) does not describe the throughputs.
 WORST_RMS = 0.05
 FEWEST_LEVELS = 6
-#: Where the law's two terms part.
+#: The levels at which the law's two terms can be distinguished.
 NEEDED_LEVELS = (1, 2, 4)
 _START_SIGMA, _START_KAPPA = 0.1, 0.001
 _PRECISION = 1e-15
@@ -40,20 +40,20 @@ class Scaling:
     rate: float
     """The throughput at N = 1 (lambda)."""
     contention: float
-    """The part that only one can do at a time, 0 to 1 (sigma)."""
+    """The part of the work that only one at a time can do, 0 to 1 (sigma)."""
     coherency: float
-    """What each costs every other; 0 or more (kappa)."""
+    """The cost of coordination between each two; 0 or more (kappa)."""
     rms: float = 0.0
     """Root mean square of ln(measured / fitted)."""
 
     @property
     def peak(self) -> float:
-        """The N from which on more makes it slower; infinite without coherency."""
+        """The N above which throughput falls; infinite without coherency."""
         return math.sqrt((1 - self.contention) / self.coherency) if self.coherency else math.inf
 
 
 def fit(levels: Sequence[float], throughputs: Sequence[float], *, amdahl: bool = False) -> Scaling:
-    """Least squares of ln X over all allowed parameters, for Amdahl's law without coherency.
+    """Least squares of ln X over all allowed parameters, for Amdahl's law without coherency. Raises
     ValueError where there are fewer levels than parameters or a value is not above 0."""
     n, x = np.asarray(levels, dtype=np.float64), np.asarray(throughputs, dtype=np.float64)
     count = 2 if amdahl else 3
@@ -85,9 +85,9 @@ def published(
     amdahl: bool = False,
     cores: int | None = None,
 ) -> Fitted:
-    """Rate, contention and coherency with their t intervals over blocks, each the throughputs of
-    one block at `levels`; or the line that says which condition of publishing them failed. Levels
-    above `cores`, where they are given, are such a condition."""
+    """Rate, contention and coherency with their t intervals over `blocks`, each of which has the
+    throughputs of one block at `levels`; or the sentence that says which condition of publishing
+    them failed. Where `cores` is given, no level may be above it."""
     law = "Amdahl's law" if amdahl else "the Universal Scalability Law"
     if lack := _lack(levels, len(blocks), cores):
         return f"{law} is not fitted: {lack}"
@@ -119,7 +119,7 @@ class Grid:
 
     cell: Cell
     cores: int
-    """That the service may use."""
+    """The number of cores that the service may use."""
     rows: tuple[Row, ...]
 
     @property
@@ -129,7 +129,7 @@ class Grid:
 
     @property
     def users(self) -> list[int]:
-        """The columns."""
+        """The numbers of users, which are the grid's columns."""
         return sorted({row.cell.users for row in self.rows})
 
     def over_best(self, row: Row, metric: str = "throughput_per_s") -> float | None:
@@ -141,8 +141,8 @@ class Grid:
         return own / max(known) if metric == "throughput_per_s" else min(known) / own
 
     def alike(self, users: int) -> list[int]:
-        """The numbers of workers that cannot be told from the best by throughput; empty below three
-        common blocks."""
+        """The numbers of workers whose throughput cannot be distinguished from the best; empty
+        below three common blocks."""
         rows = [row for row in self.rows if row.cell.users == users and row.measured]
         blocks = _blocks(rows)
         if len(blocks) < FEWEST_BLOCKS:
@@ -152,7 +152,7 @@ class Grid:
 
     @property
     def enough(self) -> list[int]:
-        """The numbers of workers that are so for every number of users."""
+        """The numbers of workers that are in `alike` for every number of users."""
         return sorted(set.intersection(*(set(self.alike(each)) for each in self.users)))
 
     def scaling(self, *, amdahl: bool = False) -> Fitted:
@@ -164,7 +164,8 @@ class Grid:
 def growth(
     rows: Sequence[Row], factor: str, *, amdahl: bool = False, cores: int | None = None
 ) -> Fitted:
-    """How throughput grows with a factor in which alone the rows differ, as `published` has it."""
+    """How throughput grows with the only factor in which the rows differ, as `published` returns
+    it."""
     by_level = {getattr(row.cell, factor): row for row in rows if row.measured}
     levels = sorted(by_level)
     blocks = _blocks([by_level[each] for each in levels])
@@ -180,7 +181,7 @@ def _blocks(rows: Sequence[Row]) -> list[list[float]]:
 
 
 def grids(rows: Sequence[Row], cores: int) -> list[Grid]:
-    """Those of several numbers of workers, in the order of the rows."""
+    """The grids with several numbers of workers, in the order of the rows."""
     return [
         Grid(cell, cores, tuple(of))
         for cell, of in alike(rows, workers=1, users=1).items()

@@ -1,1 +1,1 @@
-"""Whether the measuring chain is right."""
+"""Calibration: checks that the measuring chain is right."""

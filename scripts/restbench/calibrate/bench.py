@@ -1,5 +1,5 @@
-"""What every check measures with: the load generator of runs, against a stub whose truth is known
-or a fresh Java service. Nothing of the chain is replaced."""
+"""The measuring chain that every check uses: the load generator of runs, against a stub whose
+behaviour is known or a fresh Java service. No part of the chain is replaced."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process
 from restbench.machine.placement import Cores, allowed_cores, core_list, place
 
-#: The study's lowest complexity: the fastest cells, so those that ask most of the chain.
+#: The study's lowest complexity: the fastest cells, which demand most of the chain.
 COMPLEXITY = "low"
 PAYLOAD: Payload = make_payload(Shape(rows=30, inner=20, columns=20), 2019, 0, 50)
-#: A service is asked by so many, as the study's lightest load.
+#: The number of users of a service, as in the study's lightest load.
 USERS = 10
 CELL = Cell(service="java", strategy=STRATEGY, complexity=COMPLEXITY, users=USERS)
 
@@ -34,7 +34,8 @@ Tell = Callable[[str], None]
 
 @dataclass
 class Bench:
-    """A folder for what the checks write, the cores of both sides, and the view of its progress."""
+    """A folder for the checks' files, the cores of service and load generator, and a callback for
+    progress lines."""
 
     folder: Path
     tell: Tell
@@ -42,21 +43,21 @@ class Bench:
     foreign_ms: float = 0.0
     """CPU time of everything but service and load generator, over all trials so far."""
     machine_ms: float = 0.0
-    """What all cores together had in that time."""
+    """CPU time that all cores together had in these trials."""
 
     @property
     def payload(self) -> Path:
-        """The folder of what is sent."""
+        """The folder of the request bodies, which are written when first needed."""
         if not (self.folder / COMPLEXITY / ANSWER_REST).exists():
             PAYLOAD.write(self.folder / COMPLEXITY)
         return self.folder / COMPLEXITY
 
     def generator(self, users: int) -> AbstractContextManager[Generator]:
-        """A load generator as a run's."""
+        """A load generator as in a run."""
         return generator.started(users, self.folder / f"load-{users}", self.cores.own_load)
 
     def stub(self, load: Generator, behaviour: Behaviour) -> AbstractContextManager[Service]:
-        """A running stub, announced to the load generator; port and answer are set here."""
+        """A running stub, to which the generator's trials go; its port and answer are set here."""
         port, answer = ports.free(), str((self.payload / ANSWER_REST).resolve())
         told = json.dumps(asdict(replace(behaviour, port=port, answer_file=answer)))
         command = [sys.executable, "-m", "restbench.calibrate.stub", told]
@@ -65,7 +66,8 @@ class Bench:
     def relayed(
         self, load: Generator, target: Service, delay_ms: int
     ) -> AbstractContextManager[Service]:
-        """The generator's trials go to a stub through a relay, on the generator's cores."""
+        """A running relay to `target`, on the generator's cores, to which the generator's trials
+        go."""
         port = ports.free()
         command = relay.command((HOST, port), target.address, delay_ms)
         return self._announced(load, port, command, self.cores.own_load)
@@ -74,7 +76,7 @@ class Bench:
     def _announced(
         self, load: Generator, port: int, command: list[str], cores: str | None
     ) -> Iterator[Service]:
-        """What the command starts at this port, to which the generator's trials go."""
+        """Run a command that serves at this port, and direct the generator's trials to it."""
         log = self.folder / f"port-{port}.log"
         started = process.start(process.bound_to_us(command, cores), log)
         with Service("java", f"http://{HOST}:{port}", [started], log=log) as running:
@@ -88,7 +90,7 @@ class Bench:
         return service.start("java", "none", cores, self.folder / "java", port=ports.free())
 
     def announce(self, load: Generator, target: Service, *strategies: str) -> None:
-        """The trials of these names go to this service."""
+        """Direct the trials of these strategies to this service."""
         for name in strategies:
             load.cell(name, url_of(target, name), self.payload)
 
@@ -102,7 +104,7 @@ class Bench:
         *,
         arrivals: Path | None = None,
     ) -> LoadResult:
-        """One trial; `times_s` are what is dropped and what is kept."""
+        """One trial; `times_s` are the seconds that are dropped and the seconds that are kept."""
         sent = load.trial(strategy, users, *times_s, pids, arrivals)
         busy_ms, known_ms = (
             sum(getattr(sent.closed, name) - getattr(sent.opened, name) for name in names)
@@ -114,7 +116,8 @@ class Bench:
 
 
 def load_of(sent: LoadResult) -> Load:
-    """What came of a trial, in wrk's terms. EnvironmentProblem where no answer was right."""
+    """A trial's result in the form of wrk's. Raises EnvironmentProblem where no answer was
+    right."""
     opened, closed = sent.opened, sent.closed
     correct = int((sent.measured["outcome"] == CORRECT).sum())
     if not correct:
@@ -130,5 +133,5 @@ def load_of(sent: LoadResult) -> Load:
 
 
 def url_of(target: Service, strategy: str) -> str:
-    """Where its requests go."""
+    """The URL of a strategy of the service."""
     return target.base_url + path_of("matrix", strategy)

@@ -15,12 +15,12 @@ from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, machine, machine_lock, watch
 
-#: Load on a fresh Java service before anything of it counts: its compilers work for that long.
+#: Load on a fresh Java service before its trials count: its compilers work for that long.
 SERVICE_WARMUP_S = 10.0
 
 
 def require_tools() -> None:
-    """EnvironmentProblem, with the mend, where the calibration could not go on."""
+    """Raises EnvironmentProblem, with the remedy, where a calibration cannot be made."""
     machine_lock.take()
     load.require_jmeter()
     watch.end_leftovers()
@@ -82,8 +82,8 @@ def quiet(foreign_pct: float) -> CalibrationCheck:
 
 
 def record(checks: Sequence[CalibrationCheck]) -> Calibration:
-    """The calibration of this machine, now, with these checks; only a failed one has something
-    that follows."""
+    """The calibration of this machine, made now, with these checks; only failed checks keep their
+    `follows`."""
     values = {name: value for each in checks for name, value in each.values.items()}
     described = machine.describe()
     load_cores = values.get("load_cores")

@@ -1,5 +1,5 @@
-"""Generator: what JMeter costs next to a service, what that makes of throughput, and what it can
-send at all."""
+"""Generator: the CPU time that JMeter takes next to a service, the throughput that this implies,
+and the highest rate that JMeter can send."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WISHED_SHARE = 0.35
 
 @dataclass(frozen=True)
 class Costs:
-    """CPU time for a correct response, milliseconds, and how many of them there were a second."""
+    """CPU time per correct response in milliseconds, and correct responses per second."""
 
     service_ms: float
     generator_ms: float
@@ -29,18 +29,18 @@ class Costs:
 
     @property
     def share(self) -> float:
-        """Of both, what the generator takes."""
+        """The generator's share of the CPU time of both."""
         return self.generator_ms / (self.service_ms + self.generator_ms)
 
     def predicted_per_s(self, cores: Cores) -> float:
-        """The throughput where every core is at work for these two and nothing else."""
+        """The throughput if every core worked for service and generator only."""
         if cores.shared:
             return 1000 * len(cores.service) / (self.service_ms + self.generator_ms)
         return 1000 * min(len(cores.service) / self.service_ms, len(cores.load) / self.generator_ms)
 
 
 def costs_of(trials: Sequence[Trial]) -> Costs:
-    """Of many trials together: the kernel counts CPU time in steps of 10 ms."""
+    """The costs over many trials together, as the kernel counts CPU time in steps of 10 ms."""
     completions = sum(each.completions for each in trials)
     return Costs(
         service_ms=sum(each.service_cpu_ms or 0.0 for each in trials) / completions,
@@ -51,7 +51,7 @@ def costs_of(trials: Sequence[Trial]) -> Costs:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The most that was sent to a stub that answers at once, and the CPU time that it had."""
+    """The highest rate sent to a stub that answers at once, and the cores that both sides used."""
 
     per_s: float
     users: int

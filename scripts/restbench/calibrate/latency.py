@@ -1,5 +1,5 @@
 """Known latency: does the chain measure a delay that is known beforehand? And does the relay, which
-is a network's delay where the kernel has none, add what it is to add?"""
+replaces a network's delay where the kernel cannot simulate one, add the delay that it should?"""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from restbench.drive.generator import CORRECT, Generator
 from restbench.experiment.records import CalibrationCheck
 
 #: A published p99 needs ten times as many completions (statistics.COMPLETIONS_NEEDED). Here the
-#: truth is one value, and ten samples beyond the percentile tell whether the chain adds to it.
+#: truth is one value, and ten samples beyond the percentile show whether the chain adds to it.
 ENOUGH_FOR_P99 = 1_000
 
 
 @dataclass(frozen=True)
 class Point:
-    """A delay, and how many users ask for it for how long: for more than ENOUGH_FOR_P99."""
+    """A stub's delay, with users and seconds for more than ENOUGH_FOR_P99 responses."""
 
     delay_ms: float
     users: int
@@ -29,14 +29,14 @@ class Point:
 
     @property
     def drop_s(self) -> float:
-        """A connection's first answer comes up to a whole delay later."""
+        """Seconds dropped at the begin: a connection's first answer is up to a whole delay late."""
         return 0.5 + self.delay_ms / 500
 
 
-#: Few users: what is measured shall be the delay, not the cores that generator and stub share.
+#: Few users, so that the delay is measured and not the contention for shared cores.
 POINTS = (Point(5, 4, 6), Point(50, 10, 6.5), Point(500, 50, 12))
 
-#: The same stub without and with a relay, which delays each direction.
+#: The point measured without and with a relay, and the relay's delay in each direction.
 RELAYED, RELAY_MS = Point(5, 4, 4), 20
 
 

@@ -1,7 +1,7 @@
 """Overhead: what do the collectors of long windows (sar, pidstat, the service's metrics) cost?
 
-Trials have none. Throughput with and without them, in pairs, is the direct answer, and as uncertain
-as a shared machine makes it; the CPU time that they take is known to a tenth of a percent.
+Trials run without collectors. Throughput with and without them, in pairs, is the direct answer, but
+uncertain on a shared machine; the CPU time that they take is known to a tenth of a percent.
 """
 
 from __future__ import annotations
@@ -72,12 +72,14 @@ def _trial(
 
 
 def _cpu_s(pids: tuple[int, ...]) -> float:
-    """The metrics are sampled by a thread of this process, which does nothing else meanwhile."""
+    """CPU time of the collectors, seconds. This process is included: one of its threads samples the
+    service's metrics, and it does nothing else meanwhile."""
     return process.cpu_ms(pids) / 1000 + time.process_time()
 
 
 def judge(pairs: Sequence[Pair]) -> CalibrationCheck:
-    """The check's record: what they take is small, and no loss beyond it is seen."""
+    """The check's record: it passes where the collectors' CPU time is small, and no larger loss of
+    throughput is shown."""
     watched, bare = [each.watched_per_s for each in pairs], [each.bare_per_s for each in pairs]
     ratio = paired_ratio(watched, bare)
     cost, low, high = 1 - ratio.estimate, 1 - ratio.high, 1 - ratio.low

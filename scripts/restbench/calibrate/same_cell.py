@@ -1,8 +1,8 @@
 """A/A: one cell measured as the two arms of a trial group. How often are they called different?
 
-Each comparison is of its own rounds, as a run's: batches stand for blocks, and the interval is over
-them. A chain that is right is wrong in 5 % of them, so what speaks against it is a number of wrong
-ones that chance gives in less than one calibration of a hundred.
+Each comparison has batches of its own, which stand for a run's blocks; the interval is over them. A
+sound chain still calls the cell different in 5 % of the comparisons. So the check fails only with a
+number of wrong verdicts that chance gives in less than one calibration of a hundred.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from restbench.schedule.pace import Pace, PlannedTrial
 from restbench.schedule.reduction import reduced
 from restbench.store.trials import AGAIN, Trial
 
-#: Of the fastest cells a user has ten answers and more in the shortest trial.
+#: In the fastest cells a user gets ten answers or more in the shortest trial.
 PACE = Pace(response_s=0.001)
 COMPARISONS = 40
 BATCHES = 5
 SEED = 2019
-#: So unlikely a number of wrong verdicts is no chance.
+#: A number of wrong verdicts with at most this probability is not put down to chance.
 LEAST_PROBABILITY = 0.01
 
 
 def measure(
     bench: Bench, load: Generator, pids: Sequence[int], batches: int = COMPARISONS * BATCHES
 ) -> list[Trial]:
-    """Trials of one cell on a warm service, in both arms; a batch is a block of them."""
+    """Trials of one cell on a warm service, in both arms; a batch stands for a block."""
     shuffler = random.Random(SEED)  # noqa: S311 - an order, not a secret
     found = []
     for batch in range(1, batches + 1):
@@ -48,7 +48,7 @@ def measure(
 
 
 def judge(trials: Sequence[Trial]) -> CalibrationCheck:
-    """Compare as a run's own A/A arm is compared, and count."""
+    """The check's record: compares the arms as a run's own A/A arm, and counts wrong verdicts."""
     rates = {(each.block, each.cell, each.arm): each.completions / each.seconds for each in trials}
     ratios = estimates.again_ratios(rates)[CELL.id]
     compared = [

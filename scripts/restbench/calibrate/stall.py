@@ -2,11 +2,11 @@
 
 A closed load sees only what its users wait for: each of N users meets the stall once, however long
 it is, and sends nothing meanwhile. So its percentiles hide the stall, and are labelled "closed
-loop"; only the slowest response tells.
+loop"; only the slowest response shows it.
 
-An open load's requests come on. One that is to be sent t seconds into a stall of S waits S - t. At
-an even rate over a window of T, the share (T - S)/T of all waits only the delay D, and the rest
-D + 0 to D + S, evenly: the percentile q above that share is D + S - (1 - q) T.
+An open load keeps sending. A request due t seconds into a stall of S seconds waits S - t. At a
+constant rate over a window of T, the share (T - S)/T of all requests waits only the delay D, and
+the others wait D to D + S, evenly spread: the percentile q above that share is D + S - (1 - q) T.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from restbench.experiment.records import CalibrationCheck
 from restbench.schedule.reduction import arrivals_of
 from restbench.store.writing import write_text
 
-#: Of the open load: so few that what has waited is answered in no time once the stall is over, and
-#: users enough that every request is on its way by then.
+#: The open load. Its rate is so low that waiting requests are answered at once when the stall is
+#: over, and its users are enough to send every request that falls into the stall.
 RATE_PER_S = 50.0
 OPEN_USERS = 120
 SLOWEST = 100.0
 PERCENTS = (90.0, 99.0, SLOWEST)
 DELAY_MS = 20.0
 WARMUP_S = 1.0
-#: Everything may be off by this share of the stall.
+#: Every result may be off by this share of the stall.
 TOLERANCE = 0.1
 
 
@@ -47,12 +47,13 @@ class Stall:
 
     @property
     def behaviour(self) -> Behaviour:
-        """The stub that does so."""
+        """The behaviour of a stub with this stall."""
         after_s = WARMUP_S + self.window_s / 3
         return Behaviour(delay_ms=DELAY_MS, stall_after_s=after_s, stall_s=self.stall_s)
 
     def expected_ms(self, percent: float) -> float:
-        """The percentile that an open load must show; DELAY_MS where the stall does not reach."""
+        """The percentile that an open load must show; DELAY_MS where the stall does not affect
+        it."""
         seconds = self.stall_s - (1 - percent / 100) * self.window_s
         return DELAY_MS + 1000 * max(0.0, seconds)
 
@@ -62,7 +63,7 @@ STALL = Stall()
 
 @dataclass(frozen=True)
 class ClosedResult:
-    """What a closed load showed of it."""
+    """What a closed load showed of a stall."""
 
     p99_ms: float
     slowest_ms: float
@@ -85,7 +86,7 @@ def closed(bench: Bench, load: Generator, stall: Stall = STALL) -> ClosedResult:
 
 
 def judge_closed(found: ClosedResult) -> CalibrationCheck:
-    """The check's record: a closed load is as blind as it is said to be, and no blinder."""
+    """The check's record: a closed load shows the stall in its slowest response, not in p99."""
     stall_ms = 1000 * STALL.stall_s
     saw_size = abs(found.slowest_ms - DELAY_MS - stall_ms) <= TOLERANCE * stall_ms
     hidden = abs(found.p99_ms - DELAY_MS) <= TOLERANCE * stall_ms
@@ -114,7 +115,7 @@ def judge_closed(found: ClosedResult) -> CalibrationCheck:
 
 def opened(bench: Bench, load: Generator, stall: Stall = STALL) -> dict[float, float]:
     """The percentiles (PERCENTS, milliseconds) that an open load shows of a stub that stops once;
-    a request without a correct answer is slower than any."""
+    a request without a correct answer counts as infinitely slow."""
     bench.tell(f"a stub that stops for {stall.stall_s:g} s under an open load")
     phases = Phases(warmup_s=WARMUP_S, window_s=stall.window_s, tail_s=0.5)
     planned = open_load.schedule("constant", RATE_PER_S, phases, (0,))

@@ -1,9 +1,9 @@
-"""A service whose truth is known: it answers right, after a given delay, and stops on order.
+"""A service whose behaviour is known: it answers correctly, after a given delay, and can stall.
 
     python -m restbench.calibrate.stub '{"port": 18500, "answer_file": "answer-rest.json"}'
 
-It speaks as much of the contract as the measuring chain asks for. It reads nothing of a request
-but its id, so that it answers faster than any service that computes.
+It implements the part of the API contract that the measuring chain uses. It reads only the id of a
+request, so that it answers faster than any service that computes.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Behaviour:
 
     port: int = 0
     answer_file: str = ""
-    """Every answer from behind the id on, as JSON text (`payload.ANSWER_REST`)."""
+    """File with the part of every answer after its id, as JSON text (`payload.ANSWER_REST`)."""
     delay_ms: float = 0.0
     """From the last byte of a request to the first of its answer; 0 answers at once. A connection's
-    first answer comes later by a part of it, another for each: users that begin together would come
-    together for ever, and wait for each other instead of for the stub."""
+    first answer is late by a further part of the delay, different for each connection: users that
+    start together would else stay in step, and wait for each other instead of for the stub."""
     stall_after_s: float = 0.0
     """From the first request of a load to the stall."""
     stall_s: float = 0.0
@@ -42,10 +42,10 @@ class Behaviour:
 
 
 class Stub:
-    """The answers, and the counts that a service tells in /metrics."""
+    """The answers, and the counts that a service reports in /metrics."""
 
     def __init__(self, behaviour: Behaviour) -> None:
-        """Read the answer once; FileNotFoundError where it is not."""
+        """Read the answer once. Raises FileNotFoundError where its file is missing."""
         self.behaviour = behaviour
         self.loop = asyncio.get_running_loop()
         self.answered = 0
@@ -57,7 +57,8 @@ class Stub:
         self._rest = b'",' + Path(behaviour.answer_file).read_bytes()
 
     def phase_ms(self) -> float:
-        """How much later the first answer of the next connection comes, evenly over the delay."""
+        """The additional delay of the next connection's first answer, evenly spread up to
+        delay_ms."""
         self._connections += 1
         return self.behaviour.delay_ms * (self._connections * GOLDEN % 1)
 
@@ -69,7 +70,7 @@ class Stub:
         return self._head % len(answer) + answer
 
     def metadata(self, path: bytes) -> bytes:
-        """What the harness asks for next to the load."""
+        """The answer to a GET of the harness: metrics, or the description of the service."""
         if path == b"/metrics":
             text = (
                 f'restbench_requests_total{{strategy="{STRATEGY}"}} {self.answered}\n'
@@ -80,7 +81,7 @@ class Stub:
         return _ok() % len(text) + text.encode()
 
     def plan_stall(self) -> None:
-        """At the first request of a load: the whole process will stop once, as in a long pause."""
+        """Plan the stall at the first request of a load: the whole process will stop once."""
         if not self._stall_planned:
             self._stall_planned = True
             self.loop.call_later(self.behaviour.stall_after_s, time.sleep, self.behaviour.stall_s)
@@ -97,12 +98,12 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client is there."""
+        """Keep the transport to the client."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what asyncio promises
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer when the request is whole."""
+        """Answer when the request is complete."""
         self._received += data
         head, end, body = self._received.partition(b"\r\n\r\n")
         if not end or len(body) < _body_bytes(head):

@@ -1,7 +1,8 @@
 """wrk: what does JMeter's presence change? One trial group under both generators, interleaved.
 
 Where cores are shared, X = cores / (c_service + c_generator): a generator that costs more pulls the
-ratio of two strategies towards 1. CPU times say by how much; what is left is something else.
+ratio of two strategies towards 1. CPU times say by how much; any other difference has another
+cause.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ROUNDS = 25
 SEED = 2019
 STRATEGIES = ("serial", "pinned")
 GENERATORS = ("JMeter", "wrk")
-#: What a ratio of ratios may differ from what CPU times explain: the margin of claims (rule 7).
+#: How far a ratio of ratios may be from what CPU times explain: the margin of claims (rule 7).
 MARGIN = 1.05
 
 
@@ -81,7 +82,8 @@ def explained(rounds: Sequence[Round], *, shared: bool) -> float:
 
 
 def judge(rounds: Sequence[Round], *, shared: bool) -> CalibrationCheck:
-    """The check's record: what differs under the two is what their CPU times explain."""
+    """The check's record: it passes where the generators' CPU times explain how the ratios
+    differ."""
     one, two = STRATEGIES
     ratios = {
         generator: [each[generator, one].per_s / each[generator, two].per_s for each in rounds]

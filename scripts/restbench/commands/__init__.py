@@ -1,1 +1,1 @@
-"""The commands, one file a family: they print; `cli` turns their failures into exit codes."""
+"""The commands, one module per family. They print results; `cli` turns failures into exit codes."""

@@ -66,7 +66,8 @@ def compare_builds(  # noqa: PLR0913 - one option each
 
 
 def _order(name: str, cells: str, minutes: float) -> Order:
-    """BadConfiguration where the file compares no builds, or a cell is in one of them only."""
+    """The order for a comparison of builds. Raises BadConfiguration where the experiment compares
+    no builds, or a selected cell is in one of them only."""
     order = measuring.order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
     if order.experiment.thresholds is None:
         raise BadConfiguration(
@@ -76,6 +77,6 @@ def _order(name: str, cells: str, minutes: float) -> Order:
     for cell in planned:
         if cell.model_copy(update={"build": "B" if cell.build == "A" else "A"}) not in planned:
             raise BadConfiguration(f"--cells {cells}: {cell.id} is in one build only")
-    # However long it takes, nobody looks before the end: no claim stops it.
+    # The number of blocks is fixed: no claim is tested before the end, so none can stop the run.
     profile = order.profile.model_copy(update={"blocks": order.profile.most_blocks})
     return replace(order, profile=profile)

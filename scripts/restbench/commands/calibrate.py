@@ -1,4 +1,4 @@
-"""`calibrate`: is the measuring chain itself to be believed on this machine?"""
+"""`calibrate`: can the measuring chain itself be trusted on this machine?"""
 
 from __future__ import annotations
 

@@ -30,13 +30,13 @@ from restbench.machine.placement import allowed_cores
 MOST_CALLS = 1_000_000
 WARM_MAX_S = 2.0
 SERVICE_STRATEGY = "serial"
-#: Of a client that is not told how many. Where no thread is held while a call waits, more than the
-#: cores have nothing to do.
+#: Threads of a client where `--threads` is not given. Strategies in THREAD_A_CORE hold no thread
+#: while a call waits: more threads than cores would have nothing to do.
 USUAL_THREADS = 8
 THREAD_A_CORE = ("async", "adaptive")
-#: The study's 4000 data.
+#: The study's size of 4000 elements: matrixOne is 200 x 20.
 PAYLOAD = Shape(rows=200, inner=20, columns=20)
-#: As both clients write the line of a call.
+#: How both clients begin the line of a call in a log.
 LINE_BEGINS = b'{"index"'
 _DELAY = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s)")
 
@@ -108,7 +108,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
 def _checked(
     client: str, transport: str, names: Sequence[str], threads: int | None, calls: int
 ) -> tuple[Client, str]:
-    """The client, and its own name of the transport; BadConfiguration for a wrong option."""
+    """The client, and its own name of the transport. Raises BadConfiguration for a wrong option."""
     require_known("--client", client, OFFERED)
     name: Client = "python" if client == "python" else "java"
     require_known("--transport", transport, ("rest", "soap"))
@@ -139,8 +139,8 @@ def _milliseconds(text: str) -> int:
 
 
 def _left(log: Path, calls: int) -> tuple[int, ...]:
-    """The calls that are not done in a log. A line that was cut off is taken away: the next one
-    would be appended to it."""
+    """The indexes of the calls that are not done in a log. A last line that was cut off is removed
+    from the file: the next line would be appended to it."""
     try:
         done = {each.index for each in call_client.read_log(log) if each.outcome == "done"}
         whole, end, cut = log.read_bytes().rpartition(b"\n")
@@ -162,7 +162,7 @@ def _appendable(log: Path) -> Path:
 
 
 def _service(attach: str, folder: Path, started: ExitStack) -> Service:
-    """The Java service: of others, of `make serve`, or one of our own."""
+    """The Java service: the attached one, that of `make serve`, or one that is started here."""
     if attach or "java" in serve.running():
         return service.attach("java", attach or f"http://127.0.0.1:{ports.port('java')}")
     own = service.start("java", "none", None, folder / "service", port=ports.free())
@@ -195,7 +195,7 @@ def _table(
 
 
 def _judge(results: Sequence[BatchResult]) -> None:
-    """WrongAnswers before CellsFailed."""
+    """Raise WrongAnswers where a product was wrong, else CellsFailed where a call failed."""
     if wrong := sum(each.wrong for each in results):
         raise WrongAnswers(f"{wrong} products were wrong")
     if failed := sum(each.outcomes - each.done for each in results):

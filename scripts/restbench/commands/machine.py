@@ -1,4 +1,4 @@
-"""`doctor`: what is to be known of the machine before any number."""
+"""`doctor`: what on this machine makes measurements worse."""
 
 from __future__ import annotations
 

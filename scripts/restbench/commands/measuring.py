@@ -1,4 +1,4 @@
-"""`plan`, `run` and `extend`: from options to an order, what it would measure, measuring it."""
+"""`plan`, `run` and `extend`: make an order from options, show what it would measure, run it."""
 
 from __future__ import annotations
 
@@ -118,13 +118,14 @@ def extend_run(
 def order_for(
     name: str, profile: str, cells: str, attach: list[str], minutes: float = 0.0
 ) -> Order:
-    """What the options of `run` and `plan` ask for; BadConfiguration where they are wrong."""
+    """The order that the options of `run` and `plan` ask for. Raises BadConfiguration where they
+    are wrong."""
     path = store.experiment_file(name)
     loaded = experiment.load(path)
     claims_text = None
     if loaded.claims is not None:
-        # As the file is now: a run is held against what was fixed before it. That it is wrong is
-        # better known now than after the run.
+        # The claims are read before the run, which is judged by what was fixed before it. An error
+        # in the file is better reported now than after the run.
         file = path.parent / loaded.claims
         if not file.exists():
             raise BadConfiguration(f"{path}: names '{loaded.claims}', which is not there")
@@ -151,12 +152,12 @@ def order_for(
 
 
 def command_line() -> str:
-    """As it was typed, without RESUME: a run is the same whether it was interrupted or not."""
+    """The command as typed, without RESUME: a resumed run has the same one as an uninterrupted."""
     return shlex.join(["restbench", *(each for each in sys.argv[1:] if each != RESUME)])
 
 
 def attached(pairs: list[str]) -> dict[ServiceName, str]:
-    """What `--attach` gives, service by service; BadConfiguration where it is wrong."""
+    """The addresses that `--attach` gives, by service. Raises BadConfiguration for a wrong one."""
     found: dict[ServiceName, str] = {}
     for pair in pairs:
         name, _, url = pair.partition("=")
@@ -174,15 +175,15 @@ def attached(pairs: list[str]) -> dict[ServiceName, str]:
 
 @dataclass(frozen=True)
 class Presentation:
-    """What a run came to, as it was shown."""
+    """The result of a run that has been shown."""
 
     rows: Sequence[Row]
     failure: Failure | None
-    """Why there are no dashboards: for who has judged the rows first, which weigh more."""
+    """Why there are no dashboards. It is raised last: failures of the rows have precedence."""
 
 
 def end(presented: Presentation) -> None:
-    """Say how long it took, and raise what the run has to end with."""
+    """Print how long the command took; raise the failure that it has to end with, if any."""
     console.print(f"all done in {duration(clock.running_s())}")
     judge(presented.rows)
     if presented.failure:
@@ -190,8 +191,8 @@ def end(presented: Presentation) -> None:
 
 
 def judge(rows: Sequence[Row]) -> None:
-    """Raise what a run of trials has to end with; nothing where all cells were measured that there
-    was time for. WrongAnswers before CellsFailed; the line names the cells of both kinds."""
+    """Raise WrongAnswers where a cell gave wrong answers, else CellsFailed where one failed; the
+    message names the cells of both kinds. A cell without time or strategy is no failure."""
     wrong, absent, failed = (
         [row.cell.id for row in rows if flag in row.flags]
         for flag in ("wrong-answers", "not-offered", "failed")
@@ -207,8 +208,8 @@ def judge(rows: Sequence[Row]) -> None:
 
 
 def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentation:
-    """Measure and present a run of trials; `begun` is one to go on with, `again` what would do so
-    after an interruption. All else is shown even if there are no dashboards."""
+    """Measure and show a run. `begun` is an earlier run to continue; `again` is the command that
+    continues the run after an interruption. Results are shown even if the dashboards fail."""
     console.print(_cost(order), soft_wrap=True)
     for each in environment.check(order):
         note(each)
@@ -228,7 +229,7 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentat
 
 
 def _cost(order: Order) -> str:
-    """How much is to be measured, and how long that takes, as far as is known before."""
+    """The number of cells and blocks and their duration, as far as known before the run."""
     profile = order.profile
     cells = len({each.cell for each in order.plan})
     is_known = order.experiment.traits.knows_least
@@ -245,19 +246,19 @@ def _cost(order: Order) -> str:
 
 
 def begun_now(order: Order) -> Run:
-    """The folder of a run that begins now, named by its time. Killed before it has begun it leaves
-    no folder."""
-    watch.begin()  # before there is a folder that may have to go again
+    """Create the folder of a new run, named by its time. It is removed at the end of the process
+    unless a file of BEGUN is in it by then."""
+    watch.begin()  # before the folder exists, which may have to be removed
     stamp = clock.now().strftime("%Y-%m-%dT%H-%M-%S")
     begun = store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
-    watch.at_end("unless", begun.path, *BEGUN)  # at once: whatever is next may end us
+    watch.at_end("unless", begun.path, *BEGUN)  # at once: any later step may end the process
     return begun
 
 
 @contextmanager
 def kept(run: Run, again: str = RESUMED) -> Iterator[None]:
-    """Nobody else goes on with the run meanwhile; an interruption prints where it lies, and what
-    goes on with it, if anything does."""
+    """Hold the run's lock. The message of an interruption says that the results are kept, and
+    which command continues the run, if one does."""
     with at_work.held(run) as is_held:
         console.print(f"raw data: {run.path}", soft_wrap=True)
         try:

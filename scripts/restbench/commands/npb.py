@@ -44,13 +44,13 @@ def run_kernel(  # noqa: PLR0913, PLR0917 - an option each
         answers = npb_runs.run(program, Path(folder) / "direct.log", RUN_MAX_S)
     if as_json:
         for answer in answers:
-            print(answer.model_dump_json(by_alias=True))  # for programs: whatever its length
+            print(answer.model_dump_json(by_alias=True))  # for programs: never wrapped
     else:
         console.print(_table(program, answers))
 
 
 def _checked(kernel: str, npb_class: str, language: str, strategy: str) -> ServiceName:
-    """The service of that language; BadConfiguration where one of these does not exist."""
+    """The service of that language. Raises BadConfiguration where an argument is unknown."""
     require_known("KERNEL", kernel, CLASSES)
     require_known("CLASS", npb_class, CLASSES[kernel])
     require_known("--language", language, STRATEGIES)
@@ -79,7 +79,7 @@ def _table(program: Program, answers: tuple[KernelRun, ...]) -> Table:
 
 
 def _value(answer: KernelRun) -> str:
-    """Of FT, which has a checksum an iteration, the last one."""
+    """The verified value as text; for FT, which has a checksum per iteration, the last one."""
     if isinstance(answer.value, tuple):
         real, imaginary = answer.value[-1]
         return f"{real:.10g} {imaginary:+.10g}i"

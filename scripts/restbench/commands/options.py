@@ -14,26 +14,26 @@ from rich.console import Console
 from restbench.experiment.cell import FACTORS
 from restbench.failures import BadConfiguration
 
-#: Where there is no terminal to ask, the tables' own width.
+#: The width of the output in columns where it does not go to a terminal.
 PLAIN_WIDTH = 100
 console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
-#: What can be attached to: JMeter is given host and port, so there is nothing behind them.
+#: Addresses of services that can be attached: host and port only, which is all that JMeter takes.
 _ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::(\d{1,5}))?/?", re.ASCII)
 
 
 def is_address(url: str) -> bool:
-    """Whether it is http://HOST:PORT, or has no port."""
+    """Whether a URL is http://HOST:PORT or http://HOST."""
     match = _ADDRESS.fullmatch(url)
     return match is not None and int(match[1] or 80) in range(1, 65536)
 
 
 def note(text: str) -> None:
-    """Print what is to be known next to a result."""
+    """Print a remark on a result."""
     console.print(f"note   {text}", markup=False, soft_wrap=True)
 
 
 def require_known(option: str, given: str, known: Iterable[str]) -> None:
-    """BadConfiguration, with what there is, where something given is none of it."""
+    """Raise BadConfiguration, which lists the known names, where `given` is not one of them."""
     names = list(known)
     if given not in names:
         raise BadConfiguration(f"{option}: '{given}' is not one of {', '.join(names)}")

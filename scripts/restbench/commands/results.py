@@ -1,4 +1,4 @@
-"""`report`, `bottleneck`, `dashboard`, `keep`, `browse`: what is made of runs that lie on disk."""
+"""`report`, `bottleneck`, `dashboard`, `keep`, `browse`: what is made from runs on disk."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
 
 
 def show_rest(run: store.Run) -> None:
-    """What a run has decided, what the rest takes, and which cells had no time."""
+    """Print a run's claims with their verdicts or what they still need, and cells without time."""
     found = exported_rows.rows(run)
     if run.trials.exists():
         decided = claims.decisions(run, found)
@@ -55,7 +55,7 @@ def show_rest(run: store.Run) -> None:
 
 
 def with_raw_data(name: str) -> store.Run:
-    """A run by its name; BadConfiguration for a kept copy: what is made of nothing is empty."""
+    """Open a run by its name. Raises BadConfiguration for a kept copy, which has no raw data."""
     run = store.open_run(name)
     if not run.has_raw_data:
         raise BadConfiguration(f"{run.path}: has no raw data to make anything of: a kept copy?")
@@ -124,15 +124,15 @@ def browse_runs(
 
 
 def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:
-    """What the run measured, and its `run.json` made of it."""
+    """The rows of a run, and the `run.json` that is written from them."""
     known = rows(run)
     machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
     return known, export.write(run, known, note)
 
 
 def show(run: store.Run, told: exported.RunExport) -> None:
-    """Tables, figures and page, all of `run.json`; the page last, and its place where it is seen
-    first."""
+    """Write tables, figures and page from `run.json`, and print the results. The page's path is
+    printed last, where it is seen first."""
     found = views.drawn(told, run)
     drawn = files.write_figures(found)
     files.write_tables(found)

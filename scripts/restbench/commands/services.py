@@ -47,7 +47,8 @@ def serve_services(
 
 
 def _started(database: Database) -> Mapping[str, str]:
-    """What services find it by; where there is none, all else is served."""
+    """Start the database; returns the environment by which services find it. Where it cannot be
+    started, the environment is empty: the services run without 'messages'."""
     try:
         serve.start_database(database)
     except EnvironmentProblem as problem:
@@ -68,4 +69,4 @@ def show_command(
 ) -> None:
     """Print a service's command line as JSON, for 'ab'."""
     argv = programs.COMMANDS[name](programs.NO_SETTINGS)
-    print(json.dumps({"argv": argv}))  # for programs: whatever its length
+    print(json.dumps({"argv": argv}))  # for programs: never wrapped

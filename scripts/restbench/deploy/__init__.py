@@ -1,1 +1,1 @@
-"""Services, their programs and the proxies before them: up, ready, ask, down."""
+"""Services, their programs, proxies and database: started, awaited, asked, stopped."""

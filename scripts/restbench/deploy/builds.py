@@ -26,17 +26,18 @@ from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import guardian, machine, process, watch
 
 REPOSITORY = ROOT
-#: In the place of a commit: the working tree as it is.
+#: Stands for a commit: the working tree as it is.
 WORKING_TREE = "."
 _TARGET = re.compile(r"^services:", re.MULTILINE)
 BUILD_MAX_S = 1800.0
 BUILD_LINES = 20
-#: A make that started us has variables for its own recipes only.
+#: Resets the variables of a make that started us, which are for its own recipes only.
 _OF_NO_MAKE = {"MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": "0"}
 
 
 def resolved(asked: Mapping[Build, str]) -> dict[Build, BuiltCommit]:
-    """The commits, all of which can be built. BadConfiguration for what is none, or is too old."""
+    """The commits by name; all can be built. BadConfiguration for text that names no commit, or one
+    that is too old."""
     commits = {name: _commit(text) for name, text in asked.items()}
     for each in commits.values():
         _require_target(each)
@@ -49,9 +50,9 @@ def built(
     settings: Mapping[ServiceName, Mapping[str, str]],
     note: Callable[[str], None],
 ) -> Iterator[dict[Build, BuiltCheckout]]:
-    """Each commit with its services built; `settings` has the services that are wanted, with the
-    variables of their environment. The worktrees go at the end, however it comes.
-    EnvironmentProblem where a build fails.
+    """The checkout of each commit, with its services built. `settings` has the wanted services,
+    with the variables of their environment. The worktrees are removed when the context ends, or
+    when this process does. EnvironmentProblem where a build fails.
     """
     sweep()
     folder = _folder() / watch.mark()
@@ -71,7 +72,7 @@ def built(
 
 
 def sweep() -> None:
-    """Remove the worktrees of harnesses that are gone, whose guardian was killed as well."""
+    """Remove the worktrees of harnesses that are gone, which a killed guardian has left."""
     for folder in _folder().glob("*"):
         if watch.is_over(folder.name):
             guardian.remove(folder)
@@ -115,7 +116,7 @@ def _require_target(commit: BuiltCommit) -> None:
 
 
 def _place(commit: BuiltCommit, folder: Path) -> Path:
-    """One for all names of a commit."""
+    """The folder of a checkout, the same for all names of a commit."""
     return REPOSITORY if commit.asked == WORKING_TREE else folder / commit.git_commit[:12]
 
 
@@ -140,10 +141,10 @@ def _make(commit: BuiltCommit, path: Path, log: Path) -> None:
 
 
 def _command(path: Path, name: ServiceName, settings: Mapping[str, str]) -> tuple[str, ...]:
-    """As the checkout gives it, for the environment that the service will have."""
+    """The command line that the checkout gives for a service, in the service's environment."""
     line = [str(path / ".venv" / "bin" / "restbench"), "command", name]
     environment = process.surroundings()
-    # The JVM's options are part of the line; ours have the last word.
+    # The command line contains the JVM's options; those of our environment come last and win.
     options = [settings.get("JAVA_OPTIONS", ""), environment.get("JAVA_OPTIONS", "")]
     environment |= {"JAVA_OPTIONS": " ".join(options).strip()}
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
@@ -158,7 +159,7 @@ def _command(path: Path, name: ServiceName, settings: Mapping[str, str]) -> tupl
 
 
 def _git(*arguments: str) -> str:
-    """EnvironmentProblem with what git says where it refuses, or is not there."""
+    """The output of a git command; EnvironmentProblem where it fails, or git is not installed."""
     try:
         return machine.git(REPOSITORY, *arguments)
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The database of the workload `messages`: a PostgreSQL of ours, or somebody's by its URL."""
+"""The database of the workload `messages`: our own PostgreSQL, or one at a URL that others run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAME = "restbench"
 #: What is killed: one backend of a service, the postmaster alone, or every process.
 Victim = Literal["backend", "postmaster", "all"]
 CONNECT_TIMEOUT_S = 5
-#: What services take, too: with a port, and without parameters.
+#: The form that services accept, too: with a port, and without parameters.
 URL = re.compile(r"postgresql://[A-Za-z0-9_-]+@[A-Za-z0-9.-]+:[0-9]{1,5}/[A-Za-z0-9_-]+")
 #: With one of these off, a commit that was answered may be lost.
 DURABILITY = ("fsync", "full_page_writes", "synchronous_commit")
@@ -36,29 +36,29 @@ DURABILITY = ("fsync", "full_page_writes", "synchronous_commit")
 
 @dataclass
 class Database:
-    """A PostgreSQL server with its cluster, which lies in `folder/data`; not started yet.
+    """A PostgreSQL server with its cluster in `folder/data`; it is not started by the constructor.
 
-    With `own_url` it is a server that others run: starting and stopping do nothing then, and it
-    has no processes. A cluster whose server ends with us is removed at our end.
+    With `own_url` it is a server that others run: `start` only checks that it answers, `stop` does
+    nothing, and `pids` is empty. A cluster whose server ends with us is removed when we end.
     """
 
     folder: Path
-    """Of this cluster alone: data, log, and the roles' passwords in files of mode 0600."""
+    """Folder of this cluster alone: data, log, and the roles' passwords in files of mode 0600."""
     programs: Path | None = None
-    """Where `postgres`, `initdb`, `psql` and `pgbench` are; None: the wheel's."""
+    """Folder with `postgres`, `initdb`, `psql` and `pgbench`; None: those of the wheel."""
     own_url: str | None = None
     """`postgresql://OWNER@HOST:PORT/DATABASE`, without a password."""
     overrides: Mapping[str, str] = field(default_factory=dict)
-    """Settings of PostgreSQL other than those of the contract: the factors `postgres.NAME`."""
+    """Settings of PostgreSQL that replace those of the contract: the factors `postgres.NAME`."""
     cores: str | None = None
-    """As `taskset -c` takes them; None: all."""
+    """Cores as `taskset -c` takes them; None: all."""
     outlives_us: bool = False
-    """Whether it goes on when this process ends, as for `restbench serve`."""
+    """Whether the server goes on when this process ends, as for `restbench serve`."""
     port: int = 0
-    """On 127.0.0.1; 0: a free one, chosen at the first start and kept at later ones."""
+    """Port on 127.0.0.1; 0: a free one, chosen at the first start and kept at later ones."""
 
     def __post_init__(self) -> None:
-        """BadConfiguration of a URL that cannot be, or that has a password."""
+        """Raises BadConfiguration for a URL that is malformed, or that has a password."""
         self.folder = self.folder.resolve()
         self.server = Server(self.folder, self.programs, self.cores, self.outlives_us)
         if self.own_url is not None:
@@ -73,12 +73,12 @@ class Database:
                     "with nothing more"
                 )
 
-    # --- its life -------------------------------------------------------------------------------
+    # --- lifecycle ------------------------------------------------------------------------------
     def start(self) -> None:
         """Make the cluster where there is none, end what a killed harness left of it, start the
-        server, wait until it answers, make the database. One of ours that runs goes on.
+        server, wait until it answers, make the database. A server of ours that runs is kept.
 
-        EnvironmentProblem, with the mend, where it cannot start; no process is left then.
+        EnvironmentProblem, with the fix, where it cannot start; no process is left then.
         """
         if self.own_url is not None:
             self.connect().close()
@@ -93,16 +93,18 @@ class Database:
             self.server.launch(self.settings | self._place(), self._answers)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """End it and return when no process of it is left. SIGINT is PostgreSQL's fast shutdown;
+        """End the server; returns when none of its processes is left. SIGINT is a fast shutdown;
         after SIGQUIT the next start recovers, as after a crash."""
         if self.own_url is None:
             self.server.end(how)
 
     def kill(self, victim: Victim, how: signal.Signals = signal.SIGKILL) -> tuple[int, ...]:
-        """Signal a service's backend (one that works, if any does), the postmaster, or all; returns
-        their ids. SIGSTOP and SIGCONT of all pause it and let it go on.
+        """Send a signal to a backend of a service (one that works, if any does), to the postmaster,
+        or to all processes; returns their ids. SIGSTOP to all pauses the server, SIGCONT resumes
+        it.
 
-        A server goes on by itself after a backend was killed. After the others `restart` it.
+        After a backend was killed, the server recovers by itself. After other kills, `restart` it.
+        EnvironmentProblem where no server of ours runs.
         """
         running = self.server.postmaster()
         if running is None:
@@ -118,24 +120,24 @@ class Database:
         return victims
 
     def restart(self) -> None:
-        """Stop what is left of it, killed or not, and start it again on the same port."""
+        """Stop what is left of the server, killed or not, and start it again on the same port."""
         self.stop()
         self.start()
 
     def alive(self) -> bool:
-        """Whether its postmaster runs."""
+        """Whether the postmaster runs."""
         return self.server.postmaster() is not None
 
     def migrate(self) -> list[str]:
         """Make roles, tables, functions and rights, once each; returns the names of the files that
-        were applied now. Several may do it at once."""
+        were applied now. Several processes may call it at once."""
         others: tuple[Role, ...] = ("service", "monitor")
         with self.connect() as owner:
             return migrations.apply(owner, {role: self._password(role) or "" for role in others})
 
-    # --- for those who use it -------------------------------------------------------------------
+    # --- access for clients ---------------------------------------------------------------------
     def connect(self, role: Role = "owner", database: str | None = None) -> Connection:
-        """A connection in autocommit; EnvironmentProblem where there is none to be had."""
+        """A connection in autocommit mode; EnvironmentProblem where it cannot be made."""
         url = self.url(role)
         try:
             return psycopg.connect(
@@ -150,7 +152,7 @@ class Database:
             raise EnvironmentProblem(f"the database at {url} does not answer: {said}") from error
 
     def url(self, role: Role) -> str:
-        """`postgresql://restbench_service@127.0.0.1:PORT/restbench`: no password is in it."""
+        """Such as `postgresql://restbench_service@127.0.0.1:PORT/restbench`, without a password."""
         if self.own_url is None:
             return f"postgresql://{ROLES[role]}@{ports.HOST}:{self.port}/{NAME}"
         if role == "owner":
@@ -159,11 +161,11 @@ class Database:
         return parts._replace(netloc=f"{ROLES[role]}@{parts.netloc.partition('@')[2]}").geturl()
 
     def password_file(self, role: Role) -> Path:
-        """Of mode 0600; holds the password and nothing else."""
+        """The path of a file of mode 0600 that contains only the role's password."""
         return self.folder / f"{role}.password"
 
     def environment(self) -> dict[str, str]:
-        """The variables by which a service finds the database, and its disk where it is ours."""
+        """The variables by which a service finds the database and, if it is ours, its disk."""
         self._password("service")
         disk = {"RESTBENCH_DATABASE_FREE_PATH": str(self.server.data)}
         return {
@@ -172,7 +174,7 @@ class Database:
         } | (disk if self.own_url is None else {})
 
     def client_environment(self, role: Role) -> dict[str, str]:
-        """By which psql and pgbench, called with `url(role)`, find the role's password."""
+        """Variables by which psql and pgbench, called with `url(role)`, find the password."""
         if (word := self._password(role)) is None:
             return {}
         path = self.folder / f"{role}.pgpass"
@@ -183,7 +185,7 @@ class Database:
         """The path of `psql`, `pgbench`, ...; EnvironmentProblem without it."""
         return self.server.program(name)
 
-    # --- what is known of it --------------------------------------------------------------------
+    # --- facts ----------------------------------------------------------------------------------
     @property
     def settings(self) -> dict[str, str]:
         """The contract's settings and the overrides, as they are given to the server."""
@@ -192,17 +194,17 @@ class Database:
 
     @property
     def durable(self) -> bool:
-        """Whether a commit is on the disk when it returns, as the server itself says."""
+        """Whether a commit is on the disk when it returns, by the settings of the server."""
         with self.connect() as owner:
             rows = owner.execute("SELECT current_setting(unnest(%s::text[]))", [list(DURABILITY)])
             return all(setting != "off" for (setting,) in rows)
 
     def pids(self) -> tuple[int, ...]:
-        """Every process of the server now; none of one that others run."""
+        """Every process of the server now; empty for a server that others run."""
         return self.server.pids()
 
     def described(self) -> dict[str, Any]:
-        """Version, and settings other than PostgreSQL's own: for `run.json`."""
+        """Version, and settings that are not PostgreSQL's defaults: for `run.json`."""
         with self.connect() as owner:
             version = owner.execute("SELECT version()").fetchall()[0][0]
             rows = owner.execute(
@@ -214,21 +216,22 @@ class Database:
             return {"version": version, "settings": dict(rows.fetchall())}
 
     def fdatasync_us(self) -> float:
-        """How long an fdatasync of 8 KiB takes where the cluster lies, in µs, by `pg_test_fsync`.
-        It takes 3 s of a quiet machine."""
+        """How long an fdatasync of 8 KiB takes on the cluster's disk, in µs, by `pg_test_fsync`.
+        The measurement takes 3 s and needs a quiet machine."""
         ask = ["-s", "1", "-f", str(self.server.data / "pg_test_fsync.out")]
         line = [*self.server.ordinary_user(), self.program("pg_test_fsync"), *ask]
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as asked:
             said = re.compile(r"\sfdatasync\s.*?([\d.]+) usecs/op")
             found = next((it for each in asked.stdout or () if (it := said.search(each))), None)
-            asked.terminate()  # the ways that come after are not ours
+            asked.terminate()  # the methods that it tests next are not used
         if found is None:
             raise EnvironmentProblem("pg_test_fsync says nothing of fdatasync")
         return float(found[1])
 
-    # --- how it is done -------------------------------------------------------------------------
+    # --- internals ------------------------------------------------------------------------------
     def _place(self) -> dict[str, str]:
-        """The socket lies within the data: a path of a socket has 107 bytes at most."""
+        """Settings of the server's addresses. The socket is in the data directory, by a relative
+        path: the path of a socket has at most 107 bytes."""
         return {
             "port": str(self.port),
             "listen_addresses": ports.HOST,
@@ -236,8 +239,8 @@ class Database:
         }
 
     def _answers(self) -> bool:
-        """Whether the server does; then there is a database of our name, and into its others nobody
-        but the owner comes."""
+        """Whether the server answers. If so, the database NAME exists on return, and only the owner
+        may connect to the other databases."""
         try:
             with self.connect(database="postgres") as owner:
                 found = owner.execute("SELECT FROM pg_database WHERE datname = %s", [NAME])
@@ -258,7 +261,7 @@ class Database:
             return tuple(pid for (pid,) in rows)
 
     def _password(self, role: Role) -> str | None:
-        """Made where it is first asked for; None of an owner whom others have made."""
+        """A role's password, made at the first call; None for the owner on a server of others."""
         path = self.password_file(role)
         with contextlib.suppress(FileNotFoundError):
             return path.read_text("utf-8").strip()
@@ -272,7 +275,7 @@ class Database:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """EnvironmentProblem where a database that is asked meanwhile does not answer, or refuses."""
+    """EnvironmentProblem where the database does not answer, or refuses, within the context."""
     try:
         yield
     except psycopg.Error as error:
@@ -281,8 +284,8 @@ def answering() -> Iterator[None]:
 
 @contextmanager
 def fresh(database: Database) -> Iterator[Database]:
-    """Up, with its tables, as long as the context lasts; then its data are removed. So is, before,
-    what a run left there that was killed with its guardian: names of queues and keys come again."""
+    """Run a database with its tables while the context lasts; then remove its data. Data that a run
+    left, which was killed with its guardian, are removed before: queue names and keys repeat."""
     database.server.end_leftovers()
     shutil.rmtree(database.server.data, ignore_errors=True)
     try:

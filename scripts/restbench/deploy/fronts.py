@@ -1,5 +1,5 @@
-"""The reverse proxies before a service. One listens where the service would, the service on a port
-of its own behind it."""
+"""The reverse proxies (fronts) before a service. A front listens on the service's usual port, the
+service on another port behind it."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from restbench.experiment.cell import Front
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports
 
-#: A folder for each front whose configuration is ours: a template and what is put next to it.
+#: A folder for each front with a configuration of ours: a template, and the files next to it.
 TEMPLATES = ROOT / "fronts"
-#: What a front of root's runs as: nobody's, who may do nothing else.
+#: Id of the user nobody, who has no rights: a front that root starts runs as this user.
 NOBODY = 65534
-#: Writable by root alone, so no other user can be there first; nobody may pass through it.
+#: Only root may write here, so no other user can create a folder first. The user nobody may pass
+#: through it.
 ROOTS_FOLDER = Path("/run")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a front listens on 127.0.0.1, and what it stands before."""
+    """Where a front listens on 127.0.0.1, and the service behind it."""
 
     port: int
     services: Sequence[str]
-    """Of each instance of the service `address:port`, or `unix:` and the path of a socket."""
+    """`address:port` of each instance of the service, or `unix:` and the path of a socket."""
     folder: Path
-    """Its log, and what it writes."""
+    """Folder of the front's log and of other files that it writes."""
     protects: bool
-    """Whether it reads requests whole before it hands them on, as where a service is exposed.
-    Where it is measured it does not."""
+    """Whether the front reads a request completely before it forwards it, to protect an exposed
+    service. In measurements it does not."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Variables that the service has beside those of the environment."""
+    """Variables of the service in addition to those of our environment."""
 
 
 def apache(place: Place) -> list[str]:
-    """Debian's Apache httpd, as in the study."""
-    # Of a front that was killed: its number may be another process' now, and Apache believe in it.
+    """The command line of Debian's Apache httpd, as in the study."""
+    # A killed front may have left it: Apache would believe the process with this pid to be itself.
     (place.folder / "httpd.pid").unlink(missing_ok=True)
     settings = [
         f"RESTBENCH_PORT={place.services[0].rpartition(':')[2]}",
@@ -57,40 +58,42 @@ def apache(place: Place) -> list[str]:
 
 
 def nginx(place: Place) -> list[str]:
-    """Of any user: nothing outside of its folder is read or written."""
+    """The command line of nginx, for any user: it uses no file outside of its folder."""
     servers = " ".join(f"server {each} max_fails=0;" for each in place.services)
     configuration = _configured("nginx", place, servers)
     folder = str(configuration.parent)
-    # Without -e it would first write to a log of the system's.
+    # Without -e it would first write to the system's error log.
     return [program("nginx"), "-p", folder, "-c", str(configuration), "-e", "stderr"]
 
 
 def haproxy(place: Place) -> list[str]:
-    """Of any user, as nginx. It keeps a buffer of a request, not the whole."""
+    """The command line of HAProxy, for any user. It buffers a part of a request, not the whole."""
     servers = [
         f"server instance-{index} {each.replace('unix:', 'unix@')}"
         for index, each in enumerate(place.services)
     ]
     configuration = _configured("haproxy", place, "\n    ".join(servers))
-    # It goes to where it was started from and back, and nobody may not be there.
+    # HAProxy changes its folder and back to the first one, which may be closed to the user nobody.
     return [program("haproxy"), "-db", "-C", str(configuration.parent), "-f", str(configuration)]
 
 
 def own_folder(front: Front, place: Place) -> Path:
-    """For its configuration and bodies. Nobody could not pass through a folder of root's alone."""
+    """The folder of a front's configuration and request bodies. For root it is not in the service's
+    folder, which the user nobody may be unable to reach."""
     if user_of(front) is None:
         return place.folder.resolve() / front
     return ROOTS_FOLDER / f"restbench-{front}-{place.port}"
 
 
 def user_of(front: Front) -> int | None:
-    """Whom it runs as: us, or nobody for root. Apache becomes another by itself."""
+    """Id of the user that a front runs as: nobody where we are root; None: our own. Apache changes
+    its user by itself."""
     return NOBODY if front in ("nginx", "haproxy") and os.geteuid() == 0 else None
 
 
 def _configured(front: Front, place: Place, servers: str) -> Path:
-    """Its configuration, in a folder of its own: the template with its `${NAME}`s filled in, and
-    the files next to it. nginx' own variables have no braces."""
+    """Write the front's configuration to its folder and return its path: the template with its
+    `${NAME}`s filled in, and the files next to it. nginx' own variables have no braces."""
     folder = own_folder(front, place)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -122,11 +125,11 @@ def _body_limit(place: Place) -> str:
 
 
 def _set(place: Place, variable: str, default: int) -> str:
-    """A limit as the service has it, with its default there."""
+    """A limit of the service: from its environment, else the service's default."""
     return (os.environ | dict(place.settings)).get(variable, str(default))
 
 
-#: Each front with its program and the Debian package that has it.
+#: The program of each front, and the Debian package that contains it.
 PROGRAMS: dict[Front, tuple[str, str]] = {
     "apache": ("apache2", "apache2-bin"),
     "nginx": ("nginx", "nginx"),
@@ -137,14 +140,14 @@ FRONTS: dict[Front, Callable[[Place], list[str]]] = {
     "nginx": nginx,
     "haproxy": haproxy,
 }
-#: What lets a front finish its requests before it ends, where that is not TERM.
+#: The signal after which a front finishes its requests and ends, where that is not SIGTERM.
 DRAINED_BY = {"nginx": signal.SIGQUIT, "haproxy": signal.SIGUSR1}
 
 
 def program(front: Front) -> str:
-    """The front's program; EnvironmentProblem where it is not installed."""
+    """The path of the front's program; EnvironmentProblem where it is not installed."""
     name, package = PROGRAMS[front]
-    # Debian has them where an ordinary user's PATH does not look.
+    # Debian installs them in a folder that is not in an ordinary user's PATH.
     found = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
     if found is None:
         raise EnvironmentProblem(f"{name} is missing: apt-get install {package}")

@@ -1,6 +1,6 @@
 """The database's tables, functions and rights: numbered files, each applied once.
 
-Services have no right to any of it, so it is the harness that migrates, as the owner.
+Services have no right to apply them, so the harness does, as the owner.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from restbench.failures import EnvironmentProblem
 
 CONTRACT = ROOT / "contract" / "database"
 Role = Literal["owner", "service", "monitor"]
-#: What each is called in PostgreSQL. The owner of a server that others run has another name.
+#: The name of each role in PostgreSQL. The owner of a server that others run has another name.
 ROLES: dict[Role, str] = {
     "owner": "restbench_owner",
     "service": "restbench_service",
     "monitor": "restbench_monitor",
 }
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
-#: Of an advisory lock: "restbnch". Whoever comes second finds everything applied.
+#: Key of an advisory lock: "restbnch". A second process waits, and finds everything applied.
 LOCK = int.from_bytes(b"restbnch")
 APPLIED = """
 CREATE SCHEMA IF NOT EXISTS restbench;
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS restbench.migration (
 
 
 def files() -> dict[str, str]:
-    """The SQL texts by name, in the order in which they are applied; V2 is pgmq."""
+    """The SQL texts by name, in the order in which they are applied; V2 is the SQL of pgmq."""
     found = {path.name: path.read_text("utf-8") for path in CONTRACT.glob("migrations/V*.sql")}
     if (pgmq := package_folder("pgmq")) is None:
         raise EnvironmentProblem("the package pgmq, which has its SQL, is missing: make setup")
@@ -52,9 +52,9 @@ def _number(name: str) -> int:
 
 def apply(owner: Connection, passwords: Mapping[Role, str]) -> list[str]:
     """Make the roles with their passwords and apply what is not applied yet, all in one
-    transaction; returns the names of what was applied. Several may do it at once.
+    transaction; returns the names of what was applied. Several processes may call it at once.
 
-    EnvironmentProblem where a file was changed after it was applied, or the owner has no right.
+    EnvironmentProblem where a file was changed after it was applied, or the owner lacks a right.
     """
     try:
         with owner.transaction():
@@ -68,7 +68,7 @@ def apply(owner: Connection, passwords: Mapping[Role, str]) -> list[str]:
 
 
 def _apply(owner: Connection, name: str, text: str) -> bool:
-    """Whether it was applied now."""
+    """Apply a file unless it is applied already; returns whether it was applied now."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     known = owner.execute("SELECT sha256 FROM restbench.migration WHERE name = %s", [name])
     if (row := known.fetchone()) is None:
@@ -83,8 +83,8 @@ def _apply(owner: Connection, name: str, text: str) -> bool:
 
 
 def _make_role(owner: Connection, name: str, password: str) -> None:
-    """With what PostgreSQL keeps of a password: the word itself never reaches the server, nor its
-    log or statistics."""
+    """Make a role, or set its password. Only the verifier that PostgreSQL stores is sent: the
+    password itself never reaches the server, nor its log or statistics."""
     known = owner.execute("SELECT FROM pg_roles WHERE rolname = %s", [name]).fetchone()
     verifier = owner.pgconn.encrypt_password(password.encode(), name.encode(), b"scram-sha-256")
     verb, role = sql.SQL("CREATE" if known is None else "ALTER"), sql.Identifier(name)

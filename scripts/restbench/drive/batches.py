@@ -1,5 +1,5 @@
-"""Batches of calls by a client program: their files, what a call takes alone, the least time that a
-batch can take, and what has to be true of one."""
+"""Batches of calls by a client program: their input files, the cost of a single call, the least
+time that a batch can take, and the checks of its result."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration
 from restbench.machine import process
 
-#: Different requests of a batch, which take turns.
+#: Number of different request bodies of a batch, which its calls use in rotation.
 BODIES = 4
-#: Calls of the first batch that warms up; a later one takes this part of the time that there is.
+#: Calls of the first warm-up batch. A later one has as many as take this part of the time limit.
 FIRST_WARM_CALLS, WARM_PART = 50, 0.25
 WARM_THREADS = 8
-#: Calls of the batch that says what one takes alone.
+#: Calls of the sequential batch that measures the cost of a single call.
 ALONE_CALLS = 30
-#: A client is warm when its compilers take no more of its CPU time.
+#: A client is warm when its JIT compilers take at most this share of its CPU time.
 COMPILING = 0.02
-#: Client and service are warm when a call's CPU time is no longer less than so much of the last
-#: batch's.
+#: Client and service are warm when the CPU time of a call is at least this share of what it was in
+#: the batch before.
 STEADY = 0.95
-#: Of a call, beyond the delay.
+#: Time limit of a call, in addition to the delay that it asks for.
 PER_CALL_S = 30.0
-#: What a clock of milliseconds may be off.
+#: Possible error of a clock with a resolution of 1 ms.
 CLOCK_MS = 1.0
 COUNTED_WITHIN_S = 1.0
-#: Of a strategy what its threads are called, without numbers. Those of `virtual-threads` are as
-#: many as its calls: nothing is asked of them.
+#: Names of the threads of each strategy, without numbers. `virtual-threads` has a thread for each
+#: call: their number is not checked.
 OWN_THREADS = {
     "task-pool": ("call-pool",),
     "pipeline": ("call-S", "call-C", "call-D", "call-P"),
@@ -45,13 +45,14 @@ OWN_THREADS = {
     "async": ("call-cpu",),
     "adaptive": ("call-cpu",),
 }
-#: What the sum of the times in flight may be beyond the window: clocks are read outside of it.
+#: The mean number of calls in flight may be this many times the window: the clocks are read
+#: outside of it.
 IN_FLIGHT = 1.02
 
 
 @dataclass(frozen=True)
 class SingleCall:
-    """A call alone, on a warm client: its seconds, and CPU seconds of client and service."""
+    """The cost of a single call on a warm client: stage times, and CPU seconds of both sides."""
 
     one: OneCall
     client_s: float
@@ -59,7 +60,7 @@ class SingleCall:
     is_python: bool
 
     def at_most(self, client_s: float, service_s: float) -> SingleCall:
-        """With the CPU time of a call of another batch, where that took less."""
+        """A copy with the CPU times of a call of another batch, if their sum is smaller."""
         is_less = client_s + service_s < self.client_s + self.service_s
         return replace(self, client_s=client_s, service_s=service_s) if is_less else self
 
@@ -67,10 +68,10 @@ class SingleCall:
 def alone_of(
     client: CallClient, service: Service, batch: Batch, strategies: Iterable[str], max_s: float
 ) -> SingleCall:
-    """Warm up each strategy for at most so long, then make calls without a delay in turn. `batch`
-    says where they go, and its log is used.
+    """Measure the cost of a single call: warm up client and service with each strategy for at most
+    `max_s`, then make sequential calls. `batch` has their URL; its log is overwritten.
 
-    CPU times are of the strategy that takes the least.
+    The CPU times are those of the strategy that uses the least.
     """
     cheapest = []
     for strategy in strategies:
@@ -99,8 +100,8 @@ def alone_of(
 def limit_s(  # noqa: PLR0913 - what it depends on
     batch: Batch, calls: int, delay_ms: int, alone: SingleCall, cores: int, *, is_shared: bool
 ) -> float:
-    """The least time of so many calls on the client's cores, which it may share with the service;
-    one core at a time runs the code of a Python client."""
+    """The least seconds in which so many calls can be made on the client's cores; `is_shared`: the
+    service uses them too. A Python client runs its code on one core at a time."""
     one = replace(alone.one, delay=delay_ms / 1000)
     own = [(alone.client_s + alone.service_s * is_shared, cores)]
     own += [(alone.client_s, 1)] * (alone.is_python)
@@ -118,9 +119,9 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
     calls: int,
     payload_files: tuple[Path, Path],
 ) -> Batch:
-    """Of products by a strategy of the service; `payload_files` as `files` gives them."""
+    """A batch of matrix products by a strategy of the service; `payload_files` as from `files`."""
     inputs, expected = payload_files
-    # Threads that wait for their answers are the window of their strategy.
+    # Each thread of these strategies waits for its answer: all of them must fit into the window.
     held = threads if work.strategy in ("task-pool", "pipeline") else 0
     path = "matrix" if work.transport == "rest" else "soap/matrix"
     return Batch(
@@ -137,7 +138,7 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
 
 
 def with_teams(batch: Batch, one: OneCall | None = None) -> Batch:
-    """A pipeline with the teams that its threads make, by what is known of a call alone."""
+    """The batch with the team sizes of a pipeline, by the stage times of a single call if known."""
     teams = teams_of(batch.strategy, batch.threads, one) if "pipeline" in batch.strategy else None
     if teams and batch.strategy == "pipeline-async":
         return replace(batch, teams=(teams[0], *teams[2:]))
@@ -145,7 +146,7 @@ def with_teams(batch: Batch, one: OneCall | None = None) -> Batch:
 
 
 def require(service: Service, delay_ms: int, *, is_soap: bool) -> None:
-    """BadConfiguration where a service cannot take such calls; asked before the first."""
+    """Raises BadConfiguration where a service does not support such calls."""
     most = service.health().get("settings", {}).get("maxDelayMillis", 0)
     if delay_ms > most:
         can = f"takes a delay of 0 to {most} ms" if most else "has no delay"
@@ -155,7 +156,8 @@ def require(service: Service, delay_ms: int, *, is_soap: bool) -> None:
 
 
 def files(folder: Path, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
-    """Requests of matrices of these sizes and their products, made once."""
+    """The file of request bodies with matrices of this shape, and that of their products; both are
+    written once."""
     name = f"{shape.rows}x{shape.columns}"
     inputs, expected = (folder / f"{name}-{each}.json" for each in ("in", "out"))
     if not expected.exists():
@@ -167,7 +169,7 @@ def files(folder: Path, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]
 
 
 def made(client: CallClient, batch: Batch) -> tuple[BatchResult, Sequence[CallLine]]:
-    """A batch with its log, which has a file of its own."""
+    """Make a batch; returns its result and its log. ValueError where the batch names no log."""
     if batch.log is None:
         raise ValueError("batch: has no log")
     batch.log.unlink(missing_ok=True)
@@ -176,8 +178,8 @@ def made(client: CallClient, batch: Batch) -> tuple[BatchResult, Sequence[CallLi
 
 
 def counted(service: Service, strategy: str, expected: float | None = None) -> float:
-    """Requests that the service has answered under a strategy; one is counted behind its answer, so
-    what is `expected` has a moment to come."""
+    """How many requests of a strategy the service has answered. It counts a request after its
+    answer, so an `expected` number is waited for, at most COUNTED_WITHIN_S."""
     ends = time.monotonic() + COUNTED_WITHIN_S
     while True:
         found = sum(monitor.answered_requests(service, strategy) or [0.0])
@@ -189,7 +191,8 @@ def counted(service: Service, strategy: str, expected: float | None = None) -> f
 def faults(
     batch: Batch, delay_ms: int, result: BatchResult, lines: Sequence[CallLine], served: float
 ) -> list[str]:
-    """What is not as it has to be of a batch of which the service counted so many requests."""
+    """What is wrong with a batch, in words; `served` is the number of requests that the service
+    counted."""
     found = []
     failed = {**result.failed, **({"cancelled": result.cancelled} if result.cancelled else {})}
     if failed:

@@ -1,7 +1,7 @@
-"""The programs that make batches of calls, one in Java and one in Python: started, asked, ended.
+"""The client programs that make batches of calls, one in Java and one in Python.
 
-A program lives for many batches. It reads a JSON object a line and answers each with one; what it
-has to say beside that is in its log.
+A program runs for many batches. It reads one JSON object per line and answers each with one line;
+all its other output goes to its log.
 """
 
 from __future__ import annotations
@@ -25,49 +25,49 @@ from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import process
 
 JAR = ROOT / "java-service" / "client" / "target" / "restbench-calls.jar"
-#: Until a program that was just started says what it offers.
+#: How long a program may take from its start to its first answer.
 START_S = 60.0
-#: In addition to what a batch may take by its own limits.
+#: Time that a batch may take in addition to the time limits of its calls.
 SPARE_S = 60.0
 
 
 class Record(BaseModel):
-    """A line of a program, whatever else is in it."""
+    """A JSON object from a program; members that have no field here are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Hello(Record):
-    """What a program offers."""
+    """The strategies and transports that a program offers."""
 
     strategies: tuple[str, ...]
     transports: tuple[str, ...]
 
 
 class StageTime(Record):
-    """Of all calls of a batch in one stage."""
+    """Time of one stage, summed over all calls of a batch."""
 
     wall_s: float
 
 
 class BatchResult(Record):
-    """What became of a batch."""
+    """The result of a batch."""
 
     elapsed_s: float
     outcomes: int
     done: int
     failed: dict[str, int]
-    """By kind, `REFUSED` with its code."""
+    """Number of failed calls by the kind of failure; after `REFUSED` follows the error code."""
     cancelled: int
     wrong: int
     attempts: int
     cpu_s: float
-    """Of the program, over the whole batch."""
+    """CPU time of the program over the whole batch."""
     peak_in_flight: int
     threads: dict[str, int]
-    """The most at once, by their names without numbers."""
+    """The most threads at once, by their name without its number."""
     stages: dict[str, StageTime]
-    """By S, C, D and P."""
+    """By stage: S, C, D and P."""
     compile_s: float
 
 
@@ -84,23 +84,23 @@ class CallLine(Record):
     d_ms: float | None = None
     p_ms: float | None = None
     result: dict[str, Any] | None = None
-    """What a kernel answered, under the names of the REST answer."""
+    """The answer of a kernel, with the member names of the REST answer."""
 
     @property
     def failure(self) -> str:
-        """Why there is no answer."""
+        """Why there is no result, in words."""
         return " ".join(filter(None, (self.outcome, self.stage, self.kind, self.error_code)))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch of calls; a field that is None is not said to the program."""
+    """One batch of calls; a field that is None is not sent to the program."""
 
     url: str
-    """Of the endpoint, with its query."""
+    """URL of the endpoint, with its query."""
     calls: int
     inputs: Path
-    """A JSON list of request bodies, which the calls use in turn."""
+    """A JSON list of request bodies, which the calls use in rotation."""
     transport: str = "rest"
     workload: str = "matrix"
     strategy: str = "sequential"
@@ -110,11 +110,11 @@ class Batch:
     per_call_s: float = 30.0
     retries: bool = False
     expected: Path | None = None
-    """A JSON list of the right products."""
+    """A JSON list of the correct products."""
     only: tuple[int, ...] | None = None
     log: Path | None = None
     loop_threads: int | None = None
-    """Of the Java client, within one document."""
+    """Threads of the Java client that work within one document."""
 
 
 Answer = TypeVar("Answer", bound=Record)
@@ -129,11 +129,11 @@ class CallClient:
     start: Callable[[], subprocess.Popen[bytes]]
 
     def __post_init__(self) -> None:
-        """It is up."""
+        """Start the program."""
         self.started = self.start()
 
     def renew_if_dead(self) -> bool:
-        """Have a fresh program in the place of one that has ended, or was lost; whether it is. To
+        """Start the program again if it has ended or was killed; returns whether it was started. To
         be called in the main thread."""
         if self.started.poll() is None:
             return False
@@ -142,19 +142,19 @@ class CallClient:
         return True
 
     def end(self) -> None:
-        """Leave nothing of it running."""
+        """Stop the program with all its processes."""
         process.stop(self.started)
         for pipe in (self.started.stdin, self.started.stdout):
-            with suppress(BrokenPipeError):  # what it was asked last was never read
+            with suppress(BrokenPipeError):  # the program never read the last request
                 _pipe(pipe).close()
 
     def hello(self) -> Hello:
-        """What it offers. EnvironmentProblem where it does not answer."""
+        """What the program offers. EnvironmentProblem where it does not answer."""
         return self._asked({"do": "hello"}, START_S, Hello)
 
     def batch(self, batch: Batch) -> BatchResult:
-        """Make the calls and wait for their end, at most as long as calls that all come to their
-        limit one after the other.
+        """Make the calls and wait for their end, for at most the sum of their time limits and
+        SPARE_S.
 
         BadConfiguration where the program refuses an option; EnvironmentProblem where it ends, or
         takes too long.
@@ -180,7 +180,7 @@ class CallClient:
             raise self._lost(f"answered {line[:100]!r}") from error
 
     def _line(self, max_s: float) -> bytes:
-        """Killed where it takes too long."""
+        """Read a line; kill the program where it takes longer than `max_s`."""
         ends, patience = time.monotonic() + max_s, threading.Timer(max_s, self.started.kill)
         patience.start()
         try:
@@ -193,7 +193,7 @@ class CallClient:
         raise self._lost(f"has not answered for {max_s:g} s" if is_late else "ended")
 
     def _lost(self, what: str) -> EnvironmentProblem:
-        """It is asked nothing more: what it would say next may answer what was asked before."""
+        """Kill the program, whose next line could answer an older request; returns the error."""
         self.started.kill()
         self.started.wait()
         return EnvironmentProblem(
@@ -208,8 +208,8 @@ def running(
     cores: str | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[CallClient]:
-    """A program on its cores (as `taskset -c` takes them), which ends with the with-block. To be
-    entered in the main thread. EnvironmentProblem where it is not built."""
+    """A client program on `cores` (as `taskset -c` takes them), which ends with the with-block. To
+    be entered in the main thread. EnvironmentProblem where it is not built."""
     line = process.bound_to_us(_COMMANDS[name](settings or {}), cores)
     client = CallClient(
         name, log, lambda: process.start(line, log, dict(settings or {}), is_asked=True)
@@ -221,20 +221,20 @@ def running(
 
 
 def read_log(path: Path) -> tuple[CallLine, ...]:
-    """The lines of a batch's log in their order; one that was cut off is left out."""
+    """The lines of a batch's log in their order; an incomplete line is left out."""
     lines = path.read_bytes().splitlines(keepends=True)
     return tuple(CallLine.model_validate_json(each) for each in lines if each.endswith(b"\n"))
 
 
 def write_inputs(path: Path, bodies: list[Any]) -> Path:
-    """A file for Batch.inputs or Batch.expected."""
+    """Write a file for Batch.inputs or Batch.expected; returns its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(bodies), encoding="utf-8")
     return path
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    assert pipe is not None  # noqa: S101 - it was started with both
+    assert pipe is not None  # noqa: S101 - the program was started with both pipes
     return pipe
 
 

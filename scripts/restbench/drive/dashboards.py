@@ -13,7 +13,7 @@ from restbench.store.store import Run
 
 
 def write_study(run: Run) -> list[Path]:
-    """The dashboard of every cell that has a long window; returns their pages."""
+    """Make the dashboard of every cell that has a long window; returns their pages."""
     return _write(run, windows(run))
 
 
@@ -24,7 +24,7 @@ def windows(run: Run) -> list[str]:
 
 
 def write(run: Run, cell_id: str) -> list[Path]:
-    """The dashboard of one cell; BadConfiguration where it has no long window."""
+    """Make the dashboard of one cell; BadConfiguration where it has no long window."""
     known = windows(run)
     if cell_id not in known:
         there = ", ".join(known) or "none"
@@ -36,7 +36,7 @@ def write(run: Run, cell_id: str) -> list[Path]:
 
 
 def _write(run: Run, cells: Sequence[str]) -> list[Path]:
-    """One JVM makes them all."""
+    """Make all dashboards in one JVM; returns their pages."""
     if not cells:
         return []
     pairs = {run.dashboard(cell): run.window(cell).samples for cell in cells}

@@ -1,5 +1,5 @@
-"""Whether the clocks of JMeter's remote engines go with the controller's: each engine sends to the
-controller for a moment, and what it stamped is held against when that came."""
+"""Whether the clocks of JMeter's remote engines agree with the controller's. Each engine sends
+requests to the controller for a moment; their time stamps are compared with their arrival times."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from statistics import median
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports
 
-#: Where the controller hears what an engine sends to have its clock compared. JMeter itself opens
-#: up to three ports from 4100 on.
+#: Port at which the controller receives the requests of this comparison. JMeter itself opens up to
+#: three ports from 4100 on.
 PORT = 4103
-#: A merged file is of all engines' clocks, and a window's ends are of the controller's.
+#: Largest difference that is accepted. A merged JTL has the time stamps of all engines' clocks, and
+#: the CPU times of its window are by the controller's.
 MOST_OFF_MS = 50.0
 LOOK_S = 0.05
 
 
 def offset_ms(rows: Sequence[Mapping[str, str]], heard_ms: Sequence[float]) -> float:
-    """By how much the clock of an engine's one user is ahead of the one that heard its requests: at
-    the middle between a request and its answer, in the quickest exchanges. EnvironmentProblem where
-    nothing was heard."""
+    """By how much an engine's clock is ahead of the listener's. `rows` are the requests of its one
+    user, `heard_ms` their arrival times. A request is taken to arrive in the middle between its
+    start and its answer; the median over the quickest exchanges is returned. EnvironmentProblem
+    where nothing arrived."""
     times = sorted((int(row["timeStamp"]), int(row["elapsed"])) for row in rows)
     found = [
         (elapsed, begun + elapsed / 2 - heard)
@@ -36,7 +38,7 @@ def offset_ms(rows: Sequence[Mapping[str, str]], heard_ms: Sequence[float]) -> f
 
 
 def require_together(offsets_ms: Mapping[str, float]) -> None:
-    """EnvironmentProblem where a clock is too far from the controller's."""
+    """EnvironmentProblem where a clock differs from the controller's by more than MOST_OFF_MS."""
     for address, offset in offsets_ms.items():
         if abs(offset) > MOST_OFF_MS:
             raise EnvironmentProblem(
@@ -47,8 +49,9 @@ def require_together(offsets_ms: Mapping[str, float]) -> None:
 
 @contextmanager
 def listening(host: str, most_bytes: int) -> Iterator[list[float]]:
-    """Answers requests, and notes when they came, by this machine's clock; none with a body of
-    more than `most_bytes`, for anyone may send one. EnvironmentProblem where the port is in use."""
+    """Answer requests while the context lasts, and append their arrival times, by this machine's
+    clock, to the list. A request of more than `most_bytes` is not answered, since anybody may send
+    one. EnvironmentProblem where the port is in use."""
     heard_ms: list[float] = []
 
     class Heard(BaseHTTPRequestHandler):

@@ -1,9 +1,9 @@
 """JMeter's remote engines as a load generator: users on several hosts, one controller.
 
 Each load is a JMeter run of its own: the controller sends `closed-load.jmx` to the engines, each of
-which runs its share of the users, and writes the merged JTL. From that come the same records as of
-the generator of interleaved trials, but with moments in whole milliseconds. RMI is not encrypted:
-engines belong into a network of their own.
+which runs its share of the users, and writes the merged JTL. The JTL gives the same records as the
+generator of interleaved trials does, but with times in whole milliseconds. RMI is not encrypted:
+engines belong in a network of their own.
 """
 
 from __future__ import annotations
@@ -34,50 +34,51 @@ from restbench.machine.namespaces import Host
 
 PLAN = PLANS / "closed-load.jmx"
 PORT = 1099
-#: Where an engine's exported objects listen; by default it would be any port.
+#: Port of an engine's exported RMI objects; by default it would be a random one.
 OBJECTS_PORT = 4000
 CONTROLLER_PORT = 4100
 START_TIMEOUT_S = 60.0
-#: Engines that others run are there already.
+#: Shorter: engines that others run should be up already.
 ATTACH_TIMEOUT_S = 10.0
-#: Of a controller, beyond its load: to reach the engines, and to gather what they sent.
+#: Time of a controller in addition to its load: to reach the engines, and to collect their samples.
 CONTROL_TIMEOUT_S = 90.0
-#: Engines begin one after the other, within so much time.
+#: Engines start one after the other, all of them within this time.
 STAGGER_S = 2.0
 LOOK_S = 0.05
-#: What a request has before its payload's body, at most.
+#: At most this many bytes of a request precede the body text of its payload.
 ID_BYTES = 64
 _RMI = ("-Jserver.rmi.ssl.disable=true",)
 
 
 @dataclass
 class Engines:
-    """Running engines, and what starts a controller; to drivers it is a load generator."""
+    """Running engines, and the means to start a controller; drivers use it as a load generator."""
 
     addresses: Sequence[str]
-    """Of each engine, `host` or `host:port`."""
+    """`host` or `host:port` of each engine."""
     folder: Path
     controller: Host | None = None
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    """Those of ours by their names, which their logs have too: none of engines that others run."""
+    """The processes that we started, by name (that of the log); none of engines that others run."""
     own_address: str = ""
-    """Where engines that others run reach the controller: a host's own name may mean loopback."""
+    """Address at which engines that others run reach the controller: its name may mean loopback."""
     _cells: dict[str, tuple[str, Path]] = field(default_factory=dict)
     _relays: dict[tuple[str, int], str] = field(default_factory=dict)
 
     @property
     def pid(self) -> int:
-        """0: its users are in no one process."""
+        """0: the users are not in a single process of this machine (Generator)."""
         return 0
 
     @property
     def samples(self) -> Path:
-        """The merged JTL of the last load: of all engines, in no order."""
+        """Path of the merged JTL of the last load: the lines of all engines, in no order."""
         return self.folder / "samples.jtl"
 
     def relayed(self, address: str, delay_ms: int) -> str:
-        """Where `HOST:PORT` can be reached so much later in each direction: a relay on the
-        controller's host, which ends with the engines and counts as one of them."""
+        """An address that leads to `address` (`HOST:PORT`) with this delay in each direction: that
+        of a relay on the controller's host, which ends with the engines and counts as one of
+        them."""
         if (address, delay_ms) not in self._relays and self.controller:
             host, _, port = address.partition(":")
             own = self.controller.address, ports.free()
@@ -90,14 +91,14 @@ class Engines:
         return self._relays[address, delay_ms]
 
     def alive(self) -> bool:
-        """Whether none of ours has ended."""
+        """Whether none of our processes has ended."""
         return not self._ended()
 
     def _ended(self) -> list[str]:
         return [name for name, each in self.processes.items() if each.poll() is not None]
 
     def cell(self, name: str, url: str, payload: Path) -> None:
-        """Kept for the controllers to come (Generator)."""
+        """(Generator). Kept for the controllers of later trials."""
         self._cells[name] = url, payload.resolve()
 
     def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
@@ -109,8 +110,8 @@ class Engines:
         pids: Sequence[int],
         arrivals: Path | None = None,
     ) -> LoadResult:
-        """By a controller of its own (Generator). `drop_s` begins with the last engine's first
-        request."""
+        """(Generator). A controller is started for each trial. `drop_s` begins with the first
+        request of the engine that starts last."""
         if arrivals is not None:
             raise BadConfiguration("driver 'engines': a load that arrives at a rate is not for it")
         with _looking(pids, [each.pid for each in self.processes.values()]) as looked:
@@ -118,8 +119,8 @@ class Engines:
         return sent(samples, looked, len(self.addresses), drop_s, keep_s)
 
     def offsets_ms(self) -> dict[str, float]:
-        """By how much each engine's clock is ahead of the controller's, from what it sends to the
-        controller for a second; none where no cell is known yet."""
+        """By how much each engine's clock is ahead of the controller's, by address. Each engine
+        sends to the controller for a second. Empty where no cell is known yet."""
         found = {}
         for address in self.addresses if self._cells else ():
             _, payload = next(iter(self._cells.values()))
@@ -140,7 +141,7 @@ class Engines:
         samples.unlink(missing_ok=True)
         line = process.bound_to_us(self._controller(name, users, seconds, samples))
         code = process.finished(line, log, seconds + CONTROL_TIMEOUT_S)
-        # First: a controller may wait for an engine that is gone.
+        # Checked first: a controller may only have waited for an engine that has ended.
         for gone in self._ended():
             told = process.tail(self.folder / f"{gone}.out")
             raise EnvironmentProblem(f"{gone} of the load has ended; its log ends:\n{told}")
@@ -177,8 +178,8 @@ class Engines:
 
 @contextmanager
 def started(hosts: Sequence[Host], controller: Host, folder: Path) -> Iterator[Engines]:
-    """An engine on each host; they end with the context. EnvironmentProblem where one does not come
-    up."""
+    """Engines, one on each host; they end with the context. EnvironmentProblem where one does not
+    come up."""
     folder.mkdir(parents=True, exist_ok=True)
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
@@ -200,7 +201,7 @@ def started(hosts: Sequence[Host], controller: Host, folder: Path) -> Iterator[E
 
 
 def attached(addresses: Sequence[str], folder: Path) -> Engines:
-    """Engines that others run. EnvironmentProblem where one is not there."""
+    """Engines that others run. EnvironmentProblem where one cannot be reached."""
     folder.mkdir(parents=True, exist_ok=True)
     own_address = ""
     for address in addresses:
@@ -216,8 +217,9 @@ def _reached(
     running: subprocess.Popen[bytes] | None = None,
     log: Path | None = None,
 ) -> socket.socket:
-    """A connection to `host` or `host:port`, as soon as there is one. EnvironmentProblem where
-    none comes in time, or where what is `running` ends; `log` is its own."""
+    """A connection to `address` (`host` or `host:port`), as soon as one can be made.
+    EnvironmentProblem where that takes longer than `wait_s`, or where the process `running`, which
+    writes `log`, ends."""
     host, _, port = address.partition(":")
     ends = time.monotonic() + wait_s
     while time.monotonic() < ends and (running is None or running.poll() is None):
@@ -232,7 +234,7 @@ def _reached(
 
 @contextmanager
 def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Mark]]:
-    """CPU times, looked at again and again while the context lasts."""
+    """The CPU times, sampled every LOOK_S while the context lasts."""
     found = [_now(pids, generators)]
 
     def look(stopped: threading.Event) -> None:
@@ -258,9 +260,9 @@ def _now(pids: Sequence[int], generators: Sequence[int]) -> Mark:
 def sent(
     samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, keep_s: float
 ) -> LoadResult:
-    """What a merged JTL says. Its lines are in no order; user numbers go on from engine to engine.
+    """The result of a load from its merged JTL. Users are numbered across all engines.
 
-    EnvironmentProblem where an engine sent nothing, or what is to be kept was not measured whole.
+    EnvironmentProblem where an engine sent nothing, or not all of them sent to the window's end.
     """
     rows = jtl_file.read(samples)
     by_engine: dict[str, list[int]] = {}
@@ -300,7 +302,7 @@ def _stages_ms(header: str) -> list[float]:
 
 
 def _engine_of(row: Mapping[str, str]) -> str:
-    """A thread is `host:port-user 1-2`, and a host's name may have a hyphen."""
+    """The engine of a row. A thread is called `host:port-user 1-2`; the host may have a hyphen."""
     return row["threadName"].partition("-user ")[0]
 
 
@@ -309,7 +311,7 @@ def _error(row: Mapping[str, str]) -> str:
 
 
 def _mark(looked: Sequence[Mark], begun_ms: float, at_ms: float) -> Mark:
-    """Between two looks by a straight line."""
+    """The CPU times at a moment, interpolated linearly between two samples."""
     _, times, *columns = zip(*map(astuple, looked), strict=True)
     known = (round(float(np.interp(at_ms, times, each))) for each in columns)
     return Mark(round(1e6 * (at_ms - begun_ms)), round(at_ms), *known)

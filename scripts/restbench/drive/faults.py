@@ -1,4 +1,4 @@
-"""What is done to a database, or to a service, while clients are at work; and its repair."""
+"""Faults of a database, or of a service, while clients are at work, and their repair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from restbench.experiment.faults import Fault
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, small_disk
 
-#: A database that was killed recovers within this, and one whose backend was killed has noticed.
+#: A killed database recovers within BACK_S; one that lost a backend ends connections within
+#: NOTICED_S.
 BACK_S = 60.0
 NOTICED_S = 5.0
 
@@ -27,18 +28,18 @@ def inflict(
     restart_service: Callable[[float], None],
     disk: Path | None = None,
 ) -> tuple[int, int]:
-    """Break it, wait, repair it; the moments when it was broken and when it first worked again, by
-    the monotonic clock. `restart_service` kills it, waits and starts it. `disk` is a small one that
-    the database lies on.
+    """Inflict the fault, wait `lasts_s`, repair it. Returns when it was inflicted and when the
+    database answered again, in ns of the monotonic clock. `restart_service` kills the service,
+    waits so many seconds and starts it. `disk` is the small disk that the database is on.
 
-    EnvironmentProblem where it does not come back. To be called from the main thread.
+    EnvironmentProblem where the database does not recover. To be called from the main thread.
     """
     broken_ns = time.monotonic_ns()
     match fault:
         case "kill-backend":
             with database.connect() as watching:
                 database.kill("backend")
-                # It ends all others, and begins anew by itself.
+                # The postmaster then ends all other backends and restarts by itself.
                 if not clock.comes_true(lambda: not _answers(watching), NOTICED_S):
                     raise EnvironmentProblem(
                         f"the database goes on {NOTICED_S:.0f} s after a backend was killed"
@@ -67,12 +68,12 @@ def inflict(
                 raise TypeError("no small disk to fill")
             with small_disk.filled(disk):
                 time.sleep(lasts_s)
-            # It may be about to end, as its recovery had no room.
+            # The database may be about to end, because its recovery had no disk space.
             clock.comes_true(lambda: not database.alive() or _is_back(database), BACK_S)
             if not database.alive():
                 database.restart()
     if not clock.comes_true(lambda: _is_back(database), BACK_S):
-        database.connect().close()  # says why not
+        database.connect().close()  # raises with the reason
     return broken_ns, time.monotonic_ns()
 
 

@@ -1,6 +1,6 @@
-"""The load generator of interleaved trials: one JMeter, which gets its orders over a socket.
+"""The load generator of interleaved trials: one JMeter, which takes orders over a socket.
 
-What it sends, how it counts and what it answers stands in `jmeter-plans/README.md`, "Trials".
+Its orders, records and answers are described in `jmeter-plans/README.md`, "Trials".
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_cpu, process, watch
 
 PLAN = PLANS / "trials.jmx"
-#: From JMeter's start to its users' being there; a busy machine takes its time.
+#: From JMeter's start to its connection, on a busy machine.
 START_TIMEOUT_S = 60.0
 LOOK_S = 0.2
-#: Beyond a trial's own time: its users' last answers, which the generator waits 130 s for.
+#: Time in addition to that of a trial: the generator waits up to 130 s for the last answers.
 ANSWER_TIMEOUT_S = 150.0
-#: JMeter's JVM lives for minutes here, so its second compiler pays; the launcher's flags are for
-#: seconds. Heap: the records of one trial, and each size of body and answer once.
+#: JMeter's JVM runs for minutes here, so its C2 compiler pays off; the launcher's flags are for
+#: runs of seconds. Its heap holds the records of one trial, and one body and answer of each size.
 JVM_ARGUMENTS = "-XX:TieredStopAtLevel=4 -XX:CICompilerCount=2"
 CORRECT, ERROR, WRONG = 0, 1, 2
-#: The last two are parts of `compute`.
+#: Stages of a request in the service. The last two are parts of `compute`.
 STAGES = ("queue", "parse", "compute", "serialize", "connection", "database")
-#: As `Trial.Records` of the generator lays a request out.
+#: Layout of a request in the file of records, which the generator's `Trial.Records` writes.
 RECORD = np.dtype(
     [
         ("start_us", "<i8"),
@@ -58,41 +58,41 @@ class GeneratorGone(EnvironmentProblem):
 
 @dataclass(frozen=True)
 class Mark:
-    """A moment of a trial, with CPU times so far."""
+    """A moment of a trial, with the CPU times used so far."""
 
     nanos: int
-    """Since the trial's begin."""
+    """Since the start of the trial."""
     epoch_ms: int
     service_ms: int
     generator_ms: int
     busy_ms: int
-    """All that took CPU time on the cores that we may use; so is the next."""
+    """CPU time of everything that ran on the cores that we may use."""
     steal_ms: int
-    """What the hypervisor took away."""
+    """CPU time that the hypervisor took away from these cores."""
 
 
 @dataclass(frozen=True)
 class LoadResult:
-    """What came of one trial. A request belongs to what is measured when it ends in it."""
+    """The result of one trial. A request is measured if it ends between `opened` and `closed`."""
 
     begun: Mark
     opened: Mark
     closed: Mark
     kinds: tuple[str, ...]
-    """Of request, by the number that a record has."""
+    """Names of the kinds of request; the `kind` of a record is an index."""
     first_error: str
-    """Empty where every answer was right."""
+    """Empty where every answer was correct."""
     records: npt.NDArray[Any]
     """Every request of the trial, of `RECORD`, in no order."""
 
     @property
     def seconds(self) -> float:
-        """How long was measured."""
+        """Length of the measured time."""
         return (self.closed.nanos - self.opened.nanos) / 1e9
 
     @property
     def measured(self) -> npt.NDArray[Any]:
-        """The requests that ended while it was measured."""
+        """The records of the requests that ended in the measured time."""
         ends_us = self.records["start_us"] + self.records["elapsed_us"]
         inside = (ends_us > self.opened.nanos / 1000) & (ends_us <= self.closed.nanos / 1000)
         kept: npt.NDArray[Any] = self.records[inside]
@@ -108,13 +108,13 @@ def stages_ms(records: npt.NDArray[Any]) -> dict[str, float]:
 
 @dataclass
 class Generator:
-    """A running JMeter whose users wait for trials; to drivers `engines.Engines` are one too."""
+    """A running JMeter whose users wait for trials. Drivers use `engines.Engines` the same way."""
 
     process: subprocess.Popen[bytes]
     connection: socket.socket
     folder: Path
     users: int
-    """As many as it has: no trial can have more."""
+    """The number of users that JMeter has; no trial can have more."""
 
     @property
     def pid(self) -> int:
@@ -122,8 +122,8 @@ class Generator:
         return self.process.pid
 
     def cell(self, name: str, url: str, payload: Path) -> None:
-        """What the trials of this name send: the bodies of a payload's folder, to an address; or to
-        several with spaces between them, among which users are spread by their numbers."""
+        """Define what the trials of this name send: the bodies in the payload's folder, to `url`.
+        It may be several URLs with spaces between them; users are spread over them by number."""
         self._tell(["cell", name, url, str(payload.resolve())])
 
     def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
@@ -135,10 +135,11 @@ class Generator:
         pids: Sequence[int],
         arrivals: Path | None = None,
     ) -> LoadResult:
-        """Let so many users send, keep what ends after `drop_s` for `keep_s`, wait for the rest.
+        """Let so many users send, measure for `keep_s` after `drop_s`, wait for the last answers.
 
-        `pids` are the processes whose CPU time is the service's. EnvironmentProblem where the
-        generator is gone or says that the trial failed.
+        `pids` are the processes whose CPU time is the service's. With `arrivals`, a file of send
+        times, the load is open. EnvironmentProblem where the generator has ended or reports that
+        the trial failed.
         """
         if users > self.users:
             raise EnvironmentProblem(f"{users} users, and the load generator has {self.users}")
@@ -173,12 +174,12 @@ class Generator:
 
 @contextmanager
 def started(users: int, folder: Path, cores: str | None) -> Iterator[Generator]:
-    """A JMeter with so many users; its files lie in `folder`. It ends with the context.
+    """A JMeter with so many users and its files in `folder`. It ends with the context.
 
     EnvironmentProblem where it does not come up.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path = watch.begin() / "trials.socket"  # a socket's path has 107 characters
+    path = watch.begin() / "trials.socket"  # a socket's path has at most 107 characters
     path.unlink(missing_ok=True)
     with closing(socket.socket(socket.AF_UNIX)) as listener:
         listener.bind(str(path))

@@ -1,7 +1,7 @@
-"""Clients that send messages and pop them, and note each request with its answer: their history is
-what `analyse.queue_checker` judges.
+"""Clients that send and pop messages, and record each request with its answer.
+`analyse.queue_checker` checks this history.
 
-A body is its token, a space, random filler, and the CRC-32 of all before: it proves itself.
+A body is its token, a space, random filler, and the CRC-32 of all before, which shows a change.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from restbench.drive import messages
 from restbench.drive.queue_client import Answer, NotSent, Queues
 from restbench.machine import storage
 
-#: Between a refusal and the next attempt: an outage is seen this finely.
+#: Pause between a request that failed and the next attempt: the resolution of an outage.
 BETWEEN_S = 0.05
-#: From the end of the load on: every request with a key has its answer by then, or never.
+#: A request with a key that has no answer so long after the end of the load is given up.
 SETTLED_S = 20.0
-#: A queue is drained when it was said to be empty so often.
+#: A queue is drained after so many empty answers in a row.
 EMPTIES = 3
 _CRC_CHARACTERS = 8
 
 
 @dataclass(frozen=True)
 class Clients:
-    """Who sends and pops what."""
+    """The clients of a load, and the messages that they send and pop."""
 
     name: str
-    """All tokens begin with it."""
+    """All tokens begin with this name."""
     number: int
     addresses: Sequence[Address]
     characters: int
-    """Of a body."""
+    """Length of a body."""
     have_keys: bool
     """Whether requests have keys, and are retried with them until they are answered."""
     filled: int = 0
-    """So many messages each client sends before its first pop."""
+    """How many messages each client sends before its first pop."""
 
 
 def body(token: str, characters: int, filler: random.Random) -> str:
-    """A message of so many characters; its filler does not compress, as a repeated letter would."""
+    """A body of so many characters. Its filler is random: a repeated letter would compress."""
     room = characters - len(messages.body(token, ""))
     return messages.body(token, "".join(filler.choices(messages.LETTERS, k=room)))
 
 
 def opened(text: str, characters: int) -> tuple[str, bool]:
-    """A body's token, and whether the body is another than was made."""
+    """A body's token, and whether the body was altered (length or CRC-32)."""
     kept, crc = text[:-_CRC_CHARACTERS], text[-_CRC_CHARACTERS:]
     is_whole = len(text) == characters and f"{zlib.crc32(kept.encode()):08x}" == crc
     return text.partition(" ")[0], not is_whole
@@ -70,13 +70,13 @@ class Record:
     path: Path
     requests: list[Request] = field(default_factory=list)
     wrongly_refused: list[str] = field(default_factory=list)
-    """Answers of 5xx that are no 503 with `Retry-After`."""
+    """Answers with a status of 5xx, except 503 with `Retry-After`."""
     unanswered: list[str] = field(default_factory=list)
-    """Requests with keys that had no answer long after the load's end."""
+    """Requests that had no answer SETTLED_S after the end of the load."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, request: Request, answer: Answer) -> None:
-        """Note one."""
+        """Record a request and its answer."""
         status = answer.status or 0
         with self.lock:
             self.requests.append(request)
@@ -84,7 +84,7 @@ class Record:
                 self.wrongly_refused.append(f"{request.op}: {status} {answer.code}")
 
     def write(self, left: Sequence[RemainingMessage] = ()) -> None:
-        """The file: requests in the order of their answers, then what was left."""
+        """Write the file: requests in the order of their answers, then messages that were left."""
         with storage.writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("w", encoding="utf-8") as file:
@@ -96,8 +96,9 @@ class Record:
 
 @contextmanager
 def running(clients: Clients, ways: Callable[[], Queues], record: Record) -> Iterator[None]:
-    """Clients at work, a thread and a way to the queues each; at its end no request of theirs is in
-    flight. Each sends to an address at random, then pops from it: what lies there stays as much.
+    """Run the clients while the context lasts, each in a thread and with a connection of its own;
+    at the end none of their requests is in flight. A client sends to a random address, then pops
+    from it: the number of messages stays the same.
     """
     over = threading.Event()
     each = [
@@ -114,12 +115,12 @@ def running(clients: Clients, ways: Callable[[], Queues], record: Record) -> Ite
         finally:
             over.set()
         for work in works:
-            work.result()  # raises what is wrong with a client itself
+            work.result()  # raises a client's own exception
     record.unanswered += [client.lacks for client in each if client.lacks]
 
 
 def drain(clients: Clients, way: Queues, record: Record) -> None:
-    """Pop all that is left, until each address was said to be empty several times on end."""
+    """Pop all messages that are left, until each address has been empty EMPTIES times in a row."""
     client = _Client(clients.number + 1, clients, way, record, threading.Event())
     client.over.set()
     for address in clients.addresses:
@@ -139,18 +140,18 @@ class _Client:
     record: Record
     over: threading.Event
     lacks: str = ""
-    """The request that was never answered."""
+    """The request that was given up without an answer, in words."""
     made: int = 0
     unsure: dict[Address, str] = field(default_factory=dict)
-    """Keys of pops that brought nothing yet: an earlier request with the key has no certain
-    outcome, and may still take a message."""
+    """By address, the key of a pop whose outcome is unknown: an earlier request with this key may
+    still take a message."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(f"{self.clients.name} {self.number}")  # noqa: S311
         self.gives_up = float("inf")
 
     def work(self) -> None:
-        """Until it is over."""
+        """Send and pop until the load is over."""
         for _ in range(self.clients.filled):
             self.send(self.random.choice(self.clients.addresses))
         while not self.over.is_set() and not self.lacks:
@@ -162,15 +163,15 @@ class _Client:
         self.way.close()
 
     def send(self, to: Address) -> None:
-        """A new message."""
+        """Send a new message."""
         token = self._name()
         text = body(token, self.clients.characters, self.random)
         asked = self._request("send", to, token, token)
         self._until_answered(asked, lambda: self.way.send(self.number, to, text, asked.key))
 
     def pop(self, of: Address) -> str | None:
-        """The token of the message that came, if one did. After an empty answer to a pop that was
-        repeated, with the same key once more."""
+        """Pop a message; returns its token, None where none came. Where the outcome of an
+        earlier pop of this address is unknown, its key is used again."""
         asked = self._request("pop", of, self.unsure.get(of) or self._name(), None)
         came = self._until_answered(asked, lambda: self.way.pop(self.number, of, asked.key))
         if came is not None:
@@ -188,7 +189,7 @@ class _Client:
         return Request(op, self.number, known, *to, token, None, 0, None, None)
 
     def _until_answered(self, asked: Request, ask: Callable[[], Answer]) -> str | None:
-        """Once without a key, else until it is answered. The token of what was sent or came."""
+        """Make a request, with a key until it is answered; returns the token of its message."""
         while True:
             try:
                 begun = asked._replace(invoked_ns=time.monotonic_ns())
@@ -228,7 +229,7 @@ class _Client:
 
 
 def left(database: psycopg.Connection[Any], clients: Clients) -> list[RemainingMessage]:
-    """What the database has of the clients' queues, whatever their technique."""
+    """The messages in the clients' queues in the database, whatever the technique."""
     found: list[RemainingMessage] = []
     for queue in dict.fromkeys(queue for queue, _ in clients.addresses):
         ((number, technique),) = database.execute(_FIND, (queue,)).fetchall()

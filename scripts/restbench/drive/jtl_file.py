@@ -1,4 +1,4 @@
-"""A load's requests as JMeter writes them: its dashboards are made of such a file."""
+"""A load's requests as a file in JMeter's format (JTL), from which it makes dashboards."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ _FAILURES = {
 
 
 def write(path: Path, cell: Cell, url: str, sent: LoadResult) -> None:
-    """Write every request of a load, in the order of their ends. StorageProblem where it cannot."""
+    """Write every request of a load, in the order of their ends. StorageProblem where that
+    fails."""
     records = sent.records
     order = (records["start_us"] + records["elapsed_us"]).argsort()
     text = io.StringIO()
-    # What the load generator does not tell is 0.
+    # Columns that the load generator does not report are 0.
     lines = csv.DictWriter(text, COLUMNS, restval=0, lineterminator="\n")
     lines.writeheader()
     for each in records[order]:

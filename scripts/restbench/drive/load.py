@@ -1,4 +1,4 @@
-"""The JMeter that was set up: where it lies, and whether it can run."""
+"""The installed JMeter: where it is, and whether it can run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from restbench.failures import EnvironmentProblem
 PLANS = ROOT / "jmeter-plans"
 LAUNCHER = PLANS / "jmeter.sh"
 HOME = PLANS / "target" / "apache-jmeter"
-#: The sampler of trials, and what makes many dashboards in one JVM.
+#: The sampler of trials, and the program that makes many dashboards in one JVM.
 PROGRAMS = HOME / "lib" / "ext" / "restbench-programs.jar"
 
 

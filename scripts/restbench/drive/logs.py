@@ -1,5 +1,5 @@
-"""Lines of a log and the rules that fire on them: a program of its own, with another engine (RE2)
-than the services have, for what their answers are held against.
+"""Lines of a log and the rules that fire on them. It is implemented independently of the services,
+with another regular expression engine (RE2), since their answers are compared with its results.
 
 Lines and rules are drawn as the contract's README describes ("The workload logs").
 """
@@ -23,7 +23,7 @@ RULES_SEED = 2022
 MODULUS = 2**46
 MULTIPLIER = 5**13
 LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-#: A line's level by what is drawn of a hundred: below the bound.
+#: A line's level is the first one whose bound is above a random number from 0 to 99.
 LEVEL_BOUNDS = (30, 75, 90, 98, 100)
 ROLES = _words("web api db cache queue auth mail batch")
 SERVICES = _words(
@@ -34,7 +34,7 @@ CODES = _words("200 201 301 400 401 403 404 409 500 502 503 504")
 PATHS = _words(
     "/cart /cart/items /orders /orders/search /login /users/profile /reports/daily /search"
 )
-#: Of a message; what stands in braces is drawn, from left to right.
+#: Templates of messages. The placeholders in braces are drawn from left to right.
 TEMPLATES = (
     "GET {path}?id={hex} {code} took {ms} ms from {ip}",
     "POST {path} {code} took {ms} ms from {ip} user={user}",
@@ -56,14 +56,13 @@ HEAD = (
 
 
 class Stream:
-    """Random numbers, the same for the same seed."""
+    """Random numbers, the same for the same seed (a multiplicative congruential generator)."""
 
     def __init__(self, seed: int) -> None:
-        """Nothing is drawn yet."""
         self._x = (2 * seed + 1) % MODULUS
 
     def pick(self, n: int) -> int:
-        """One of 0 to n - 1."""
+        """A number from 0 to n - 1."""
         self._x = MULTIPLIER * self._x % MODULUS
         return self._x * n // MODULUS
 
@@ -74,8 +73,9 @@ class Stream:
 
 @dataclass(frozen=True)
 class Rule:
-    """Fires where a line's level is `min_level` or more and its part has the pattern, whose number,
-    if there is a limit, is larger."""
+    """A rule. It fires where a line's level is `min_level` or higher and the `part` of the line
+    matches the pattern; with a limit `over`, the number in the pattern's group must also be
+    larger."""
 
     pattern: str
     part: str
@@ -86,7 +86,7 @@ class Rule:
 
 @lru_cache(maxsize=8)
 def lines(seed: int, count: int) -> tuple[str, ...]:
-    """So many lines; the first ones are the same whatever the count is."""
+    """So many lines. A smaller count gives the first of them."""
     draw, millis, made = Stream(seed), 0, []
     for _ in range(count):
         millis += draw.pick(2000)
@@ -132,7 +132,7 @@ FORMATS: Mapping[str, Callable[[Stream], str]] = {
 
 @lru_cache(maxsize=8)
 def rules(count: int) -> tuple[Rule, ...]:
-    """The first of all rules."""
+    """The first `count` rules."""
     draw = Stream(RULES_SEED)
     return tuple(_rule(draw, number % 8) for number in range(count))
 
@@ -167,7 +167,7 @@ def _rule(draw: Stream, kind: int) -> Rule:
 
 
 def fired(count: int, text: Sequence[str]) -> list[list[int]]:
-    """Of each line the numbers of the rules that fire, of so many rules."""
+    """For each line, the numbers of those of the first `count` rules that fire."""
     patterns = {rule.pattern: re2.compile(rule.pattern) for rule in rules(count)}
     head = re2.compile(HEAD)
     found = []
@@ -191,13 +191,13 @@ def fired(count: int, text: Sequence[str]) -> list[list[int]]:
 
 
 def body_rest(rule_set: str, text: Sequence[str]) -> str:
-    """A request after its id."""
+    """The JSON text of a request body, without its beginning up to the id."""
     quoted = json.dumps(list(text), ensure_ascii=False, separators=(",", ":"))
     return f'"ruleSet":"{rule_set}","lines":{quoted}}}'
 
 
 def answer_rest(rule_set: str, text: Sequence[str]) -> str:
-    """The only right answer to it, after the id."""
+    """The only correct answer to such a request, without its beginning up to the id."""
     count = int(rule_set.removeprefix("R"))
     numbers = fired(count, text)
     weights = [rule.weight for rule in rules(count)]

@@ -1,5 +1,5 @@
-"""Messages in queues: what lies there before a trial, what users send and pop, and whether all that
-came back is what was sent."""
+"""Messages in queues: those that are there before a trial, those that users send and pop, and the
+check that what came back is what was sent."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ PROPERTIES, FILLER = "messages.properties", "filler.txt"
 #: Kinds of records, as the load generator numbers them.
 SEND, POP, EMPTY = 0, 1, 2
 _NOT_DONE = [int(code) for code in NOT_DONE]
-#: Nothing that JSON or SQL escapes, and nothing that a database compresses away.
+#: Characters of bodies: JSON and SQL escape none of them, and random ones do not compress well.
 LETTERS = string.ascii_letters + string.digits
-#: Bodies are cut from so many characters beyond their own.
+#: The filler is longer than a body by this: each body is cut from it at a random position.
 _MORE = 1 << 16
-#: So many requests at once fill the queues of a process.
+#: Number of threads whose requests fill the queues in a service's memory.
 _FILLERS = 4
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -42,17 +42,18 @@ Records = npt.NDArray[Any]
 
 
 def queue_name(technique: Technique, number: int) -> str:
-    """Of a queue, from 1: a queue has one technique, so that each technique has its own."""
+    """The name of a queue, numbered from 1. A queue has one technique: each technique has its
+    own."""
     return f"{technique}-{number}"
 
 
 def queue_path(strategy: str, technique: Technique) -> str:
-    """Of the queues on a service, without their number."""
+    """The path of the queues on a service, up to the number of a queue."""
     return f"/messages/{strategy}/queues/{queue_name(technique, 0)[:-1]}"
 
 
 def files_of(level: Messages, seed: int, folder: Path) -> dict[Path, str]:
-    """The text of what the load generator reads."""
+    """The text of each file that the load generator reads."""
     said = {
         "queues": level.queues,
         "characters": level.characters,
@@ -65,21 +66,21 @@ def files_of(level: Messages, seed: int, folder: Path) -> dict[Path, str]:
 
 @lru_cache(maxsize=8)
 def filler(seed: int, characters: int) -> str:
-    """Random text that bodies of so many characters are cut from."""
+    """Random text from which bodies of so many characters are cut."""
     drawn = random.Random(f"{seed} {characters} filler")  # noqa: S311 - a load, not a secret
     return "".join(drawn.choices(LETTERS, k=characters + _MORE))
 
 
 def body(token: str, text: str) -> str:
-    """A body that proves itself: its token, `text`, and the CRC-32 of both."""
+    """A body whose changes can be detected: its token, `text`, and the CRC-32 of both."""
     before = f"{token} {text}"
     return f"{before}{zlib.crc32(before.encode()):08x}"
 
 
 @lru_cache(maxsize=16)
 def prefilled(level: Messages, seed: int) -> tuple[tuple[int, str], ...]:
-    """The queue's number and the body of each message that lies there before a trial: user 0's,
-    with numbers from 1."""
+    """The queue's number and the body of each message that is there before a trial. Their tokens
+    are those of user 0, with message numbers from 1."""
     text = filler(seed, level.characters)
     length = level.characters - len(body(_token(0, 0), ""))
     drawn = random.Random(f"{seed} prefilled")  # noqa: S311 - a load, not a secret
@@ -91,22 +92,23 @@ def prefilled(level: Messages, seed: int) -> tuple[tuple[int, str], ...]:
 
 
 def _token(queue: int, number: int) -> str:
-    """Of a message of user 0 (jmeter-plans)."""
+    """The token of a message of user 0, in the format of the load generator (jmeter-plans)."""
     return f"{queue:06d}.0000.{number:09d}"
 
 
 @dataclass
 class InDatabase:
-    """Queues in the database, by the owner's connection."""
+    """Queues in the database, over the owner's connection."""
 
     owner: Connection
     technique: Technique
     ids: Sequence[int]
-    """Of the queues, by their numbers from 1; without gaps."""
+    """Ids of the queues by their numbers from 1; pgbench needs ids without gaps."""
 
     @classmethod
     def made(cls, owner: Connection, technique: Technique, queues: int) -> InDatabase:
-        """So many new queues. They are made together, since pgbench draws from a range of ids."""
+        """So many new queues. They are created together, since pgbench draws from a range of
+        ids."""
         ids = []
         for number in range(1, queues + 1):
             name = queue_name(technique, number)
@@ -119,13 +121,14 @@ class InDatabase:
         return cls(owner, technique, ids)
 
     def fill(self, level: Messages, seed: int) -> None:
-        """With what autovacuum and checkpoints would do in the middle of a trial done before."""
+        """Replace all messages by those of `prefilled`. Then vacuum and checkpoint, which
+        PostgreSQL would otherwise do in the middle of a trial."""
         self.owner.execute("TRUNCATE messages.message, messages.receipt")
         messages = prefilled(level, seed)
         tables = "messages.message, messages.receipt"
         if self.technique == "pgmq":
             self._fill_pgmq(messages)
-            tables = ""  # all: each queue has its own
+            tables = ""  # all of them: each queue has its own
         else:
             with (
                 self.owner.cursor() as cursor,
@@ -137,7 +140,7 @@ class InDatabase:
         self.owner.execute("CHECKPOINT")
 
     def _fill_pgmq(self, messages: Sequence[tuple[int, str]]) -> None:
-        """Each queue is a table of its own there."""
+        """Fill the queues of pgmq, each of which has a table of its own."""
         by_queue: dict[int, list[str]] = {}
         for queue, text in messages:
             by_queue.setdefault(queue, []).append(text)
@@ -152,7 +155,7 @@ class InDatabase:
                     )
 
     def left(self) -> int:
-        """By counting rows."""
+        """The number of messages, by counting rows."""
         if self.technique != "pgmq":
             return self._count("SELECT count(*) FROM messages.message")
         return sum(self._count("SELECT messages.count_pgmq(%s)", each) for each in self.ids)
@@ -164,7 +167,7 @@ class InDatabase:
 
 @dataclass
 class InProcess:
-    """Queues in the memory of a service, by requests to it."""
+    """Queues in the memory of a service, over requests to it."""
 
     calls: QueueCalls
     technique: Technique
@@ -172,11 +175,11 @@ class InProcess:
 
     @property
     def names(self) -> list[str]:
-        """Of the queues."""
+        """Names of the queues."""
         return [queue_name(self.technique, number) for number in range(1, self.queues + 1)]
 
     def fill(self, level: Messages, seed: int) -> None:
-        """Queues are deleted and made anew; messages are sent, a few at a time."""
+        """Delete and create the queues, then send the messages of `prefilled`, a few at a time."""
         for name in self.names:
             self.calls.delete(name)
             self.calls.create(name, self.technique)
@@ -186,20 +189,20 @@ class InProcess:
             list(senders.map(self.calls.send, names, [text for _, text in messages]))
 
     def left(self) -> int:
-        """By asking for each queue."""
+        """The number of messages, by asking the service for each queue."""
         return sum(map(self.calls.count, self.names))
 
 
 def violations(records: Records, filled: int, left: int) -> dict[str, int]:
-    """How often each rule was broken in a trial, of those that were: `records` are all of its
-    requests, `filled` and `left` the messages before and after.
+    """How often each rule was broken in a trial, without the rules that were kept. `records` are
+    all requests of the trial, `filled` and `left` the numbers of messages before and after it.
 
-    A message is known by its token, which the load generator reads of a body whose CRC is right.
+    A message is identified by its token, which the load generator reads if the body's CRC is right.
     """
     kind, outcome, token = (records[name] for name in ("kind", "outcome", "token"))
     sends, pops = kind == SEND, kind == POP
     popped = token[pops & (outcome == CORRECT)]
-    # Not done for certain: 4xx, 008 and 014; an answer of 200 may have been cut off.
+    # Certainly not done: 4xx, 008 and 014. An error with 200 may be an incomplete answer.
     is_not_done = (records["status"] // 100 == 4) | np.isin(records["code"], _NOT_DONE)
     unknown = (outcome == ERROR) & ~is_not_done
     sent = token[sends & ((outcome == CORRECT) | unknown)]
@@ -219,15 +222,16 @@ def violations(records: Records, filled: int, left: int) -> dict[str, int]:
 
 
 def right_since(sent: LoadResult, epoch_ms: float) -> int:
-    """How many correct answers of a trial came after a moment."""
+    """How many correct answers of a trial came after `epoch_ms`."""
     ends_us = sent.records["start_us"] + sent.records["elapsed_us"]
     is_after = sent.begun.epoch_ms + ends_us / 1000 > epoch_ms
     return int((is_after & (sent.records["outcome"] == CORRECT)).sum())
 
 
 def means(records: Records) -> dict[str, float]:
-    """Milliseconds of correct answers that were measured: the stages in the database and, of each
-    kind of request (`send_ms`), the latency and where it went, by the service's own clock."""
+    """Means over the correct answers in `records`, by name, in milliseconds: the stages in the
+    database and, for each kind of request (`send_ms`), its latency and the parts of that by the
+    service's own clock; and `_points` (see `_COMPARED`)."""
     right = records[records["outcome"] == CORRECT]
     found = {f"{name}_ms": value for name, value in stages_ms(right).items() if name in _OWN}
     for name, number in (("send", SEND), ("pop", POP)):
@@ -250,8 +254,9 @@ def means(records: Records) -> dict[str, float]:
     return found
 
 
-#: Shares of these are compared: a ratio of e to the share is their difference.
+#: Parts whose shares of the latency are compared, as e to the power of the share: the logarithm of
+#: a ratio of two such values is the difference of their shares.
 _COMPARED = ("database", "network")
-#: The stages that only messages have; and those that add up to the time in the service.
+#: _OWN: stages that only messages have. _OUTER: stages that add up to the time in the service.
 _OWN = ("connection", "database")
 _OUTER = ("queue", "parse", "compute", "serialize")

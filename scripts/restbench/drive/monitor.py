@@ -1,4 +1,4 @@
-"""What runs next to a cell: sar, pidstat and the service's own metrics."""
+"""Collectors that run during a cell: sar, pidstat and a sampler of the service's metrics."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SADF_SELECTION = ["-u", "ALL", "-P", "ALL", "-q", "-r", "-w"]
 
 
 Running: TypeAlias = dict[str, subprocess.Popen[bytes]]
-"""The collectors by their names."""
+"""The processes of the collectors by name."""
 
 
 def missing_tools() -> list[str]:
@@ -54,9 +54,9 @@ def missing_tools() -> list[str]:
 def collectors(
     service: Service, load_pid: int | None, folder: CellFolder, cores: str | None = None
 ) -> Iterator[Running]:
-    """Run sar, pidstat and the metrics sampler while the block runs; convert sar's file after. What
-    came after sar's last sample is not in it. sar and pidstat run on `cores` where they are given:
-    the load generator's own, so that the service's are left alone."""
+    """Run sar, pidstat and the metrics sampler while the block runs; then convert sar's file, which
+    ends with its last sample. sar and pidstat run on `cores` where they are given: those of the
+    load generator, so that the service's cores are left alone."""
     pids = [*service.pids(), *([load_pid] if load_pid else [])]
     sar = ["env", "LC_ALL=C", "sar", "-A", "-o", str(folder.sar_binary), str(INTERVAL_S)]
     pidstat = ["env", "LC_ALL=C", "pidstat", "-H", "-h", "-u", "-r", "-w"]
@@ -71,13 +71,13 @@ def collectors(
             yield running
         finally:
             for each in running.values():
-                # The whole group: sar alone would wait for the next sample of its collector.
+                # Signal the whole group: sar alone would wait for the next sample of its collector.
                 process.stop(each, signal.SIGINT, STOP_TIMEOUT_S, to_group=True)
             _convert(folder)
 
 
 def ended(running: Running) -> list[str]:
-    """Those that should run and do not."""
+    """The names of the collectors that should be running and have ended."""
     return [name for name, each in running.items() if each.poll() is not None]
 
 
@@ -89,11 +89,11 @@ def _convert(folder: CellFolder) -> None:
 
 
 def _sample_metrics(service: Service, path: Path, stopped: threading.Event) -> None:
-    """Of several instances the sums."""
+    """Write the metrics every INTERVAL_S, a JSON object a line; of several instances the sums."""
     with path.open("w", encoding="utf-8") as output:
         while not stopped.is_set():
             values = Counter[str]()
-            # One that does not tell is a gap in the series, and the truth.
+            # No line where an instance does not answer: the series has a gap, and no wrong sum.
             for each in _told(service, is_kept) or ():
                 values.update(each)
             if values:
@@ -108,7 +108,7 @@ def is_kept(name: str) -> bool:
 
 
 def parse_metrics(text: str, wanted: Callable[[str], bool] = is_kept) -> dict[str, float]:
-    """Prometheus text format to `name{labels}` → value, only the wanted names."""
+    """The values in Prometheus text format by `name{labels}`, only for the wanted names."""
     values: dict[str, float] = {}
     for line in text.splitlines():
         name, _, value = line.rpartition(" ")
@@ -118,19 +118,19 @@ def parse_metrics(text: str, wanted: Callable[[str], bool] = is_kept) -> dict[st
 
 
 def answered_requests(service: Service, strategy: str) -> list[float] | None:
-    """How many requests of a strategy each instance of the service says it has answered; None if
-    one does not say."""
+    """How many requests of a strategy each instance of the service reports as answered; None if one
+    does not report it."""
     told = _told(service, lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name)
-    # No such line is not a count of nothing: what counts has answered the check. Of several
-    # instances one has.
+    # A missing line is not a count of 0: the service has already answered the request of the check.
+    # Of several instances only one has answered it, so the others may have no line.
     if told is None or not (service.instances or all(told)):
         return None
     return [sum(each.values()) for each in told]
 
 
 def _told(service: Service, wanted: Callable[[str], bool]) -> list[dict[str, float]] | None:
-    """The wanted metrics of each instance; None where one does not answer in time, as under
-    overload."""
+    """The wanted metrics of each instance; None where one does not answer within METRICS_TIMEOUT_S,
+    as under overload."""
     with contextlib.suppress(httpx.HTTPError):
         return [parse_metrics(_metrics(each), wanted) for each in service.each()]
     return None

@@ -18,26 +18,26 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.npb import ClientName, Work, request
 from restbench.failures import EnvironmentProblem
 
-#: The program of each client, and how that talks to the service: SOAP as a user of the language
-#: does, by a proxy of CXF and by zeep.
+#: The program of each client, and its transport. For SOAP it is the usual library of the language:
+#: a proxy of CXF, and zeep.
 PROGRAMS: dict[ClientName, tuple[Client, str]] = {
     "java-rest": ("java", "rest"),
     "java-soap": ("java", "cxf"),
     "python-rest": ("python", "rest"),
     "python-soap": ("python", "zeep"),
 }
-#: Calls that do not count come first, of IS with class S, which is the soonest done. The service is
-#: a fresh one: its part of a call over SOAP takes 10 ms at first, 5 after 400 calls, 3 after 800.
+#: Warm-up calls, of IS with class S, the quickest kernel. The service was just started: its part of
+#: a SOAP call takes 10 ms at first, 5 ms after 400 calls, 3 ms after 800.
 WARM_CALLS = 400
-#: Then of the kernel itself with class S, on the connection and with the WSDL of those that count.
+#: Then warm-up calls of the kernel itself with class S, on the connection of the measured calls.
 FIRST_CALLS = 5
-#: For clients that make one call at a time.
+#: Heap of a client, which makes one call at a time.
 SETTINGS = {"JAVA_OPTIONS": "-Xms64m -Xmx256m"}
 
 
 @dataclass
 class NpbClients:
-    """The programs of a block."""
+    """The client programs of a block."""
 
     programs: dict[Client, CallClient]
     folder: Path
@@ -50,11 +50,11 @@ class NpbClients:
         works: Sequence[Work],
         max_s: float,
     ) -> dict[ClientName, Sequence[ServiceCall]]:
-        """By each client a call for each, all of one kernel, one after the other on one connection,
-        once all clients and the service are warm.
+        """The calls that each client has made: one for each of `works`, which are of one kernel,
+        one after the other on one connection, once all clients and the service are warm.
 
-        A program that has ended is started anew. EnvironmentProblem or WrongAnswers where one has
-        no answer that counts.
+        A program that has ended is started again. EnvironmentProblem or WrongAnswers where a call
+        has no valid answer.
         """
         for program in self.programs.values():
             program.renew_if_dead()
@@ -91,7 +91,7 @@ class NpbClients:
         known = call_client.read_log(log) if log.exists() else ()
         lines = sorted(known, key=lambda line: line.index)
         done = [each for each in lines if each.outcome == "done" and each.result is not None]
-        # Before what failed: a second attempt must not hide a wrong answer of this one.
+        # Checked before any failure: a second attempt must not hide a wrong answer of this one.
         served = [_served(each, works[each.index]) for each in done]
         if ended:
             raise ended
@@ -105,8 +105,8 @@ class NpbClients:
 
 @contextmanager
 def running(names: Sequence[ClientName], log: Path, cores: str) -> Iterator[NpbClients]:
-    """The programs that these clients need, in the main thread. EnvironmentProblem where one does
-    not start or lacks a transport."""
+    """The programs that these clients need; they end with the context. To be entered in the main
+    thread. EnvironmentProblem where one does not start or lacks a transport."""
     with ExitStack() as started:
         programs: dict[Client, CallClient] = {}
         for name in names:
@@ -130,7 +130,7 @@ def _served(line: CallLine, work: Work) -> ServiceCall:
 
 
 def _as_rest(value: Any, work: Work) -> Any:
-    """SOAP has a list of numbers: of FT they are pairs, of the others it is one."""
+    """A value in its REST form. SOAP has a list of numbers: pairs for FT, else one number."""
     numbers = _numbers(value)
     if work.kernel == "FT":
         return list(zip(numbers[::2], numbers[1::2], strict=True))

@@ -1,5 +1,5 @@
-"""Runs of a kernel: in a process without HTTP, which is one of the services' own programs, and by
-calls of a service, one after the other."""
+"""Runs of a kernel: in a process without HTTP, by a program of the service itself, and by calls of
+a service, one after the other."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from restbench.experiment.npb import Work, body
 from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
 from restbench.machine import process
 
-#: What both programs end with when they cannot do what was asked for.
+#: Exit code of both programs when they cannot do what was asked for.
 NOT_POSSIBLE = 2
-#: And say last where it is for the memory of a class, in the words of error 010.
+#: Part of their last line where a class needs too much memory, as in the message of error 010.
 TOO_LITTLE_MEMORY = " MiB of memory, the limit is "
-#: For the start of the process, in addition to its runs.
+#: Time for the start of the process, in addition to its runs.
 START_S = 60.0
 
 
 class KernelRun(BaseModel):
-    """What a kernel answers for itself, in the service and without it (contract, NpbResult)."""
+    """The result of a kernel, the same with a service and without one (contract, NpbResult)."""
 
     model_config = ConfigDict(
         frozen=True, alias_generator=to_camel, populate_by_name=True, extra="ignore"
@@ -42,34 +42,34 @@ class KernelRun(BaseModel):
     kernel_seconds: float = Field(gt=0)
     """NPB's timed region, by the kernel's own clock."""
     total_seconds: float = Field(gt=0)
-    """The same with the generation of its input."""
+    """The timed region and the generation of the kernel's input."""
     mops: float
     """Millions of operations per second of the timed region, as NPB counts them."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """One process: what it runs, how often, where."""
+    """One process that runs a kernel: which one, how often, on which cores."""
 
     service: ServiceName
     strategy: str
     work: Work
     runs: int
     cores: str | None = None
-    """As `taskset -c` takes them."""
+    """Cores as `taskset -c` takes them."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Variables of its environment, as the service has them."""
+    """Environment variables, as the service has them."""
 
     @property
     def command(self) -> list[str]:
-        """The command line, bound to our own life."""
+        """The command line of a process that ends with the harness."""
         line = PROGRAMS[self.service](self.settings)
         line = [*line, self.work.kernel, self.work.npb_class, "--strategy", self.strategy]
         return process.bound_to_us([*line, "--repetitions", str(self.runs)], self.cores)
 
 
-#: The services' archive and modules, in the same JVM with the same flags and the same virtual
-#: environment.
+#: Command lines of the services' own programs: the same jar, JVM and flags, and the same modules
+#: and virtual environment.
 PROGRAMS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
     "java": lambda settings: [*programs.java_command(settings), "npb"],
     "python": lambda _settings: programs.python_program("-m", "restbench_service.direct"),
@@ -79,14 +79,14 @@ PROGRAMS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
 def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     """Start the process, wait for its end, and read its answers, which `log` keeps.
 
-    WrongAnswers where one is not verified; EnvironmentProblem where the process fails, or takes
-    longer than `run_max_s` a run; ClassTooLarge where the class does not fit into its memory;
-    BadConfiguration where it cannot do what it was asked for.
+    WrongAnswers where an answer is not verified; EnvironmentProblem where the process fails, or
+    takes longer than `run_max_s` a run; ClassTooLarge where the class does not fit into its memory;
+    BadConfiguration where the process cannot do what was asked for.
     """
     log.unlink(missing_ok=True)
     max_s = START_S + program.runs * run_max_s
     code = process.finished(program.command, log, max_s, dict(program.settings))
-    # However it ended: a second attempt must not hide a wrong answer of this one.
+    # Read however the process ended: a second attempt must not hide a wrong answer of this one.
     answers = tuple(
         read_answer(line, program.work) for line in _lines(log) if line.startswith('{"requestId"')
     )
@@ -106,8 +106,8 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
 
 
 def read_answer(text: str | bytes, work: Work) -> KernelRun:
-    """An answer of the contract's form, to what was asked; WrongAnswers where it is anything else
-    or not verified."""
+    """The answer to `work`, in the contract's form; WrongAnswers where it is anything else or not
+    verified."""
     try:
         answer = KernelRun.model_validate_json(text)
     except ValidationError as error:
@@ -122,7 +122,7 @@ def read_answer(text: str | bytes, work: Work) -> KernelRun:
 
 
 def _lines(log: Path) -> list[str]:
-    """The whole ones: the last is cut off where the process was stopped while it wrote."""
+    """The complete lines: the last is incomplete where the process was stopped while writing."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     return [line for line in lines if line.endswith("\n")]
 
@@ -142,16 +142,15 @@ class ServiceCall:
 
 
 class ClassTooLarge(EnvironmentProblem):
-    """The class needs more memory than the service, or its program, may take (error 010); the
-    message is its own."""
+    """The class needs more memory than the service, or its program, may take (error 010)."""
 
 
 def calls(
     service: Service, cell: Cell, work: Work, runs: int, run_max_s: float
 ) -> Iterator[ServiceCall]:
-    """The answers to so many calls on one kept connection, none before the last one is there.
+    """Make so many calls on one kept connection, each after the answer to the one before.
 
-    ClassTooLarge, NotOffered, EnvironmentProblem or WrongAnswers where one has none that counts.
+    ClassTooLarge, NotOffered, EnvironmentProblem or WrongAnswers where a call has no valid answer.
     """
     url = f"{service.base_url}{path_of(work, cell.strategy)}"
     request = service.client.build_request(
@@ -175,7 +174,7 @@ def calls(
 
 
 def path_of(work: Work, strategy: str, *, is_soap: bool = False) -> str:
-    """Where calls go, on a service; of SOAP the message says which kernel."""
+    """The path of calls on a service. With SOAP the message names the kernel, not the path."""
     return f"/soap/npb/{strategy}" if is_soap else f"/npb-{work.kernel.lower()}/{strategy}"
 
 

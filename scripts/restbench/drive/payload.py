@@ -20,34 +20,34 @@ from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
 ANSWER_REST = "answer-rest.json"
-#: The kinds of a mix in the order of sending, a line a request.
+#: File of a mix: the kind of each request in the order of sending, one per line.
 ORDER = "order.txt"
 
 
 @dataclass(frozen=True)
 class Payload:
-    """One request body and its answer, as JSON text, both from behind the id on."""
+    """One request body and its answer as JSON text, each without its beginning up to the id."""
 
     workload: Workload
     body_rest: str
     answer_rest: str
     work: int
-    """How much it asks for: of one workload in proportion to the time that computing takes."""
+    """Amount of work: within one workload proportional to the computing time."""
 
     def body(self, request_id: int | str) -> bytes:
         """The whole request body (UTF-8)."""
         return f'{{"requestId":{json.dumps(request_id)},{self.body_rest}'.encode()
 
     def answer(self, request_id: int | str) -> bytes:
-        """The only right answer to that body, byte for byte."""
+        """The only correct answer to that body, byte for byte."""
         return f'{{"requestId":"{request_id}",{self.answer_rest}'.encode()
 
     def files(self, folder: Path) -> dict[Path, str]:
-        """Both texts, where the JMeter plan reads them."""
+        """Both texts, by the paths where the JMeter plan reads them."""
         return {folder / BODY_REST: self.body_rest, folder / ANSWER_REST: self.answer_rest}
 
     def write(self, folder: Path) -> None:
-        """Put both texts there."""
+        """Write both texts into the folder."""
         for path, text in self.files(folder).items():
             write_text(path, text)
 
@@ -57,20 +57,20 @@ class Requests:
     """What a level of complexity sends: one payload, or one for each kind of its mix."""
 
     payloads: Mapping[str, Payload]
-    """By the level of one size that each is."""
+    """The payloads by the level that each is of; a mix has several."""
 
     @property
     def workload(self) -> Workload:
-        """Of all of them."""
+        """The workload, which all payloads share."""
         return next(iter(self.payloads.values())).workload
 
     def path(self, strategy: str, kernel: Kernel) -> str:
-        """Where they go, on a service."""
+        """The path of the requests on a service."""
         return path_of(self.workload, strategy, kernel)
 
 
 def path_of(workload: Workload, strategy: str, kernel: Kernel = "loops") -> str:
-    """Where requests go, on a service. The matrix alone has kernels."""
+    """The path of requests on a service. Only the matrix has a choice of kernels."""
     return f"/{workload}/{strategy}" + (f"?kernel={kernel}" if workload == "matrix" else "")
 
 
@@ -83,7 +83,7 @@ def requests_of(experiment: Experiment, complexity: str) -> Requests:
 def files_of(
     experiment: Experiment, complexity: str, folders: Callable[[str], Path]
 ) -> dict[Path, str]:
-    """The text of each file that the JMeter plan reads, or the driver; `folders` gives a level's
+    """The text of each file that the JMeter plan, or the driver, reads; `folders` gives a level's
     folder."""
     folder, level = folders(complexity), experiment.complexities.get(complexity)
     if isinstance(level, Messages):
@@ -100,12 +100,12 @@ def files_of(
 
 
 def payload_of(experiment: Experiment, complexity: str) -> Payload:
-    """The payload of one of the experiment's levels of one size."""
+    """The payload of one of the experiment's levels that is no mix."""
     level = experiment.complexities[complexity]
     if isinstance(level, Shape):
         return make_payload(level, experiment.seed, experiment.element_min, experiment.element_max)
     if isinstance(level, Messages):
-        # Each request and its answer is another: the load generator makes and checks them.
+        # Every request and answer is different: the load generator makes and checks them.
         return Payload("messages", "", "", level.work)
     return logs_payload(level, experiment.seed)
 
@@ -125,16 +125,15 @@ def make_payload(shape: Shape, seed: int, element_min: int, element_max: int) ->
 
 @lru_cache(maxsize=32)
 def logs_payload(level: Logs, seed: int) -> Payload:
-    """The first lines that the seed draws, with what the rules say of them."""
+    """The first lines that are drawn, and the results of the rules for them."""
     lines = logs.lines(seed, level.lines)
     rest = logs.body_rest(level.rules, lines)
     return Payload("logs", rest, logs.answer_rest(level.rules, lines), level.work)
 
 
 def _product(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[Any]:
-    """Exact whatever the elements are: in Python's own integers where 64 bits might not hold every
-    partial sum. (Not in floating point: services may take that way, and this is what they are held
-    against.)"""
+    """The exact product: in Python's own integers where 64 bits might not hold every partial sum.
+    (Not in floating point: services may use it, and their answers are compared with this.)"""
     largest = left.shape[1] * int(np.abs(left).max()) * int(np.abs(right).max())
     if largest <= np.iinfo(np.int64).max:
         return left @ right

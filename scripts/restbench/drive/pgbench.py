@@ -1,4 +1,4 @@
-"""pgbench, PostgreSQL's own load generator: the services' statements without a service, which is
+"""pgbench, PostgreSQL's own load generator: it runs the services' statements without a service, for
 the limit of what a service can reach."""
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from restbench.failures import EnvironmentProblem
 from restbench.machine import clock, process
 from restbench.observe import resources
 
-#: What a service gives to its statements; a request without a key has none.
+#: Parameters that a service gives to its statements, and SQL in the place of those that pgbench
+#: does not give: its requests have no key.
 _VALUES = {"receiver": "0", "sender": "1", "client": "1"}
 _ABSENT = {
     "key": "NULL",
     "fingerprint": "NULL",
     "pgmq_queue": "('q' || CAST(:queue_id AS bigint))",
 }
-#: A pop that lost its race is tried as often as by a service.
+#: A pop that loses its race is tried as often as by a service.
 TRIES = 51
-#: So many transactions of each connection are its begin: it plans a statement anew for each of the
-#: first five, and then once for all.
+#: The first transactions of a connection, measured separately: PostgreSQL plans a statement anew
+#: for each of the first five, and then once for all.
 _BEGUN = 6
-#: How long its backends may take to be gone.
+#: How long pgbench's backends may take to end.
 _GONE_S = 2.0
-#: Beyond its seconds: the begin of a load at a low rate, and connecting.
+#: Time in addition to that of a load: connecting, and the first transactions at a low rate.
 _SPARE_S = 60.0
 _PROCESSED = "number of transactions actually processed: "
 _NAME = re.compile(r"(?<!:):(\w+)")
@@ -41,30 +42,30 @@ _NAME = re.compile(r"(?<!:):(\w+)")
 
 @dataclass(frozen=True)
 class Load:
-    """What came of one load."""
+    """The result of one load; an operation is a send or a pop."""
 
     per_s: float
     latency_ms: float
-    """Of an operation, which is a send or a pop."""
+    """Latency of an operation."""
     database_ms: float | None
     """CPU time of the database for an operation, without connecting and planning. None where the
-    load was not twice as long as that."""
+    load had less than twice the transactions of its begin."""
     wal_kib: float
-    """By how much its log grew for one."""
+    """Growth of the write-ahead log for an operation."""
     generator_ms: float | None
-    """CPU time of pgbench for one, likewise."""
+    """CPU time of pgbench for an operation, likewise."""
     failed: int
-    """Transactions that were given up."""
+    """Transactions that pgbench gave up."""
 
 
 def statement(name: str) -> str:
-    """The text of a statement of the contract with what is not given replaced, without its end."""
+    """A statement of the contract, with the parameters of `_ABSENT` replaced and no semicolon."""
     text = (CONTRACT / "statements" / f"{name}.sql").read_text("utf-8").strip().removesuffix(";")
     return _NAME.sub(lambda found: _ABSENT.get(found[1], found[0]), text)
 
 
 def _pop(technique: Technique) -> str:
-    """From `:queue_id`, in as many round trips as a service needs."""
+    """The script of a pop from `:queue_id`, with as many round trips as a service needs."""
     match technique:
         case "statements":
             select, delete = (statement(f"pop-statements-{each}") for each in ("select", "delete"))
@@ -85,11 +86,11 @@ def _send(technique: Technique) -> str:
 
 
 def scripts(technique: Technique, load: Messages, ids: Sequence[int]) -> dict[str, str]:
-    """The text of each script by its name with its weight: a user's round, of sends to queues at
-    random and a pop from the last of them.
+    """The text of each script by its name and weight. A script is a user's round: sends to random
+    queues, and a pop from the last of them.
 
-    A script that is tried again is so as a whole. So a pop that may lose its race stands alone, and
-    sends and pops are drawn by their shares.
+    pgbench tries a script again as a whole. So a pop that may lose its race is a script of its own,
+    and pgbench draws sends and pops by their shares.
     """
     draw = f"\\set queue_id random({ids[0]}, {ids[load.queues - 1]})\n"
     sends, pop = (draw + _send(technique)) * (load.requests - 1), _pop(technique)
@@ -110,9 +111,8 @@ def load(  # noqa: PLR0913 - most are given by name
     cores: str | None,
     folder: Path,
 ) -> Load:
-    """Send and pop for so many seconds as the services' role, so many operations a second or as
-    many as there can be; scripts and log lie in `folder`. EnvironmentProblem where it does not end
-    well."""
+    """Send and pop for so many seconds as the services' role, at `per_s` operations a second or at
+    full speed; scripts and log are in `folder`. EnvironmentProblem where pgbench fails."""
     technique, ids = queues.technique, queues.ids
     if [*ids] != [*range(ids[0], ids[0] + len(ids))]:
         raise EnvironmentProblem(
@@ -137,7 +137,7 @@ def load(  # noqa: PLR0913 - most are given by name
         }
 
     def sent(*length: str) -> tuple[str, dict[str, float]]:
-        """pgbench's own words, and what the database and pgbench took."""
+        """The output of pgbench, and the resources that the database and pgbench used."""
         before = taken()
         try:
             done = subprocess.run(
@@ -169,8 +169,9 @@ def load(  # noqa: PLR0913 - most are given by name
 def _read(
     begun: tuple[str, Mapping[str, float]], whole: tuple[str, Mapping[str, float]], each: int
 ) -> Load:
-    """In pgbench's own words; `each` operations are a transaction. CPU times are what the whole
-    load took more than its begin; the begin alone has the first images of pages in the log."""
+    """The result from pgbench's output; a transaction has `each` operations. CPU times are those of
+    the whole load less those of its begin. The growth of the log is that of the whole load: the
+    first images of pages are in the log of the begin."""
     words, used = whole
     per_s, latency_ms = _number("tps = ", words), _number("latency average = ", words)
     done = _number(_PROCESSED, words)
@@ -194,12 +195,13 @@ def _read(
 
 
 def _number(behind: str, words: str) -> float:
-    """What stands behind this at the begin of a line; 0 where nothing does."""
+    """The number after `behind` at the start of a line; 0 where there is none."""
     found = re.search(rf"^{behind}([\d.]+)", words, re.MULTILINE)
     return float(found[1]) if found else 0.0
 
 
 def _is_gone(owner: Connection) -> bool:
-    """Whether its backends are, which end a moment after it; their CPU time is known then."""
+    """Whether pgbench's backends, which end a moment after it, have ended: only then is their CPU
+    time known."""
     query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgbench'"
     return owner.execute(query).fetchone() == (0,)

@@ -1,4 +1,4 @@
-"""One client's way to queues: send, pop, and what comes back, with a deadline of its own."""
+"""A client's access to queues: sends, pops and their answers, with a deadline for each request."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ _HEADERS = {"Content-Type": "application/json"}
 
 
 class NotSent(Exception):
-    """There was no connection: nothing was asked."""
+    """There was no connection: the request was not sent."""
 
 
 class Answer(NamedTuple):
-    """What came back of one request."""
+    """The answer to one request."""
 
     status: int | None
     """None where no answer came."""
     code: str | None = None
-    """Of a refusal; where no answer came, `timeout` or `reset`."""
+    """Error code of a refusal; where no answer came, `timeout` or `reset`."""
     id: int | None = None
     body: str | None = None
     replayed: bool = False
     says_when: bool = False
-    """Whether it has a `Retry-After`."""
+    """Whether the answer has a `Retry-After`."""
 
 
 class Queues(Protocol):
-    """One client's way to the queues, over a connection of its own. NotSent where there is none."""
+    """A client's access to the queues, over its own connection. NotSent where it cannot connect."""
 
     def send(self, sender: int, to: Address, body: str, key: str | None) -> Answer:
         """Send a message."""
 
     def pop(self, client: int, of: Address, key: str | None) -> Answer:
-        """Pop one."""
+        """Pop a message."""
 
     def close(self) -> None:
-        """Let go of its connection."""
+        """Close the connection."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class RestQueues:
     """A service's queues, over a connection that is kept."""
 
     place: Callable[[], tuple[str, int]]
-    """Where the service listens now, or NotSent: one that was restarted may be elsewhere."""
+    """Returns host and port of the service now, which a restart may change, or raises NotSent."""
     strategy: str
     connection: http.client.HTTPConnection | None = None
 
@@ -105,7 +105,7 @@ class RestQueues:
 
 
 def _read(answer: http.client.HTTPResponse) -> Answer:
-    """ValueError where it is no JSON object."""
+    """The parsed answer. ValueError where it is no JSON object."""
     members = json.loads(answer.read())
     if not isinstance(members, dict):
         raise ValueError("no object")
@@ -131,19 +131,20 @@ class QueueCalls:
         self._asked("POST", "", queue=queue, technique=technique)
 
     def delete(self, queue: str) -> None:
-        """With its messages."""
+        """Delete a queue with its messages."""
         self._asked("DELETE", f"/{queue}")
 
     def count(self, queue: str) -> int:
-        """How many messages it has."""
+        """How many messages a queue has."""
         return int(self._asked("GET", f"/{queue}")["messages"])
 
     def send(self, queue: str, body: str) -> int:
-        """The id of a message to nobody in particular."""
+        """Send a message to nobody in particular; returns its id."""
         return int(self._asked("POST", f"/{queue}/messages", sender=1, body=body)["id"])
 
     def pop(self, queue: str) -> dict[str, Any]:
-        """The members of the answer: `id` is None where nothing came."""
+        """Pop a message; returns the members of the answer, whose `id` is None for an empty
+        queue."""
         return self._asked("POST", f"/{queue}/pop", client=1)
 
     def _asked(self, method: str, path: str, **members: object) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""A network's delay where the kernel cannot make it (netem): connections that go through a relay,
-each of whose directions comes so many milliseconds later.
+"""A delay of the network where the kernel cannot make one (netem): a relay forwards connections,
+and delays what each direction carries by so many milliseconds.
 
     python -m restbench.drive.relay 198.18.0.3 34567 198.18.0.2 8080 20
 
-What a side has sent comes in its order, and its end comes behind it. A connection itself is made at
-once: users keep theirs.
+The bytes of a direction stay in order, and its end is delayed as they are. A connection itself is
+made without a delay: users keep their connections.
 """
 
 from __future__ import annotations
@@ -19,35 +19,36 @@ from asyncio import StreamReader, StreamWriter
 from collections import deque
 
 PIECE_BYTES = 1 << 16
-#: As the service's own: all users of a trial come at once.
+#: The same as the service's: all users of a trial connect at once.
 BACKLOG = 1024
 
 
 def command(listen: tuple[str, int], target: tuple[str, int], delay_ms: int) -> list[str]:
-    """What starts a relay; it goes on until it is ended."""
+    """The command line of a relay, which runs until it is stopped."""
     return [sys.executable, "-m", __name__, *map(str, (*listen, *target, delay_ms))]
 
 
 class _Precise(selectors.EpollSelector):
-    """epoll waits in whole milliseconds, select in microseconds: a delay of 5 ms shall not be 6.
-    select takes no descriptor from 1024 on, so it waits for epoll's own alone."""
+    """A selector that waits in microseconds. epoll waits in whole milliseconds, and would make 6 ms
+    of a delay of 5 ms. select takes no descriptor from 1024 on, so it waits for epoll's own
+    only."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """What is ready, as soon as anything is or the time is over."""
+        """What is ready, as soon as anything is or the timeout has passed."""
         select.select([self.fileno()], [], [], timeout)
         return super().select(0)
 
 
 async def _carry(source: StreamReader, target: StreamWriter, delay_s: float) -> None:
-    """One direction of a connection, to its end."""
+    """Forward one direction of a connection until its end."""
     loop = asyncio.get_running_loop()
     pieces: deque[bytes] = deque()
     with contextlib.suppress(ConnectionError):
         while piece := await source.read(PIECE_BYTES):
             pieces.append(piece)
-            # The loop may call two of one moment in any order: each takes the oldest.
+            # The loop may run two callbacks of one moment in any order: each takes the oldest.
             loop.call_later(delay_s, lambda: target.write(pieces.popleft()))
-            # Who does not read what came before is sent no more.
+            # A peer that does not read is sent no more.
             await target.drain()
     await asyncio.sleep(delay_s)
     with contextlib.suppress(OSError):
@@ -70,7 +71,7 @@ async def _serve(listen: tuple[str, int], target: tuple[str, int], delay_s: floa
 def main() -> None:
     """Relay as the arguments say."""
     host, port, to_host, to_port, delay_ms = sys.argv[1:]
-    # A user has two descriptors here.
+    # A user's connection takes two descriptors here.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     loop = asyncio.SelectorEventLoop(_Precise())

@@ -1,5 +1,5 @@
-"""wrk, the lightest load generator there is: it sends one body again and again and looks at nothing
-of an answer but its status."""
+"""wrk, a load generator that takes very little CPU time: it sends one body again and again, and
+checks only the status of an answer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from restbench.failures import CellsFailed, EnvironmentProblem
 from restbench.machine import process
 
-#: A response that takes longer is an error; of wrk's own two seconds a busy machine makes many.
+#: A response that takes longer is an error. wrk's default of 2 s is too short on a busy machine.
 PATIENCE = "60s"
-#: What it sends, the way it takes it: a method, a type and a file as the body.
+#: The Lua script for wrk: it sends a POST with a content type and a file as the body.
 SCRIPT = """\
 local file = io.open(os.getenv("RESTBENCH_BODY"), "rb")
 wrk.method = "POST"
@@ -29,7 +29,7 @@ _IN_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 
 @dataclass(frozen=True)
 class Load:
-    """What came of one load; CPU times for a response, milliseconds."""
+    """The result of one load; CPU times are milliseconds per response."""
 
     requests: int
     per_s: float
@@ -38,7 +38,7 @@ class Load:
 
 
 def require() -> None:
-    """EnvironmentProblem where it is not installed."""
+    """EnvironmentProblem where wrk is not installed."""
     if shutil.which("wrk") is None:
         raise EnvironmentProblem("wrk is missing: apt-get install wrk")
 
@@ -53,8 +53,8 @@ def load(  # noqa: PLR0913 - the last five are given by name
     cores: str | None,
     pids: Callable[[], tuple[int, ...]],
 ) -> Load:
-    """Send for so many whole seconds; `pids` are the service's processes. CellsFailed where an
-    answer was not a good one."""
+    """Send for so many whole seconds; `pids` are the service's processes. CellsFailed where a
+    request failed."""
     before = process.cpu_ms(pids()), process.children_cpu_ms()
     words = output(url, body, connections=connections, seconds=seconds, cores=cores)
     after = process.cpu_ms(pids()), process.children_cpu_ms()
@@ -64,8 +64,8 @@ def load(  # noqa: PLR0913 - the last five are given by name
 
 
 def output(url: str, body: Path, *, connections: int, seconds: float, cores: str | None) -> str:
-    """What wrk prints of a load for so many whole seconds, of one at least; its script lies next to
-    the body."""
+    """The output of wrk for a load of so many whole seconds, at least one. Its script is written
+    next to the body."""
     script = body.with_name("post.lua")
     script.write_text(SCRIPT, encoding="utf-8")
     command = ["wrk", "-t1", f"-c{connections}", "-d", f"{max(1, round(seconds))}s"]
@@ -81,7 +81,7 @@ def output(url: str, body: Path, *, connections: int, seconds: float, cores: str
 
 
 def answered(server: str, words: str) -> int:
-    """The number of requests in wrk's own words. CellsFailed where it tells of errors."""
+    """The number of requests in wrk's output. CellsFailed where it reports errors."""
     wrong = re.search(r"Non-2xx.*|Socket errors.*", words)
     found = re.search(r"(\d+) requests in", words)
     if wrong or not found or not int(found[1]):
@@ -90,8 +90,8 @@ def answered(server: str, words: str) -> int:
 
 
 def seconds_of(server: str, words: str, what: str = "requests in") -> float:
-    """The time behind these words of wrk's: `99 requests in 1.01s`, `Latency   635.91us`.
-    CellsFailed without it."""
+    """The time, in seconds, after the words `what` in wrk's output, such as `99 requests in 1.01s`
+    or `Latency   635.91us`. CellsFailed where there is none."""
     found = re.search(rf"{what}\s+([\d.]+)(us|ms|s|m)\b", words)
     if not found:
         raise CellsFailed(f"{server}: wrk tells no {what}: {words.strip()[:200]}")

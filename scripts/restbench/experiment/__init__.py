@@ -1,1 +1,1 @@
-"""TOML files to factors, cells, plans and claims."""
+"""Experiment and claims files (TOML), their cells, plans and claims, and the records of a run."""

@@ -1,8 +1,9 @@
 """Batches of calls as levels of complexity, and the table [calls] of an experiment of them.
 
 `java-rest-task-pool-100ms` is a batch by the Java client over REST whose service takes 100 ms to
-answer, `…-of-16` one of 16 calls; `…-document-0ms` decodes one large answer at a time, `…-of-400`
-one of 400 rows. The users of a cell are the client's threads, its strategy is the service's.
+answer, `…-of-16` such a batch of 16 calls. `…-document-0ms` decodes one large answer at a time,
+`…-of-400` answers of 400 rows. The users of a cell are the client's threads; the strategy of a cell
+is the service's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from restbench.experiment.drivers import Demand, DriverTable
 from restbench.experiment.selection import NotNegative, Positive, is_any
 
 Client = Literal["java", "python"]
-#: By client; `pipeline` needs four threads, `pipeline-async` three.
+#: The strategies that each client offers; `pipeline` needs four threads, `pipeline-async` three.
 OFFERED: dict[Client, tuple[str, ...]] = {
     "java": (
         "sequential",
@@ -41,29 +42,29 @@ _LEVEL = re.compile(r"(java|python)-(rest|soap|zeep)-([a-z-]+?)-(\d+)ms(?:-of-(\
 
 @dataclass(frozen=True)
 class CallWork:
-    """What a batch is."""
+    """The kind of a batch of calls."""
 
     client: Client
     transport: str
     strategy: str
     delay_ms: int
     size: int | None = None
-    """Its calls, where they are not the profile's number; of a document its rows."""
+    """The number of calls; None: the profile's number. For `document` the number of rows."""
 
     @property
     def program(self) -> tuple[Client, str]:
-        """Which needs a client process of its own."""
+        """The client and the transport, which together need a client process of their own."""
         return self.client, self.transport
 
     @property
     def level(self) -> str:
-        """Its name as a level of a cell's complexity."""
+        """The name of the batch as a level of a cell's complexity."""
         size = "" if self.size is None else f"-of-{self.size}"
         return f"{self.client}-{self.transport}-{self.strategy}-{self.delay_ms}ms{size}"
 
 
 def work_of(level: str) -> CallWork:
-    """The batch of a level; ValueError where it is none."""
+    """The batch of a level. Raises ValueError where the level is not a batch of calls."""
     found = _LEVEL.fullmatch(level)
     client = cast(Client, found[1]) if found else "java"
     if found is None or found[3] not in OFFERED[client] or found[2] not in TRANSPORTS[client]:
@@ -72,7 +73,7 @@ def work_of(level: str) -> CallWork:
 
 
 def lacking(strategy: str, threads: int) -> str | None:
-    """What a client's strategy needs, where these threads are too few or too many."""
+    """The numbers of threads that a client's strategy needs, in words; None where `threads` fit."""
     fewest = _FEWEST_THREADS.get(strategy, 1)
     fits = fewest <= threads <= _MOST_THREADS
     return None if fits else f"needs {fewest} to {_MOST_THREADS} threads"
@@ -82,20 +83,20 @@ class Calls(DriverTable):
     """The table [calls]."""
 
     delays_ms: Annotated[tuple[NotNegative, ...], Field(min_length=1)]
-    """The response times of the service beyond its work."""
+    """The delays of the service's answers, in addition to its work."""
     sizes: tuple[Positive, ...] = ()
-    """Further numbers of calls in a batch; of a document, of its rows."""
+    """Further numbers of calls in a batch; for `document`, of rows."""
     payload: Shape
     document: Shape
-    """Of the large answers."""
+    """The sizes of the matrices whose products are the large answers."""
     number: dict[str, dict[str, Positive]]
-    """Calls of a batch by profile and level, in which `*` stands for anything: of the first that
-    fits, else NUMBER."""
+    """The number of calls in a batch, by profile and by level, in which `*` stands for anything.
+    The first level that fits applies; without one the number is NUMBER."""
     scaled_from_ms: Positive
-    """From this delay on, calls in turn are 10, and their time is scaled."""
+    """From this delay on only SCALED calls of a sequential batch are made; its time is scaled."""
     truly: dict[str, list[str]] = Field(default_factory=dict)
-    """By profile the levels that make them all, in the first block. Earlier runs name the profiles
-    alone, for all levels over REST."""
+    """By profile: the levels whose sequential batches make all their calls in the first block.
+    Earlier runs name only profiles, which stands for all levels over REST."""
 
     @field_validator("truly", mode="before")
     @classmethod
@@ -103,7 +104,7 @@ class Calls(DriverTable):
         return {name: ["*-rest-*"] for name in given} if isinstance(given, list) else given
 
     def levels(self) -> tuple[str, ...]:
-        """Every level there is."""
+        """Every level: each client's strategies over each transport, by delay and size."""
         return tuple(
             CallWork(client, transport, strategy, delay, size).level
             for client, strategies in OFFERED.items()
@@ -119,7 +120,7 @@ class Calls(DriverTable):
         return self.document.model_copy(update={"rows": work.size} if work.size else {})
 
     def calls(self, profile: str, work: CallWork) -> int:
-        """In a batch of a profile."""
+        """The number of calls in a batch, in a profile."""
         if work.strategy == "document":
             return DOCUMENTS
         numbers = self.number.get(profile, {}).items()
@@ -127,18 +128,20 @@ class Calls(DriverTable):
         return work.size or next(fitting, NUMBER)
 
     def made(self, profile: str, block: int, work: CallWork) -> int:
-        """Of them, those that are made: calls in turn take each as long as the other."""
+        """How many of these calls are made. Fewer for a sequential batch with a long delay, as each
+        of its calls takes equally long."""
         is_scaled = work.strategy == "sequential" and work.delay_ms >= self.scaled_from_ms
         is_true = block == 1 and is_any(work.level, self.truly.get(profile, []))
         calls = self.calls(profile, work)
         return min(calls, SCALED) if is_scaled and not is_true else calls
 
     def require(self, asked: Demand) -> None:
-        """ValueError where a level has too few threads, or too many."""
+        """Raises ValueError where a cell has too few users, which are threads, or too many."""
         for cell in asked.cells:
             if lack := lacking(work_of(cell.complexity).strategy, cell.users):
                 raise ValueError(f"cells: users: '{cell.complexity}' {lack}")
 
 
-#: Calls of a batch, of one in turn whose time is scaled, and of large documents.
+#: The numbers of calls: of a batch where no level fits, of a sequential batch whose time is scaled,
+#: and of a batch of large documents.
 NUMBER, SCALED, DOCUMENTS = 100, 10, 5

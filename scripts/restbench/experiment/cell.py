@@ -12,7 +12,7 @@ from restbench.machine.placement import Placement
 ServiceName = Literal["java", "python"]
 Front = Literal["none", "apache", "nginx", "haproxy"]
 Kernel = Literal["loops", "native"]
-#: `checkout` is the harness' own; A and B are two commits that `restbench ab` compares.
+#: `checkout` is the harness' own checkout; A and B are two commits that `restbench ab` compares.
 Build = Literal["checkout", "A", "B"]
 OfJava = Literal["tomcat", "servlet", "jetty", "reactor-netty", "vertx", "helidon"]
 OfPython = Literal["flask", "flask-granian", "fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"]
@@ -21,13 +21,13 @@ Framework = Literal[OfJava, OfPython]
 #: Where an asynchronous framework runs a request: on a thread, or in its event loop.
 Handoff = Literal["thread", "loop"]
 
-#: Between a front and the service.
+#: The kind of socket between a front and the service.
 Link = Literal["tcp", "unix"]
 
-#: How long a user keeps a connection: over its requests, or for one.
+#: How long a user keeps a connection: for all its requests, or for one request each.
 Connection = Literal["kept", "each"]
 
-#: By which means a queue's messages are sent and popped; `none` where no messages are.
+#: How a queue's messages are sent and popped; `none` where a cell is not of messages.
 OfMessages = Literal[
     "skip-locked",
     "statements",
@@ -39,7 +39,8 @@ OfMessages = Literal[
     "memory",
 ]
 Technique = Literal["none", OfMessages]
-#: The strategies that take messages: one operation has no loop that others could cut.
+#: The strategies that take messages. The others split the loop of a request into parts, and an
+#: operation on a queue has no loop.
 TAKING_MESSAGES = frozenset(
     {
         "serial",
@@ -52,7 +53,7 @@ TAKING_MESSAGES = frozenset(
     }
 )
 
-#: The techniques each service offers (its README, "Strategies") with the study's key, if any.
+#: The strategies that each service offers (its README, "Strategies"), with the study's key, if any.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
     "java": {
         "serial": "S",
@@ -83,11 +84,11 @@ FRAMEWORKS: dict[ServiceName, tuple[Framework, ...]] = {
     "java": get_args(OfJava),
     "python": get_args(OfPython),
 }
-#: Those of an event loop whose requests can be run in it.
+#: The frameworks with an event loop, in which they can run requests.
 ASYNCHRONOUS = frozenset[Framework](
     {"reactor-netty", "vertx", "fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"}
 )
-#: Those whose server can have several processes that serve.
+#: The frameworks whose server can have several serving processes.
 WITH_WORKERS = frozenset[Framework]({"flask", "flask-granian", "fastapi-gunicorn", "rsgi"})
 DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWORKS.items()}
 
@@ -106,18 +107,18 @@ _SETTINGS_OF_ONE: dict[ServiceName, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _OURS = "RESTBENCH_"
-#: Our variables that each service reads of its environment (its README, "Settings").
+#: The suite's own environment variables that each service reads (its README, "Settings").
 SETTINGS = {
     service: [f"{_OURS}{each}" for each in (*_SETTINGS_OF_BOTH, *names)]
     for service, names in _SETTINGS_OF_ONE.items()
 }
 
-#: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
+#: Strategies that only some runtimes offer (Java 21 and newer): their absence is no failure.
 OPTIONAL = frozenset({("java", "virtual-threads"), ("java", "virtual-thread-per-request")})
 
 
 class ServiceGroup(NamedTuple):
-    """What needs a service process of its own: the levels of these factors."""
+    """The levels of those factors that cells must have in common to share a service process."""
 
     service: ServiceName
     placement: Placement
@@ -135,7 +136,7 @@ class ServiceGroup(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """The name of the group's folder."""
         return "-".join([*self[:3], *_named(self, self._fields[3:])])
 
 
@@ -181,24 +182,24 @@ class Cell(Record):
     """The service's default where none is given."""
     handoff: Handoff = "thread"
     workers: int = 1
-    """Serving processes."""
+    """The number of serving processes."""
     connection: Connection = "kept"
     instances: int = 1
-    """Of the service, among which its front balances."""
+    """The number of instances of the service, among which a front balances requests."""
     link: Link = "tcp"
     technique: Technique = "none"
-    """Of the queues whose messages are sent and popped."""
+    """The technique of the queues whose messages are sent and popped."""
     pool_threads: int = 0
-    """Of `worker-pool`; 0: the service's default."""
+    """The threads of `worker-pool`; 0: the service's default."""
     connections: int = 0
-    """Of the service to its database; 0: as many as `pool_threads`, or the service's default."""
+    """The service's connections to its database; 0: as many as `pool_threads`, or its default."""
     postgres: str = ""
-    """Settings of the database that are not its usual ones: `shared_buffers=2GB`, several with
-    commas between them."""
+    """Settings of the database that differ from its usual ones, such as `shared_buffers=2GB`;
+    several are separated by commas."""
     settings: str = ""
-    """Variables of the service's environment, written so too: `RESTBENCH_MAX_IN_FLIGHT=512`."""
+    """The service's environment variables in the same form: `RESTBENCH_MAX_IN_FLIGHT=512`."""
     delay_ms: int = 0
-    """Of the network between users and service, in each direction."""
+    """The delay of the network between users and service, in each direction."""
 
     @model_validator(mode="before")
     @classmethod
@@ -209,12 +210,12 @@ class Cell(Record):
 
     @property
     def unusual(self) -> tuple[str, ...]:
-        """The levels after placement, complexity and users that are not the default."""
+        """The levels of the factors in `_IN_NAMES` that are not the default."""
         return tuple(_named(self, _IN_NAMES))
 
     @property
     def unusual_parts(self) -> tuple[str, ...]:
-        """The same, each of several settings by itself."""
+        """The levels in `unusual`, with each of several settings as one part."""
         return tuple(part for level in self.unusual for part in level.split(","))
 
     @property
@@ -225,7 +226,7 @@ class Cell(Record):
 
     @property
     def framework_text(self) -> str:
-        """The framework, with where it runs a request unless that is a thread."""
+        """The framework and, where that is not a thread, where it runs a request."""
         return self.framework if self.handoff == "thread" else f"{self.framework}, {self.handoff}"
 
     @property
@@ -235,34 +236,34 @@ class Cell(Record):
 
     @property
     def service_group(self) -> ServiceGroup:
-        """Which service process of its own it needs; cells of one share it."""
+        """The cell's service group; cells of one group share a service process."""
         return ServiceGroup(*(getattr(self, factor) for factor in ServiceGroup._fields))
 
     @property
     def proof_key(self) -> tuple[str, ...]:
-        """What is proven once a run: its strategy on this kind of service (`Proof.key`)."""
+        """What a proof of this cell is about (`Proof.key`): cells of one key need one proof."""
         return tuple(str(getattr(self, each)) for each in PROVEN)
 
 
-#: In the order of tables.
+#: All factors, in the order in which tables have them.
 FACTORS = tuple(Cell.model_fields)
 #: A strategy is proven once for each combination of these factors' levels.
 PROVEN = ("strategy", "service", "placement", "build", "framework", "handoff", "instances")
 
 
 def require_strategy(service: ServiceName, strategy: str) -> None:
-    """ValueError where it is none of the service's."""
+    """Raises ValueError where the service has no such strategy."""
     _require("strategy", strategy, service, STRATEGIES[service])
 
 
 def require_framework(service: ServiceName, framework: str) -> None:
-    """ValueError where it is none of the service's."""
+    """Raises ValueError where the service cannot run in the framework."""
     _require("framework", framework, service, FRAMEWORKS[service])
 
 
 def require_settings(service: ServiceName, names: Iterable[str]) -> None:
-    """ValueError where a variable of ours is none that the service reads; others' are known to what
-    it runs on."""
+    """Raises ValueError where a RESTBENCH_ variable is none that the service reads. Other variables
+    are not checked: they are for what the service runs on."""
     for name in names:
         if name.startswith(_OURS):
             _require("settings", name, service, SETTINGS[service])
@@ -276,7 +277,7 @@ def _require(factor: str, level: str, service: ServiceName, known: Collection[st
 
 
 def _named(of: Cell | ServiceGroup, factors: Iterable[str]) -> list[str]:
-    """The levels that are not the default; numbers with their unit, such as `2w` for workers."""
+    """The levels that are not the default; numbers have a suffix, such as `2w` for workers."""
     usual = _DEFAULTS | {"framework": DEFAULT_FRAMEWORKS[of.service]}
     return [
         f"{getattr(of, each)}{_UNITS.get(each, '')}"
@@ -293,7 +294,7 @@ _UNITS = {
     "connections": "c",
     "delay_ms": "ms",
 }
-#: Behind a cell's other levels, in this order.
+#: The factors whose unusual levels a cell's id has after the other levels, in this order.
 _IN_NAMES = (
     *("framework", "handoff", "front", "kernel", "build", "workers", "connection", "instances"),
     *("link", "technique", "pool_threads", "connections", "postgres", "settings"),
@@ -302,10 +303,10 @@ _IN_NAMES = (
 
 
 def variables(settings: str) -> dict[str, str]:
-    """By name what a cell's `settings` or `postgres` says."""
+    """The values that a cell's `settings` or `postgres` sets, by name."""
     return dict(each.split("=", 1) for each in settings.split(",") if each)
 
 
 def users_text(users: int) -> str:
-    """Such as `1 user` and `10 users`."""
+    """The number of users in words, such as `1 user` and `10 users`."""
     return "1 user" if users == 1 else f"{users} users"

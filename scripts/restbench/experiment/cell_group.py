@@ -26,9 +26,9 @@ from restbench.experiment.cell import (
 from restbench.experiment.design import Level
 from restbench.experiment.selection import Counted, Many, OptionalLevels, is_any
 
-#: Factors whose levels are of several settings; of a design `postgres.NAME` is one of these.
+#: Factors whose levels can have several settings; in a design `postgres.NAME` is one setting.
 _OF_SETTINGS = ("postgres", "settings")
-#: What is set by factors of their own.
+#: Environment variables that are set by factors of their own.
 _OF_FACTORS = {
     "RESTBENCH_WORKERS": "workers",
     "RESTBENCH_HANDOFF": "handoff",
@@ -45,11 +45,11 @@ class CellGroup(OptionalLevels):
     service: ServiceName
     strategy: Annotated[list[str], Many]
     complexity: Annotated[list[str], Many]
-    """In which `*` stands for anything."""
+    """The levels of complexity, in which `*` stands for anything."""
     users: Annotated[list[Counted], Many]
 
     def levels(self, factor: str) -> list[Any]:
-        """Those of a factor, in the order of the file."""
+        """The levels of a factor, in the order of the file; its default where it is not named."""
         given = getattr(self, factor)
         if given is None:
             usual = {"framework": DEFAULT_FRAMEWORKS[self.service]}
@@ -100,7 +100,8 @@ class CellGroup(OptionalLevels):
 
     @property
     def _has_messages(self) -> bool:
-        """Their users go to the instances by number where there is no front."""
+        """Whether cells are of messages: these need no front for several instances, as users are
+        assigned to instances by their numbers."""
         return "none" not in self.levels("technique")
 
     @model_validator(mode="after")
@@ -147,7 +148,8 @@ class CellGroup(OptionalLevels):
 
 
 def corner(levels: Mapping[str, Level]) -> Cell:
-    """The cell of a design that has these levels; ValueError where a factor is no cell's."""
+    """The cell of a design that has these levels. Raises ValueError where a factor is not one of
+    cells, or where cells cannot have these levels."""
     known: dict[str, Level] = {}
     for name, level in levels.items():
         factor, _, setting = name.partition(".")

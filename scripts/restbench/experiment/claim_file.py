@@ -1,5 +1,5 @@
-"""Claims as data, fixed before a run (TOML): the ratios that decide each, and what is expected of
-them."""
+"""Claims as data, fixed before a run (TOML): the ratios that decide each claim, and what is
+expected of these ratios."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ def _one_each(where: Where) -> Where:
     return where
 
 
-#: One level for some of the factors; those left out are given elsewhere.
+#: One level for each factor that is named; the levels of the other factors are given elsewhere.
 Levels = Annotated[Where, AfterValidator(_one_each)]
 
 
 @dataclass(frozen=True)
 class Term:
-    """One side of a ratio: a cell's metric, less another cell's (`minus`), or divided by it
-    (`per`). Of several candidates the best one stands for all; with `left_out` in each block the
-    one that is best in all others."""
+    """One side of a ratio: the metric of a cell, less that of another cell (`minus`) or divided by
+    it (`per`). Of several candidates the best one is taken; with `left_out`, in each block the one
+    that is best in all other blocks."""
 
     candidates: tuple[Cell, ...]
     minus: Cell | None = None
@@ -106,13 +106,13 @@ class Part(Strict):
 
     metric: Metric
     over: Metric | None = None
-    """Of the denominator, where it is another."""
+    """The metric of the denominator, where it is another one."""
     kind: str = ""
-    """Of a mix the kind of request whose metric is meant, on both sides; a level of this name has
-    no other. Empty: all requests."""
+    """The kind of request whose metric is meant, on both sides; empty: all requests. In a mix only
+    these requests count; a level with this name has no others."""
     expect: Expectation
-    """`same`, `not greater` and `not less` hold only where the interval shows it, by the margin;
-    `equal` where both sides are the same number in every block, without a margin."""
+    """`same`, `not greater` and `not less` hold only where the whole interval agrees, up to the
+    margin; `equal` holds where both sides are the same number in every block, without a margin."""
     cells: Levels = Where()
     """What both sides have in common."""
     numerator: Levels = Where()
@@ -122,28 +122,29 @@ class Part(Strict):
     """One factor with its levels in order: the numerator is a level, the denominator the one
     before it."""
     numerator_best: Where = Where()
-    """The levels of which the best one is taken."""
+    """The levels of the numerator's candidates, of which the best one is taken."""
     denominator_best: Where = Where()
     left_out: bool = False
-    """Whether the best is picked, for each block, by all other blocks (`analyse.comparison`)."""
+    """Whether the best candidate of each block is picked by the values of all other blocks."""
     minus: Levels | None = None
-    """What of a side's own cell to change for the cell whose metric is taken away from it."""
+    """The levels in which the cell whose metric is subtracted differs from a side's own cell."""
     per: Levels | None = None
-    """The same for the cell whose metric it is divided by."""
+    """The levels in which the cell whose metric is the divisor differs from a side's own cell."""
     numerator_per: Levels | None = None
     denominator_per: Levels | None = None
     """`per` of one side alone."""
     margin: Margin | None = None
-    """The claim's own, where it says more than a difference."""
+    """A margin of its own, where the claim says more than that there is a difference."""
     study_value: Above0 | None = None
     """The ratio in the study, where it is published as a number."""
     study_values: dict[str, Above0] = Field(default_factory=dict)
-    """The same by the level of complexity, of a part that has several."""
+    """The study's ratio by level of complexity, for a part that has several levels."""
     pooled: bool = False
-    """Whether it is asked of any cell like these: of the geometric mean over all questions of the
-    claim that are pooled, with an interval for another cell. A single one can only contradict."""
+    """Whether the part is about any cell like these: what is tested is the geometric mean over all
+    pooled questions of the claim, with the interval for another cell. A single question cannot
+    confirm the claim, only contradict it."""
     decides: bool = True
-    """False: shown next to the claim, which stands or falls without it."""
+    """False: the part is shown next to the claim, but does not decide it."""
 
     @model_validator(mode="after")
     def _names_cells(self) -> Self:
@@ -155,7 +156,7 @@ class Part(Strict):
         return self
 
     def questions(self) -> list[Question]:
-        """The ratios to look at, each of two sides that name their cells fully."""
+        """The ratios that the part asks for, with every level of their cells."""
         return [
             Question(
                 self._term(
@@ -189,18 +190,18 @@ class Part(Strict):
 
 
 class Claim(Strict):
-    """A row of the claims table. Decided by its parts, by the proofs, or by another experiment."""
+    """A row of the claims table. Its parts, the proofs, or another experiment decide it."""
 
     id: str
     text: str
     """The study's words."""
     reading: str
-    """How it is tested, in plain words, and what the words left open."""
+    """How the claim is tested, in plain words, and what the study's words leave open."""
     parts: tuple[Part, ...] = ()
     proofs: dict[ServiceName, list[str]] = Field(default_factory=dict)
-    """Strategies a service whose proofs decide, instead of parts."""
+    """By service: the strategies whose proofs decide the claim, instead of parts."""
     experiment: str | None = None
-    """The experiment whose claims decide it, in this one's place."""
+    """The experiment whose claims decide this one."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -230,7 +231,8 @@ def _one(levels: Where) -> dict[str, Any]:
 
 
 def _combinations(where: Where) -> list[dict[str, Any]]:
-    """Each once: on some machines two numbers of cores are one."""
+    """Every combination of the levels. Equal levels count once: on some machines two expressions
+    of cores are the same number."""
     given = where.model_dump(exclude_none=True)
     levels = {name: dict.fromkeys(given[name]) for name in FACTORS if name in given}
     return [
@@ -275,8 +277,8 @@ class Claims(Strict):
 
 
 def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Claims:
-    """Read a claims file, of a run with the cores that it could use (`toml_file.parse`).
-    BadConfiguration names the file, the claim and the key."""
+    """Read a claims file; `cores_allowed` as in `toml_file.parse`. Raises BadConfiguration, which
+    names the file, the claim and the key."""
     return toml_file.read(path, Claims, cores_allowed)
 
 
@@ -286,8 +288,8 @@ def parse(content: bytes, source: str, cores_allowed: Sequence[int] | None = Non
 
 
 def check_complexities(claims: Claims, defined: Collection[str], source: str) -> None:
-    """Refuse a claim on a complexity that the experiment does not define: it would be "not
-    measured" in every run, as if by bad luck."""
+    """Raises BadConfiguration where a claim names a complexity that the experiment does not define.
+    Without this check it would just be "not measured" in every run."""
     for claim in claims.claims:
         for cell in claim.cells:
             if cell.complexity not in defined:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Column:
-    """One column: `name` in the CSV, `heading` where people read it, `meaning` beneath."""
+    """One column: `name` in the CSV, `heading` in tables for people, `meaning` below these."""
 
     name: str
     heading: str
@@ -124,7 +124,7 @@ _LATER = [
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)
 NAMES = tuple(column.name for column in COLUMNS)
 METRICS = tuple(column.name for column in _MEASURED)
-#: Of these the CSV has the ends of the 95 % interval over blocks, after all other columns.
+#: Columns of which the CSV also has the ends of the 95 % interval over blocks, after all others.
 WITH_ENDS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms")
 ENDS = tuple(f"{name}_{end}" for name in WITH_ENDS for end in ("low", "high"))
 HEADINGS = {column.name: column.heading for column in COLUMNS}
@@ -132,7 +132,7 @@ HEADINGS = {column.name: column.heading for column in COLUMNS}
 
 def readable(value: object) -> str:
     """A cell of a table for people: three decimals where they show something, else as many as show
-    three significant digits; nothing where unknown."""
+    three significant digits; empty for None."""
     if value is None:
         return ""
     if not isinstance(value, float):

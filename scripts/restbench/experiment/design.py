@@ -23,9 +23,9 @@ Level: TypeAlias = bool | int | float | str
 
 #: Without I, which is the identity of a defining relation.
 LETTERS = "ABCDEFGHJKLMNOP"
-#: More are never measured within an hour: a cell takes a second or more in each block.
+#: More cells could not be measured within an hour: a cell takes a second or more in each block.
 CELLS_AT_MOST = 256
-#: Of one effect; the others are counted.
+#: How many effects of a sum are named; the others are only counted.
 ALIASES_SHOWN = 4
 
 
@@ -44,12 +44,12 @@ class Design(Strict):
 
     design: Literal["2^k r", "2^(k-p) r"]
     factors: dict[str, tuple[Annotated[Level, OfCores], ...]]
-    """Two levels each, low first. What a factor applies to is not known here."""
+    """Two levels each, low first. `cell_group.corner` checks that cells have such a factor."""
     generators: tuple[str, ...] = ()
     fixed: dict[str, Annotated[Level, OfCores]] = Field(default_factory=dict)
     """The level of every other factor, the same in all cells."""
     response: str = "throughput_per_s"
-    """A column of a trial."""
+    """The response variable: a column of a trial."""
     model: Literal["auto", "additive", "multiplicative"] = "auto"
     blocks: bool = True
     """Whether the differences between blocks are taken out of the error (Jain does not)."""
@@ -118,7 +118,7 @@ class Design(Strict):
 
     @property
     def letters(self) -> str:
-        """One for each factor, in the order of the file."""
+        """One letter for each factor, in the order of the file."""
         return LETTERS[: len(self.factors)]
 
     @property
@@ -128,7 +128,7 @@ class Design(Strict):
 
     @property
     def resolution(self) -> int | None:
-        """The length of the shortest word of the defining relation; none of a full design."""
+        """The length of the shortest word of the defining relation; None for a full design."""
         return min(map(len, self.defining_relation), default=None)
 
     @property
@@ -162,7 +162,8 @@ class Design(Strict):
         return " × ".join(names[letter] for letter in word) or "I"
 
     def sum_named(self, column: Column) -> str:
-        """What a column estimates, in names: never "service" where more is in it."""
+        """What a column estimates, in the factors' names: all effects of the sum, the later ones as
+        a number."""
         names = [self.named(word) for word in column.words]
         more = len(names) - ALIASES_SHOWN
         return " + ".join(names[:ALIASES_SHOWN]) + (f" + {more} more" if more > 0 else "")
@@ -173,7 +174,7 @@ class Design(Strict):
         return ", ".join(f"{name} {levels[name]}" for name in self.factors)
 
     def plan(self) -> list[str]:
-        """What is printed before a run: factors, defining relation, aliases; then the warnings."""
+        """The lines printed before a run: factors, defining relation, aliases; then warnings."""
         lines = [f"{self.design}: {len(self.factors)} factors, {self.cell_count} cells a block"]
         by = {each[0]: f", by {each}" for each in self.generators}
         for letter, (name, (low, high)) in zip(self.letters, self.factors.items(), strict=True):
@@ -185,7 +186,7 @@ class Design(Strict):
         return lines + self.warnings()
 
     def warnings(self) -> list[str]:
-        """Below resolution IV, for each factor: the interactions of two that it is mixed with."""
+        """Below resolution IV, for each factor: its confounded two-factor interactions."""
         warned = []
         for words in self._words_of_columns()[1:]:
             pairs = [self.named(word) for word in words if len(word) == 2]
@@ -214,5 +215,5 @@ class Design(Strict):
 
 
 def _sign(column: int, cell: int) -> int:
-    """The product of the signs of the column's base factors: bit 1 of a cell is the high level."""
+    """The product of the signs of the column's base factors; a 1 bit in `cell` is a high level."""
     return -1 if (column & ~cell).bit_count() % 2 else 1

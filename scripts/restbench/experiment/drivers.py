@@ -1,5 +1,5 @@
-"""What holds of each driver that an experiment's file can name, and what its own table has to say:
-no other place tells kinds of experiments by their names."""
+"""The properties of each driver that an experiment file can name, and the base of a driver's own
+table. Other code asks for these properties and does not compare drivers' names."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ View = Literal[
 
 @dataclass(frozen=True)
 class Traits:
-    """Of a driver, and with that of every experiment that names it."""
+    """The properties of a driver, and so of every experiment that names it."""
 
     table: str | None = None
-    """That it needs and no other has."""
+    """The name of the table that the driver needs, and that no other driver may have."""
     views: tuple[View, ...] = ()
-    """Of what not every driver finds; of a driver with a table they are of it alone."""
+    """The views of results that not every driver has. A driver with a table has them alone."""
     keys: tuple[str, ...] = ()
-    """Of what loads its cells next to it, and no other driver's."""
+    """The keys of further load tools that load this driver's cells, and no other driver's."""
     sends_load: bool = True
-    """With the load generator."""
+    """Whether the load generator sends its load."""
     can_attach: bool = False
     """Whether it can measure a service that others run."""
     of_messages: tuple[bool, ...] = (False,)
-    """Whether its cells are of messages: all, none, or, where both are, as the file says."""
+    """Whether its cells are of messages; with both values the experiment file decides."""
     has_windows: bool = False
-    """Whether cells can have a long window besides their trials."""
+    """Whether cells can have a long window in addition to their trials."""
     trials_are_windows: bool = False
-    """Its trials are long windows themselves."""
+    """Whether its trials are long windows themselves."""
     knows_least: bool = False
-    """How long a block takes at least is known before it."""
+    """Whether the least duration of a block is known before the run."""
 
 
 DRIVERS: dict[Driver, Traits] = {
@@ -69,19 +69,19 @@ class Demand:
 
 
 class DriverTable(Strict):
-    """A driver's own table; as it stands here, of one that asks for nothing."""
+    """The base of a driver's own table; as it is, that of a driver without requirements."""
 
     def has_hosts(self) -> bool:
-        """Whether services and load have hosts of their own on this machine."""
+        """Whether services and load run in network namespaces of their own on this machine."""
         return False
 
     def levels(self) -> tuple[str, ...]:
         """The levels of complexity that are the driver's own."""
         return ()
 
-    def files(self, level: str) -> dict[str, str]:  # noqa: ARG002 - of others
-        """The text of each file of what such a level sends, by name, where it is known before."""
+    def files(self, level: str) -> dict[str, str]:  # noqa: ARG002 - overrides use it
+        """By file name: the texts that requests of a level send, if they are known beforehand."""
         return {}
 
     def require(self, asked: Demand) -> None:
-        """ValueError where the driver cannot measure that."""
+        """Raises ValueError where the driver cannot measure what is asked."""

@@ -32,7 +32,7 @@ _OF_VIEWS: dict[View, str] = {
     "workers": "workers",
     "factorial": "factorial",
 }
-#: What stands in the place of a profile that measured until a precision was reached.
+#: A hint for users of a former profile, which measured until a precision was reached.
 GONE = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
 
 
@@ -42,7 +42,7 @@ class Group(Strict):
 
     name: str
     share: Above0 = 1.0
-    """Of the time, next to the other groups."""
+    """The weight of the group when groups share the time of a block."""
     where: Where
 
 
@@ -55,42 +55,42 @@ class Experiment(Strict):
     element_min: int = 0
     element_max: int = 50
     driver: Driver = "closed-load"
-    """What takes its trials."""
+    """The driver, which takes the trials."""
     views: Annotated[list[View], Field(min_length=1)] = Field(default=["study"])
-    """What is made of its trials."""
+    """How the results are shown."""
     apart: Literal["service", "pool_threads"] | None = None
-    """A factor of which the services of one level at a time are up: a block measures them one after
-    the other."""
+    """A factor whose levels a block measures one after the other: only the services of one level
+    are up at a time."""
     complexities: dict[str, Size] = Field(default_factory=dict)
     wrk: Where | None = None
-    """Cells that wrk loads too, once a block: it costs less than the load generator, and looks at
-    nothing of an answer but its status."""
+    """Cells that wrk loads too, once in a block: it takes less CPU time than the load generator,
+    and checks only the status of an answer."""
     pgbench: Where | None = None
-    """Cells of messages whose statements pgbench sends too: without a service it is their limit."""
+    """Cells of messages whose statements pgbench sends too, without a service: their limit."""
     pgbench_at_rate: Where | None = None
-    """Those at whose own rate it does so once more, on as many connections as the service has: a
-    database that has less to do takes more CPU time for an operation."""
+    """Cells whose statements pgbench also sends at the cell's own rate, on as many connections as
+    the service has: a database that has less to do takes more CPU time for an operation."""
     mixes: dict[str, Shares] = Field(default_factory=dict)
-    """Further levels of complexity, each of several of the others with their shares."""
+    """Further levels of complexity: mixes of several other levels, with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
     """Variables of a service's environment, in addition to its defaults."""
     profiles: dict[str, Profile]
     cells: list[CellGroup] = Field(default_factory=list)
     factorial: Design | None = None
-    """Whose corner points are cells, before those of `cells`."""
+    """A factorial design, whose corner points are cells, before those of `cells`."""
     groups: list[Group] = Field(default_factory=list)
-    """Cells in none of them are one more group, `rest`."""
+    """Cells in none of these groups are one more group, `rest`."""
     tests: list[TestId] = Field(default_factory=list)
     figures: list[Figure] = Field(default_factory=list)
     claims: str | None = None
-    """Path, from this file, of the claims that a run is held against."""
+    """The path, relative to this file, of the claims file that runs are judged by."""
     open: OpenLoad | None = None
-    """What its driver needs to know, as all tables that DRIVERS names."""
+    """A driver's own table, as are all tables that DRIVERS names."""
     engines: EngineLoad | None = None
     thresholds: Thresholds | None = None
-    """Of a comparison of two builds, which every cell is then in."""
+    """The limits of a comparison of two builds. With this table every cell has both builds."""
     workers: PublishedWorkers | None = None
-    """What was published of numbers of workers."""
+    """Published results for several numbers of workers."""
     trace: Trace | None = None
     npb: Npb | None = None
     calls: Calls | None = None
@@ -98,7 +98,7 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
-        """ValueError where they do not."""
+        """Raises ValueError where parts of the file contradict each other."""
         if self.element_min > self.element_max:
             raise ValueError("element_min: needs to be at most element_max")
         names = [each.name for each in self.groups]
@@ -114,7 +114,8 @@ class Experiment(Strict):
         return self
 
     def _require_tables(self) -> None:
-        """What drivers and views are of is there, and nothing that nobody asks for."""
+        """Raises ValueError where a table that the driver or a view needs is missing, or where
+        neither needs a table or key that is there."""
         for driver, traits in DRIVERS.items():
             if (table := traits.table) is None:
                 continue
@@ -145,7 +146,8 @@ class Experiment(Strict):
                 )
 
     def _require_levels(self, cells: Sequence[Cell]) -> None:
-        """Complexities are defined, and figures against rows are of such as have rows."""
+        """Raises ValueError where a complexity is not defined, or where a figure over rows shows a
+        complexity that has no rows."""
         require_known(self.mixes, self.complexities)
         defined = self.levels
         asked = [("factorial", cell.complexity) for cell in self.corners()]
@@ -168,7 +170,8 @@ class Experiment(Strict):
                 raise ValueError(f"figure {figure.number}: a mix has no number of rows")
 
     def _require_workloads(self, cells: Sequence[Cell]) -> None:
-        """Only matrices have kernels and mixes, only messages a technique."""
+        """Raises ValueError unless only matrices have kernels and mixes, only messages a technique,
+        and the driver takes the workload of every cell."""
         for name, shares in self.mixes.items():
             for kind in shares:
                 if (workload := self.workload(kind)) != "matrix":
@@ -194,7 +197,8 @@ class Experiment(Strict):
             raise ValueError(f"cells: driver '{self.driver}' has cells of one workload")
 
     def _require_driver_can(self, cells: Sequence[Cell]) -> None:
-        """The driver, and what loads cells next to it, can measure all of them."""
+        """Raises ValueError where the driver or wrk cannot measure a cell, or a profile lacks what
+        a cell needs."""
         selected = [cell for cell in cells if self.wrk and self.wrk.matches(cell)]
         if any(each.complexity in self.mixes or each.connection == "each" for each in selected):
             raise ValueError("wrk: sends one body on kept connections: no mix, no connection each")
@@ -217,18 +221,18 @@ class Experiment(Strict):
 
     @property
     def traits(self) -> Traits:
-        """What holds of its driver."""
+        """The properties of the experiment's driver."""
         return DRIVERS[self.driver]
 
     @property
     def own(self) -> DriverTable:
-        """The table of its driver."""
+        """The driver's own table; the base class where the driver has none."""
         found: DriverTable | None = getattr(self, self.traits.table or "", None)
         return found or DriverTable()
 
     @property
     def objective(self) -> Objective | None:
-        """What rates are tried for; None where none are."""
+        """The objective against which rates are tried; None without an open load."""
         return self.open.objective if self.open else None
 
     @property
@@ -247,12 +251,12 @@ class Experiment(Strict):
         return level if isinstance(level, Logs) else None
 
     def messages(self, complexity: str) -> Messages | None:
-        """What a level's messages are; None where it is not of messages."""
+        """The messages of a level; None where it is not of messages."""
         level = self.complexities.get(complexity)
         return level if isinstance(level, Messages) else None
 
     def workload(self, complexity: str) -> Workload:
-        """What the requests of a level are of."""
+        """The workload of a level's requests."""
         if self.logs(complexity):
             return "logs"
         return "messages" if self.messages(complexity) else "matrix"
@@ -273,8 +277,8 @@ class Experiment(Strict):
         return list(dict.fromkeys([*self.corners(), *grouped]))
 
     def corners(self) -> list[Cell]:
-        """The cells of the factorial design in Yates order; ValueError where its factors are no
-        cell's, or a service has no such strategy."""
+        """The cells of the factorial design in Yates order; none without one. Raises ValueError
+        where a factor is not one of cells, or a service has no such strategy."""
         if self.factorial is None:
             return []
         return [corner(levels) for levels in self.factorial.cells()]
@@ -284,7 +288,7 @@ class Experiment(Strict):
         return tuple(test.id for test in self.tests if test.where.matches(cell))
 
     def profile(self, name: str) -> Profile:
-        """The profile of that name, or BadConfiguration with the names there are."""
+        """The profile of that name. Raises BadConfiguration, with the known names, without one."""
         if name not in self.profiles:
             raise BadConfiguration(
                 f"experiment '{self.name}' has no profile '{name}'; it has "
@@ -295,11 +299,11 @@ class Experiment(Strict):
 
 
 def load(path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:
-    """Read an experiment file, of a run with the cores that it could use (`toml_file.parse`).
-    BadConfiguration names the file, the key and the allowed values."""
+    """Read an experiment file; `cores_allowed` as in `toml_file.parse`. Raises BadConfiguration,
+    which names the file, the key and the allowed values."""
     return toml_file.read(path, Experiment, cores_allowed)
 
 
 def parse(text: str, path: Path, cores_allowed: Sequence[int] | None = None) -> Experiment:
-    """An experiment of its file's text; `path` is what BadConfiguration names."""
+    """The experiment in a file's text; BadConfiguration names `path` as the file."""
     return toml_file.parse(text.encode(), Experiment, path, cores_allowed)

@@ -1,7 +1,7 @@
 """Faults as levels of complexity, and the table [faults] of an experiment of them.
 
 `kill-all` is a load of requests with keys during which every process of the database is killed;
-`kill-all-without-keys` the same without.
+`kill-all-without-keys` is the same with requests without keys.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ WITHOUT_KEYS = "-without-keys"
 
 @dataclass(frozen=True)
 class FaultWork:
-    """What is done to whom while requests are made."""
+    """A fault during a load, and whether the load's requests have keys."""
 
     fault: Fault
     have_keys: bool
 
 
 def work_of(level: str) -> FaultWork:
-    """The fault of a level; ValueError where it is none."""
+    """The fault of a level. Raises ValueError where the level is not a fault."""
     fault = level.removesuffix(WITHOUT_KEYS)
     if fault not in FAULTS:
         raise ValueError(
@@ -50,26 +50,26 @@ class Faults(DriverTable):
     """The table [faults]."""
 
     technique: str = "skip-locked"
-    """Of the queues."""
+    """The technique of the queues."""
     queues: Positive = 4
     receivers: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (0,)
-    """To each of which messages are sent, in every queue; 0 is nobody in particular."""
+    """The receivers to which messages are sent in every queue; 0: no particular receiver."""
     characters: Annotated[int, Field(ge=64)] = 200
     filled: Annotated[int, Field(ge=0)] = 10
     """Messages that each client sends before its first pop."""
     earliest_s: Above0 = 1.0
     latest_s: Above0 = 3.0
-    """The fault comes at a random moment between these of the load."""
+    """The fault comes at a random moment of the load, between `earliest_s` and this."""
     down_s: Above0 = 2.0
-    """From what was killed or filled to its repair."""
+    """Seconds from the fault to its repair, except for `pause`."""
     pause_s: Above0 = 5.0
     after_s: Annotated[float, Field(ge=6)] = 7.0
     """The load goes on so long after the repair."""
 
     def levels(self) -> tuple[str, ...]:
-        """Every level there is."""
+        """Every level: each fault, with and without keys."""
         return (*FAULTS, *(f"{each}{WITHOUT_KEYS}" for each in FAULTS))
 
     def lasts_s(self, fault: Fault) -> float:
-        """From the fault to its end, where the harness ends it."""
+        """Seconds from a fault to its end, for faults that the harness ends."""
         return self.pause_s if fault == "pause" else self.down_s

@@ -1,5 +1,5 @@
-"""A level of complexity as a table of an experiment's file: of one size, which is a matrix, lines
-of a log, or messages; or a mix, whose requests are of several kinds, each with its share."""
+"""Levels of complexity, as tables of an experiment file. The requests of a level have one size (of
+a matrix, of lines of a log, or of messages), or are a mix of several kinds with their shares."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from pydantic import AfterValidator, BaseModel, Discriminator, Field, Tag
 from restbench.experiment.cell import Shape
 from restbench.experiment.selection import Positive, Strict
 
-#: What a request of a load experiment is of: the first part of its path.
+#: What the requests of a load experiment are about; also the first part of a request's path.
 Workload: TypeAlias = Literal["matrix", "logs", "messages"]
 RuleSet: TypeAlias = Literal["R16", "R64", "R256", "R1024"]
-#: Shares of a mix are counted exactly in every so many requests, at most.
+#: The largest number of requests that may be needed to have the shares of a mix exactly.
 LONGEST_ROUND = 1_000
-#: So many rounds, each in an order of its own, before the order begins anew.
+#: The number of rounds, each in an order of its own, before the order of a mix repeats.
 ROUNDS = 100
-#: A round has so many requests or more. One huge request in exactly every twenty would never come
-#: right behind another, as those of independent users do, and small ones would wait less for them.
+#: The least number of requests in a round. With exactly one huge request in every twenty, two huge
+#: ones would hardly ever follow each other, as they do with independent users, and small requests
+#: would wait less.
 FEWEST_IN_A_ROUND = 100
 
 
@@ -34,7 +35,7 @@ class Logs(Strict):
 
     @property
     def work(self) -> int:
-        """How often a rule looks at a line."""
+        """The number of times that a rule is applied to a line."""
         return self.lines * int(self.rules.removeprefix("R"))
 
     def __str__(self) -> str:
@@ -43,37 +44,38 @@ class Logs(Strict):
 
 
 class Messages(Strict):
-    """Messages of so many characters, sent to queues at random and popped from them."""
+    """Messages of a fixed length, which are sent to queues at random and popped from them."""
 
     characters: Annotated[int, Field(ge=32, le=65536)]
-    """Of each body: 31 tell whose it is and whether it is whole, the rest is random."""
+    """The length of each body: 31 characters identify the message and verify it, the others are
+    random."""
     queues: Annotated[int, Field(ge=1, le=1000)] = 100
     filled: Annotated[int, Field(ge=0)] = 1000
     """How many messages lie in the queues before each trial."""
     load: Literal["paired", "study"] = "paired"
-    """`paired`: a user sends, then pops from that queue, so that their number stays. `study`: sends
-    twice and pops once, which leaves a message more each time."""
+    """`paired`: a user sends a message, then pops one from the same queue, so that the number of
+    messages stays the same. `study`: a user sends twice and pops once, so that it grows."""
     keys: bool = False
-    """Whether each request has a key, with which it can be repeated."""
+    """Whether each request has a key, with which it can be repeated without a second effect."""
 
     @property
     def requests(self) -> int:
-        """Of a user's round: a transaction of the limit is one."""
+        """The number of requests in a user's round of sends and a pop."""
         return 2 if self.load == "paired" else 3
 
     @property
     def work(self) -> int:
-        """To sort by."""
+        """The value by which levels are sorted: the length of a body."""
         return self.characters
 
 
-#: In the place of a fault in a file, next to the keys.
+#: The tags of `Size`. In the location of a validation error they stand among the file's keys.
 TAGS = MATRIX, LOGS, MESSAGES = "of a matrix", "of logs", "of messages"
 _OTHERS: dict[str, type[BaseModel]] = {LOGS: Logs, MESSAGES: Messages}
 
 
 def _tag(table: object) -> str:
-    """By a key that the others have not."""
+    """The tag of a table, which is recognised by a key that only this kind of level has."""
     keys = {*table} if isinstance(table, Mapping) else set()
     return next(
         (
@@ -86,7 +88,7 @@ def _tag(table: object) -> str:
 
 
 def model_of(tag: str) -> type[BaseModel] | None:
-    """What a table with one of the TAGS is read as; None where it has none of them."""
+    """The model of tables with a tag; None where it is not one of TAGS."""
     return Shape if tag == MATRIX else _OTHERS.get(tag)
 
 
@@ -104,12 +106,12 @@ def _adds_up(shares: dict[str, float]) -> dict[str, float]:
 
 
 Share = Annotated[float, Field(gt=0, lt=1)]
-#: The kinds, which are levels of one size, each with its share of the requests.
+#: By kind, which is a level of one size: its share of the requests of a mix.
 Shares: TypeAlias = Annotated[dict[str, Share], AfterValidator(_adds_up)]
 
 
 def require_known(mixes: Mapping[str, Mapping[str, float]], levels: Collection[str]) -> None:
-    """ValueError where a mix is of levels that are not defined, or has the name of one."""
+    """Raises ValueError where a mix names a level that is not defined, or has a level's name."""
     for name, shares in mixes.items():
         if name in levels:
             raise ValueError(f"mixes.{name}: a complexity has this name already")
@@ -122,7 +124,7 @@ def require_known(mixes: Mapping[str, Mapping[str, float]], levels: Collection[s
 
 
 def mixed_order(shares: Mapping[str, float], seed: str) -> list[str]:
-    """The kinds of the requests, one after the other; the same for the same seed.
+    """The kinds of a mix's requests in their order; the same seed gives the same order.
 
     Each round has every kind exactly as often as its share says, so that also a short window has
     close to the shares.
@@ -143,5 +145,5 @@ def _round(shares: Mapping[str, float]) -> list[str]:
 
 
 def _exactly(share: float) -> Fraction:
-    """The decimal number that stands in the file."""
+    """The share as exactly the decimal number that is written in the file."""
     return Fraction(repr(share))

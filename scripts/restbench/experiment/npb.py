@@ -23,9 +23,10 @@ CLASSES: dict[str, tuple[str, ...]] = {
     "MG": ("S", "W", "W30", "A", "B", "C"),
     "FT": ("S", "W", "A", "B", "C"),
 }
-#: Every number of cores up to here is looked at; from here on the powers of two, and all.
+#: Every number of cores up to this is measured; beyond it powers of two, and all cores.
 EVERY_CORE_UP_TO = 8
-#: What is printed is a count of operations divided by seconds that were rounded to three decimals.
+#: How far published numbers may be off by rounding: seconds, which have three decimals, and, as a
+#: share, the rate of operations.
 _ROUNDED_S, _ROUNDED_PART = 0.0005, 1e-4
 ClientName = Literal["java-rest", "java-soap", "python-rest", "python-soap"]
 _LEVEL = re.compile(r"([A-Z]+)-([A-Z0-9]+?)(?:-on-(\d+))?")
@@ -33,8 +34,8 @@ _LEVEL = re.compile(r"([A-Z]+)-([A-Z0-9]+?)(?:-on-(\d+))?")
 
 @dataclass(frozen=True)
 class Work:
-    """A kernel with its class. `cores` is given where the number of cores is what is looked at:
-    such a cell runs without the service."""
+    """A kernel with its class. `cores` is given where the number of cores is varied: such a cell
+    runs without the service."""
 
     kernel: str
     npb_class: str
@@ -42,19 +43,19 @@ class Work:
 
     @property
     def level(self) -> str:
-        """Its name as a level of a cell's complexity."""
+        """The name of the work as a level of a cell's complexity."""
         on = "" if self.cores is None else f"-on-{self.cores}"
         return f"{self.kernel}-{self.npb_class}{on}"
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """Where it stands in a table: NPB's order of kernels, then classes by size."""
+        """The key that sorts tables: NPB's order of kernels, then classes by size, then cores."""
         classes = CLASSES[self.kernel]
         return list(CLASSES).index(self.kernel), classes.index(self.npb_class), self.cores or 0
 
 
 def work_of(level: str) -> Work:
-    """The work of a level; ValueError where it is none."""
+    """The work of a level. Raises ValueError where the level is not a kernel with its class."""
     found = _LEVEL.fullmatch(level)
     if found is None or found[2] not in CLASSES.get(found[1], ()):
         raise ValueError(f"'{level}' is no kernel with its class, such as CG-A")
@@ -62,17 +63,17 @@ def work_of(level: str) -> Work:
 
 
 def request(level: str) -> dict[str, Any]:
-    """The input is built for each, as a client gets it who says nothing of it."""
+    """The request for a level. The service builds the input for it, which is also the default."""
     return {"requestId": 1, "class": work_of(level).npb_class, "generate": True}
 
 
 def body(level: str) -> bytes:
-    """The request as it is sent."""
+    """The body of the request for a level."""
     return json.dumps(request(level), separators=(",", ":")).encode()
 
 
 def core_counts(cores: int) -> tuple[int, ...]:
-    """The numbers of cores to look at on a machine that has so many."""
+    """The numbers of cores to measure on a machine that has so many."""
     few = range(1, min(cores, EVERY_CORE_UP_TO) + 1)
     more = [EVERY_CORE_UP_TO << n for n in range(1, cores.bit_length())]
     return tuple(sorted({*few, *(each for each in more if each < cores), cores}))
@@ -83,7 +84,7 @@ class Runs(Strict):
 
     runs: Annotated[int, Field(ge=2)]
     kept: Positive
-    """The last of them: those that count as warm."""
+    """How many of the last runs are kept: those that count as warm."""
 
     @model_validator(mode="after")
     def _first_is_not_warm(self) -> Self:
@@ -94,7 +95,7 @@ class Runs(Strict):
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A kernel's class as it was published."""
+    """The published times and rates of a kernel's class."""
 
     normal_s: float
     normal_mops: float
@@ -103,18 +104,18 @@ class PublishedRow:
 
     @property
     def ratio(self) -> float:
-        """In the web service over normal execution."""
+        """The time in the web service over the time of normal execution."""
         return self.service_s / self.normal_s
 
 
 class PublishedTable(Strict):
-    """The study's own table, to stand next to what is measured here."""
+    """The study's own table, which is shown next to what is measured here."""
 
     source: str
     machine: str
     rows: dict[str, tuple[Above0, Above0, Above0, Above0]]
     mega_operations: dict[str, Above0] = Field(default_factory=dict)
-    """Millions in a kernel's timed region, as the study's NPB counts them."""
+    """Millions of operations in a kernel's timed region, as the study's NPB counts them."""
     screens_s: dict[str, Above0] = Field(default_factory=dict)
     """The kernel's own time in the service, in the study's screenshots."""
 
@@ -126,19 +127,19 @@ class PublishedTable(Strict):
         return rows
 
     def row(self, level: str) -> PublishedRow | None:
-        """What was published of a kernel's class; None where nothing was."""
+        """The published row of a kernel's class; None where there is none."""
         return PublishedRow(*self.rows[level]) if level in self.rows else None
 
     def is_result(self, level: str, seconds: float, mops: float) -> bool:
-        """Whether both can be of one run: their product is the kernel's count of operations, but
-        for rounding. True where the count is not known."""
+        """Whether time and rate can belong to one run: their product is the kernel's count of
+        operations, except for rounding. True where the count is not known."""
         counted = self.mega_operations.get(level, seconds * mops)
         least, most = counted / (seconds + _ROUNDED_S), counted / (seconds - _ROUNDED_S)
         return least * (1 - _ROUNDED_PART) <= mops <= most * (1 + _ROUNDED_PART)
 
 
 class Clients(Strict):
-    """Programs that call a cell's service one after the other, next to the harness' own calls."""
+    """Programs that call a cell's service one after the other, after the harness' own calls."""
 
     names: Annotated[tuple[ClientName, ...], Field(min_length=1)]
     where: Where
@@ -155,10 +156,10 @@ class Npb(DriverTable):
     published: PublishedTable
     clients: Clients | None = None
     cores: Counted = Field(default="cores", validate_default=True)
-    """Up to how many are looked at: of the machine of the run, and not to be set."""
+    """The largest number of cores to measure: those of the run's machine; not to be set."""
 
     def levels(self) -> tuple[str, ...]:
-        """Every level there is, on as many cores as there are for a service."""
+        """Every level: each kernel and class, in the service and on each number of cores."""
         here = core_counts(self.cores)
         works = [Work(kernel, each) for kernel, classes in CLASSES.items() for each in classes]
         scaled = [Work(each.kernel, each.npb_class, cores) for each in works for cores in here]
@@ -169,7 +170,8 @@ class Npb(DriverTable):
         return {"body.json": body(level).decode()}
 
     def require(self, asked: Demand) -> None:
-        """ValueError where a profile has no runs of a cell's class, or a cell has several users."""
+        """Raises ValueError where a profile has no runs of a cell's class, or a cell has several
+        users or a front."""
         for profile, cell in asked.measured:
             if work_of(cell.complexity).npb_class not in self.runs.get(profile, {}):
                 raise ValueError(f"npb.runs.{profile}: lacks the class of '{cell.complexity}'")

@@ -1,10 +1,10 @@
 """Open loads, whose requests are sent at the moments of a schedule that is fixed before anything
-starts, and the search for the highest rate that meets an objective; the tables of experiments of
-other loads than closed ones: [open] and, for a load from several hosts, [engines].
+starts, and the search for the highest rate that meets an objective. Also the tables of experiments
+whose loads are not closed ones: [open] and, for a load from several hosts, [engines].
 
-The search: upward by a factor until a rate fails, or downward until one meets the objective; then
-bisection until the bracket is as narrow as asked for. Each rate is tried once: that a step was
-lucky or unlucky shows in the other blocks.
+The search of a cell in a block is called a walk. It goes upward by a factor until a rate fails, or
+downward until a rate meets the objective; then it bisects until the bracket is as narrow as asked
+for. It tries each rate once: the walks of other blocks show whether a step was lucky or unlucky.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Phases:
     warmup_s: float
     window_s: float
     tail_s: float
-    """The load goes on after the window, so that its last arrivals meet what the others met."""
+    """The load goes on after the window, so that the window's last arrivals meet the same load."""
 
     @property
     def seconds(self) -> float:
@@ -43,14 +43,15 @@ class Phases:
 
     @property
     def window_ms(self) -> tuple[int, int]:
-        """First and end of the window, milliseconds after the schedule's start; half open."""
+        """Start and end of the window in ms after the schedule's start; the end is excluded."""
         return round(self.warmup_s * 1000), round((self.warmup_s + self.window_s) * 1000)
 
 
 def schedule(
     process: ArrivalProcess, rate_per_s: float, phases: Phases, seed: tuple[int, ...]
 ) -> Offsets:
-    """Moments in whole milliseconds after the start, in order; the same seed gives the same ones.
+    """The moments of a schedule in whole milliseconds after its start, sorted; the same seed gives
+    the same moments.
 
     Each phase gets round(rate x seconds) arrivals. `poisson`: uniform over the phase, which is a
     Poisson process given its number of arrivals, so that the offered rate is the stated one.
@@ -65,7 +66,7 @@ def schedule(
         )
         parts.append((start_s + shares * seconds) * 1000)
         start_s += seconds
-    # A moment that is a whole millisecond must not fall short of it by rounding.
+    # A rounding error must not turn a whole millisecond into the one before.
     return np.floor(np.concatenate(parts) + 1e-6).astype(np.int64)
 
 
@@ -75,18 +76,18 @@ def as_text(offsets: Offsets) -> str:
 
 
 _SIGNIFICANT_DIGITS = 4
-#: What rounding to these digits does to a ratio of two rates.
+#: The largest relative error of a ratio of two rates that are rounded to these digits.
 _ROUNDING = 1e-3
 
 
 class Rates(Strict):
-    """Where the walk may go, requests per second."""
+    """The limits of a walk, in requests per second, and its steps."""
 
     factor: Annotated[float, Field(gt=1)]
-    """From one rate to the next, while none has failed (or, downward, none has met)."""
+    """The factor between two rates, until a rate fails (or, downward, meets the objective)."""
     resolution: Annotated[float, Field(gt=0, lt=1)]
-    """The highest rate that met the objective and the lowest that did not differ by this share at
-    most, when a walk is over."""
+    """A walk is over when the lowest rate that failed exceeds the highest rate that met the
+    objective by at most this share."""
     lowest_per_s: Above0
     highest_per_s: Above0
 
@@ -104,13 +105,13 @@ class Bracket:
     """What a walk has found: the objective is met at `met_per_s` and not at `failed_per_s`."""
 
     met_per_s: float | None
-    """The highest that met it, of those below every one that failed; None where none did."""
+    """The highest rate that met the objective, below all that failed; None without such a rate."""
     failed_per_s: float | None
-    """The lowest that failed; None where none did."""
+    """The lowest rate that failed; None where none did."""
 
     @property
     def limit_per_s(self) -> float | None:
-        """Between the two, at equal ratios to both; None where one is not known."""
+        """The geometric mean of the two rates; None where one of them is not known."""
         if self.met_per_s is None or self.failed_per_s is None:
             return None
         return math.sqrt(self.met_per_s * self.failed_per_s)
@@ -143,7 +144,8 @@ def bracket(tried: Sequence[SearchStep]) -> Bracket:
 
 
 def _beyond(rate: float, factor: float, limit: float) -> float | None:
-    """The next rate in a direction, the limit itself before it is passed; None once it is tried."""
+    """The next rate upward (`factor` above 1) or downward, at most as far as the limit; None when
+    the limit has been tried."""
     if rate == _rounded(limit):
         return None
     return _rounded(min(rate * factor, limit) if factor > 1 else max(rate * factor, limit))
@@ -153,14 +155,15 @@ def _rounded(rate: float) -> float:
     return float(f"{rate:.{_SIGNIFICANT_DIGITS}g}")
 
 
-#: A window is a tenth of a second longer than its count needs: no percentile fails by rounding.
+#: A window is this much longer than its count of arrivals needs, so that a percentile is not lost
+#: to rounding.
 WINDOW_STEP_S = 0.1
-#: Of JMeter's own start on the controller of engines, and its end.
+#: Seconds that JMeter takes to start and to end on the controller of engines.
 CONTROL_S = 8.0
 
 
 class Objective(Strict):
-    """So much latency, counted from the intended moment, for so many of all arrivals."""
+    """A limit of a percentile of the latency of all arrivals, counted from the intended moment."""
 
     percentile: Literal[50, 90, 95, 99]
     limit_ms: Above0
@@ -173,9 +176,10 @@ class Objective(Strict):
     def shortfalls(
         self, arrivals: int, unsent: int, errors: int, latency_ms: float | None
     ) -> tuple[str, ...]:
-        """Why a step does not meet it, in words; empty where it does. `errors` are answers of its
-        window that were not correct; `latency_ms` is the percentile over ALL arrivals: infinite
-        where it falls on one without a correct answer, None where they are too few for it."""
+        """Why a step does not meet the objective, in words; empty where it does. `errors` is the
+        number of answers in the step's window that were not correct; `latency_ms` is the percentile
+        over ALL arrivals: infinite where it falls on an arrival without a correct answer, None
+        where there are too few arrivals for it."""
         found = []
         if unsent > self.unsent_max_share * arrivals:
             found.append(f"{unsent} of {arrivals} arrivals were not sent")
@@ -193,30 +197,31 @@ class Objective(Strict):
 
 
 class Pilot(Strict):
-    """The closed load before a cell's first walk, whose throughput says where that starts."""
+    """The closed load before a cell's first walk; its throughput decides where the walk starts."""
 
     users: Positive
     """Enough to keep the cores busy, too few to choke a technique."""
     seconds: Above0
     start_share: Above0
-    """The first rate, as a share of that throughput."""
+    """The first rate of the walk, as a share of the pilot's throughput."""
 
 
 class Steps(Strict):
-    """How long a step takes: one rate, offered once."""
+    """The durations of a step, in which one rate is offered once."""
 
     warmup_s: Above0
-    """At its own rate, before its window."""
+    """Load at the step's own rate, before its window."""
     window_min_s: Above0
     """A window is longer where the objective's percentile needs more arrivals."""
     window_max_s: Above0
-    """The walk does not go down to a rate for which this is too short."""
+    """A walk does not go down to rates for which such a window has too few arrivals."""
     tail_s: Above0
-    """The load goes on after the window; an arrival of the window may still be sent so late."""
+    """The load goes on after the window; late arrivals of the window may still be sent then."""
 
 
 class OpenLoad(DriverTable):
-    """Requests at the moments of a schedule; each block walks to the highest rate of each cell."""
+    """The table [open]: requests at the moments of a schedule. Each block has a walk for each cell,
+    to the highest rate that meets the objective."""
 
     arrivals: ArrivalProcess
     objective: Objective
@@ -225,8 +230,9 @@ class OpenLoad(DriverTable):
     rates: Rates
 
     def rates_from(self, known_per_s: float | None = None) -> Rates:
-        """Of a walk: never down to one whose longest window is too short for the objective's
-        percentile. From a limit that is `known_per_s` it goes in small steps."""
+        """The limits and steps of a walk. It never goes down to a rate whose longest window is too
+        short for the objective's percentile. From a known limit, `known_per_s`, its steps are as
+        small as the resolution."""
         needed = COMPLETIONS_NEEDED[self.objective.percentile]
         supported_per_s = needed / (self.steps.window_max_s - WINDOW_STEP_S)
         factor = self.rates.factor if known_per_s is None else 1 + self.rates.resolution
@@ -234,7 +240,8 @@ class OpenLoad(DriverTable):
         return self.rates.model_copy(update={"factor": factor, "lowest_per_s": lowest_per_s})
 
     def phases(self, rate_per_s: float) -> Phases:
-        """The parts of a step: the window holds what the objective's percentile needs."""
+        """The parts of a step. Its window has the arrivals that the objective's percentile needs,
+        unless the longest window is too short for them."""
         steps = self.steps
         needed_s = COMPLETIONS_NEEDED[self.objective.percentile] / rate_per_s
         window_s = max(steps.window_min_s, math.ceil(needed_s / WINDOW_STEP_S + 1) / 10)
@@ -245,14 +252,14 @@ class EngineLoad(DriverTable):
     """The table [engines]."""
 
     hosts: Literal["namespaces", "addresses"]
-    """Network namespaces of this machine, made and removed by the run; or real machines, on which
-    engines run already."""
+    """`namespaces`: network namespaces of this machine, which the run makes and removes;
+    `addresses`: real machines, on which engines run already."""
     count: Positive = 2
-    """Of engines, in namespaces."""
+    """The number of engines in namespaces."""
     addresses: list[str] = Field(default_factory=list)
-    """Of engines on real machines, each `HOST` or `HOST:PORT`."""
+    """The addresses of engines on real machines, each `HOST` or `HOST:PORT`."""
     warmup_s: Above0
-    """Of each window, before it is measured."""
+    """Load before each window, which is not measured."""
     window_s: Above0
 
     @model_validator(mode="after")
@@ -272,15 +279,15 @@ class EngineLoad(DriverTable):
 
     @property
     def seconds(self) -> float:
-        """What a window takes, its warm-up and JMeter's start included."""
+        """How long a window takes, with its warm-up and JMeter's start and end."""
         return self.warmup_s + self.window_s + CONTROL_S
 
     def has_hosts(self) -> bool:
-        """Network namespaces (DriverTable)."""
+        """Whether the engines run in network namespaces (DriverTable)."""
         return self.hosts == "namespaces"
 
     def require(self, asked: Demand) -> None:
-        """ValueError where engines cannot share a cell's users, or cannot load it."""
+        """Raises ValueError where engines cannot share a cell's users evenly, or cannot load it."""
         for cell in asked.cells:
             if cell.users % self.number:
                 raise ValueError(

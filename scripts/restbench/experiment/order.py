@@ -1,4 +1,4 @@
-"""What is to be run, as the user asked for it: which cells of an experiment, and in which order."""
+"""An order for a run, as the user gave it: which cells of an experiment, and in which sequence."""
 
 from __future__ import annotations
 
@@ -29,35 +29,36 @@ class BuiltCheckout:
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run, as the user asked for it."""
+    """An order for a run: everything that the user asked for."""
 
     experiment: Experiment
     experiment_text: str
     profile_name: str
     profile: Profile
-    """How long and how often each cell is measured; its time may be the user's."""
+    """How long and how often each cell is measured; the user may have given its time."""
     plan: tuple[PlannedCell, ...]
     command: str
     claims_text: str | None = None
     """The experiment's claims file, as it is before the run."""
     attached: dict[ServiceName, str] = field(default_factory=dict)
     builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
-    """The builds that cells name, but for this checkout."""
+    """The builds that cells name, except `checkout`."""
 
     @property
     def claims_sha256(self) -> str | None:
-        """Of the claims file; None where there is none."""
+        """The SHA-256 of the claims file; None where there is none."""
         text = self.claims_text
         return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()
 
     @property
     def build_folders(self) -> dict[Build, Path]:
-        """Where each of them lies."""
+        """The folder of each build."""
         return {name: each.path for name, each in self.builds.items()}
 
 
 def parse_filter(text: str, experiment: Experiment) -> Where:
-    """A selection such as `service=java strategy=pinned,serial`; else BadConfiguration."""
+    """The selection in a text such as `service=java strategy=pinned,serial`. Raises
+    BadConfiguration where a factor or a level is not one of the experiment's."""
     cells = experiment.all_cells() if text else []
     wanted: dict[str, list[str]] = {}
     for term in text.split():
@@ -81,7 +82,8 @@ def parse_filter(text: str, experiment: Experiment) -> Where:
 
 
 def _levels(text: str, known: Collection[str]) -> list[str]:
-    """Those between commas; a known level that has commas itself, of several settings, is one."""
+    """The levels between commas; a known level of several settings, which has commas itself, is one
+    level."""
     parts, found = text.split(","), list[str]()
     while parts:
         ends = range(len(parts), 0, -1)
@@ -92,7 +94,8 @@ def _levels(text: str, known: Collection[str]) -> list[str]:
 
 
 def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[PlannedCell, ...]:
-    """As many blocks as the profile can ask for, of its cells in measuring order.
+    """The selected cells of the profile in the order of measuring, in as many blocks as the profile
+    can ask for. Raises BadConfiguration where no cell is left, or instances lack cores.
 
     Cells that share a service process are kept together; these groups, and the cells within each,
     are shuffled from the experiment's seed (method, rule 2).

@@ -10,8 +10,8 @@ from restbench.experiment.cell import Cell, ServiceName
 from restbench.experiment.selection import Above0, Positive, Strict, Where
 from restbench.failures import BadConfiguration
 
-#: From here on a run is long: at least so many blocks, and cells of slow rounds are measured too,
-#: up to a second a minute.
+#: A run of so many minutes or more is long: it has at least LONG_BLOCKS blocks, and also measures
+#: slower cells, whose rounds take up to a second for each minute of the run.
 LONG_MINUTES = 60.0
 LONG_BLOCKS = 5
 LONG_SLOW_ROUND_S = 5.0
@@ -22,24 +22,27 @@ class Profile(Strict):
 
     description: str = ""
     minutes: Above0
-    """What a run takes, all blocks together."""
+    """The time of a run: all its blocks and long windows together."""
     blocks: Positive
-    """How many blocks it has at least; each has fresh services."""
+    """The planned number of blocks, each with fresh services; fewer where the time is short."""
     blocks_max: Positive | None = None
-    """How many at most, as long as a claim is undecided and there is time; else `blocks`."""
+    """The largest number of blocks. Blocks beyond the planned ones are measured as long as a claim
+    is undecided and there is time. None: `blocks`."""
     block_minutes: Above0 | None = None
-    """How long one takes; the planned ones share the time, if not given. Many short ones say more
-    than few long ones, as long as most of each is trials."""
+    """The duration of a block; None: the planned blocks share the time. Many short blocks say more
+    than a few long ones, as long as trials take most of a block."""
     warm_max_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
-    """How long a fresh service is warmed up at most; its compilers may be quiet before."""
+    """By service: the longest warm-up of a fresh service; it ends once compilers are quiet."""
     slow_round_s: Above0 = 2.0
-    """A cell whose users take longer to be answered once each has a trial or two a run."""
+    """A cell is slow if answering each of its users once takes longer than this: it has only a
+    trial or two in a run."""
     longest_round_s: Above0 = 10.0
-    """One whose users take longer than this has none, unless it is in the study's tables."""
+    """A cell for which that takes longer than this has no trial, unless it is in the study's
+    tables."""
     only: list[Where] = Field(default_factory=list)
-    """Where it is not empty: the profile measures the cells that any of these selects."""
+    """If not empty: the profile measures only cells that one of these selects."""
     windows: list[Where] = Field(default_factory=list)
-    """The cells that have a long window besides, with sar and JMeter's dashboard (rule 13)."""
+    """The cells that also have a long window, with sar and JMeter's dashboard (rule 13)."""
     window_s: Above0 = 10.0
 
     @model_validator(mode="after")
@@ -49,15 +52,16 @@ class Profile(Strict):
         return self
 
     def lasting(self, minutes: float) -> Profile:
-        """The same in so much time: blocks as long as they are here, at least as many, and more as
-        long as there is time. In an hour slow cells have trials too."""
+        """The profile for a run of so many minutes: at least as many blocks, as long as before or
+        shorter, and more blocks as far as there is time. A long run (LONG_MINUTES) also measures
+        slower cells. Raises BadConfiguration where `minutes` is not above 0."""
         if minutes <= 0:
             raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
         blocks = self.blocks if minutes < LONG_MINUTES else max(self.blocks, LONG_BLOCKS)
         block_minutes = min(self.block_s / 60, minutes / blocks)
         changed: dict[str, object] = {"minutes": minutes, "blocks": blocks}
         changed |= {"block_minutes": block_minutes}
-        # A quotient that is whole must not fall short of it by rounding.
+        # A rounding error must not turn a whole quotient into the next smaller number.
         changed |= {"blocks_max": max(blocks, int(minutes / block_minutes + 1e-9))}
         if minutes >= LONG_MINUTES:
             changed["slow_round_s"] = max(self.slow_round_s, LONG_SLOW_ROUND_S)
@@ -69,7 +73,7 @@ class Profile(Strict):
         return not self.only or any(where.matches(cell) for where in self.only)
 
     def has_window(self, cell: Cell) -> bool:
-        """Whether the cell has a long window besides its trials."""
+        """Whether the cell has a long window in addition to its trials."""
         return any(where.matches(cell) for where in self.windows)
 
     @property

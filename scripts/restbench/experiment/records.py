@@ -8,13 +8,13 @@ from pydantic import Field
 
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, PROVEN, Build, Cell, Record
 
-#: The form of every record (`store.OLDEST` is the oldest that is read).
+#: The version of the form of every record (`store.OLDEST` is the oldest that can be read).
 SCHEMA_VERSION = 9
 
 
 class Window(Record):
-    """A measured interval on the machine's wall clock, milliseconds since the epoch: what ends in
-    [start_ms, end_ms) belongs to it."""
+    """A measured interval on the machine's wall clock, milliseconds since the epoch. Requests that
+    end in [start_ms, end_ms) belong to it."""
 
     start_ms: int
     end_ms: int
@@ -31,7 +31,7 @@ class LongWindow(Record):
     schema_version: int = SCHEMA_VERSION
     window: Window
     service_pids: tuple[int, ...]
-    """None where others run the service."""
+    """Empty where others run the service (`--attach`)."""
 
 
 class Proof(Record):
@@ -41,7 +41,7 @@ class Proof(Record):
     strategy: str
     placement: str
     does: bool | None
-    """None where the process cannot be looked at (an attached service)."""
+    """None where the process cannot be inspected (an attached service)."""
     claim: str
     evidence: str
     build: Build = "checkout"
@@ -52,14 +52,14 @@ class Proof(Record):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Of what it is a proof, as a cell tells it (`Cell.proof_key`)."""
+        """What it proves, in the form of `Cell.proof_key`."""
         framework = self.framework or DEFAULT_FRAMEWORKS[self.service]
         told = self.model_dump() | {"framework": framework}
         return tuple(str(told[each]) for each in PROVEN)
 
 
 class PlannedCell(Record):
-    """One line of the manifest: what is to be measured, in the order of measuring."""
+    """One entry of the manifest's plan: a cell in a block, with its place in the plan's order."""
 
     cell: Cell
     block: int
@@ -71,7 +71,7 @@ class BuiltCommit(Record):
     """A commit whose services are compared with another's."""
 
     asked: str
-    """As the command line named it; `.` is the working tree as it was."""
+    """The commit as the command line named it; `.` is the working tree as it was then."""
     git_commit: str
     git_dirty: bool
 
@@ -99,7 +99,8 @@ class RunRecord(Record):
 
 
 class Manifest(RunRecord):
-    """The run's identity, `manifest.json`: written before the first cell, then only `status`."""
+    """The run's identity, `manifest.json`: written before the first cell. The end of the run sets
+    `status` and `finished` and, once complete, `plan`."""
 
     schema_version: int = SCHEMA_VERSION
     run: str
@@ -107,11 +108,11 @@ class Manifest(RunRecord):
     profile: str
     title: str
     plan: tuple[PlannedCell, ...]
-    """What is to be measured; once complete, what was: the blocks that the stop rule asked for."""
+    """What is to be measured; of a complete run what was: blocks that the stop rule asked for."""
     claims_sha256: str | None = None
-    """Of the claims file as it was before the run (`claims.toml`); None where there is none."""
+    """The SHA-256 of the claims file as it was before the run (`claims.toml`); None without one."""
     stopped: str | None = None
-    """Of forms up to 7: why no further block was measured."""
+    """In records of form 7 or older only: why no further block was measured."""
 
 
 class Interruption(Record):
@@ -121,14 +122,14 @@ class Interruption(Record):
     """`interrupted`: it ended in order (Ctrl-C, a full disk); `killed`: it had no time to;
     `extended`: it was complete, and more blocks were asked for."""
     ended: str
-    """When, ISO 8601; of a killed one, when it last wrote something."""
+    """When the run ended, ISO 8601; if it was killed, when it last wrote something."""
     resumed: str
     kept: int
     """How many measurements were kept."""
     lost: tuple[str, ...]
-    """Those in flight, which are measured anew, by their folders' names in the run."""
+    """What was in flight and is measured anew, such as `block 3`."""
     git_commit: str
-    """Of the harness that goes on."""
+    """The commit of the harness with which the run goes on."""
     git_dirty: bool | None
 
 
@@ -142,21 +143,21 @@ class CheckEntry(Record):
     limit: str
     passed: bool
     follows: str = ""
-    """Where it failed: what that means for the numbers measured here, in a line."""
+    """If it failed: what that means for the numbers measured on this machine, in a line."""
 
 
 class CalibrationCheck(CheckEntry):
-    """With its numbers."""
+    """A check with the numbers that it measured."""
 
     values: dict[str, float]
 
 
 class Calibration(Record):
-    """What makes this machine's numbers believable: `results/calibrations/<stamp>.json`."""
+    """The checks of this machine's measuring chain: `results/calibrations/<stamp>.json`."""
 
     schema_version: int = SCHEMA_VERSION
     made: str
-    """When, ISO 8601."""
+    """When the checks were made, ISO 8601."""
     machine: dict[str, str | int | float]
     """What identifies the machine (`machine.identity`), its speed included, and what else the
     numbers depend on (`machine.made_with`)."""
@@ -165,6 +166,6 @@ class Calibration(Record):
     ceiling_per_s: float | None
     """Requests per second of the load generator against a stub that answers at once."""
     generator_share: float | None = None
-    """Of the CPU time of service and load generator with `serial` at low, the generator's."""
+    """The load generator's share of its CPU time and the service's, with `serial` at low."""
     load_cores: int | None = None
-    """The cores that the load generator gets for itself on this machine; 0: it has none."""
+    """How many cores the load generator gets for itself on this machine; 0: it has none."""

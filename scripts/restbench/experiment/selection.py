@@ -1,4 +1,5 @@
-"""What the data files of experiments and claims are made of: strict parts, cells selected."""
+"""The building blocks of experiment and claims files: strict tables, types of values, and
+selections of cells."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from restbench.experiment.cell import (
 )
 from restbench.machine.placement import Placement, allowed_cores, place
 
-#: Such as `cores`, `cores+1` and `2*cores+1`.
+#: Expressions such as `cores`, `cores+1` and `2*cores+1`.
 _OF_CORES = re.compile(r"(?:(\d+)\*)?cores(?:\+(\d+))?")
 
 
@@ -41,15 +42,15 @@ def _counted(value: Any, info: ValidationInfo) -> Any:
 
 
 Many = BeforeValidator(_as_list)
-#: Of a text with `cores` the number: of those that a service may use on this machine, or could use
-#: in the run whose file it is (`toml_file.parse`).
+#: Turns an expression of `cores` into a number. `cores` is how many cores a service may use on this
+#: machine or, in a file of a run, could use in that run (`toml_file.parse`).
 OfCores = BeforeValidator(_counted)
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Above0 = Annotated[float, Field(gt=0)]
-#: Settings of the database, as a cell has them.
+#: Settings of the database, in the form of `Cell.postgres`.
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
-#: Variables of a service's environment, likewise.
+#: Variables of a service's environment, in the form of `Cell.settings`.
 Settings = Annotated[str, Field(pattern=r"^([A-Z\d_]+=[\w.:+-]+(,[A-Z\d_]+=[\w.:+-]+)*)?$")]
 Counted = Annotated[int, OfCores, Field(ge=1)]
 

@@ -1,8 +1,8 @@
 """The statistics of the method, as pure functions on numbers: no files, no cells, no printing.
 
 Every formula has its test values in the method's text or a textbook; scipy and numpy do the work
-wherever they have it. Of scipy its special functions: importing `scipy.stats` takes a second, which
-every command would pay for (`analyse.factorial` alone does).
+wherever they have it. Only scipy's special functions are used here: importing `scipy.stats` takes a
+second, which every command would pay for (only `analyse.factorial` imports it).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # its parts are loaded when they are first used
+import scipy  # its submodules are loaded when they are first used
 
 Numbers: TypeAlias = Sequence[float] | npt.NDArray[Any]
 
@@ -26,7 +26,8 @@ CONFIDENCE = 0.95
 COMPLETIONS_NEEDED: dict[float, int] = {50: 30, 90: 300, 95: 1_000, 99: 10_000}
 COMPLETIONS_FOR_A_MEAN = 30
 
-#: With fewer blocks no number has an interval: the t quantile would be all of it (method, rule 6).
+#: With fewer blocks no number has an interval: the t quantile is so large that the interval would
+#: say nothing (method, rule 6).
 FEWEST_BLOCKS = 3
 
 
@@ -60,22 +61,23 @@ class Ratio:
     log_error: float
     """The standard error of ln(estimate)."""
     kept_variance: float | None = None
-    """Of its square the part that no further block narrows, of a ratio for another cell."""
+    """For a ratio that predicts another cell: the part of `log_error` squared that further blocks
+    do not reduce."""
 
     @classmethod
     def around(cls, estimate: float, degrees_of_freedom: float, log_error: float) -> Ratio:
-        """With its 95 % interval: ln(estimate) has Student's t distribution."""
+        """The ratio with its 95 % interval, where ln(estimate) has Student's t distribution."""
         found = cls(estimate, estimate, estimate, degrees_of_freedom, log_error)
         low, high = found.ends(CONFIDENCE)
         return replace(found, low=low, high=high)
 
     @property
     def p_value(self) -> float:
-        """Two-sided, of the t test that the true ratio is 1."""
+        """The two-sided p value of the t test that the true ratio is 1."""
         return two_sided_p(math.log(self.estimate), self.log_error, self.degrees_of_freedom)
 
     def p_above(self, limit: float) -> float:
-        """One-sided, of the t test that the true ratio is at most `limit`."""
+        """The one-sided p value of the t test that the true ratio is at most `limit`."""
         distance = math.log(self.estimate / limit)
         if self.log_error == 0:
             return 0.0 if distance > 0 else 1.0
@@ -88,7 +90,8 @@ class Ratio:
 
 
 def t_interval(values: Numbers) -> Interval:
-    """Student's 95 % t interval of the mean of independent values: runs, never seconds of one."""
+    """Student's 95 % t interval of the mean of independent values, such as one value of each block;
+    values within a run are not independent."""
     data = _at_least_two(values)
     half_width = two_sided_t(data.size - 1) * _standard_error(data)
     return Interval(float(data.mean()), half_width, data.size)
@@ -159,7 +162,8 @@ def holm_levels(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> lis
 
 
 def holm_adjusted(p_values: Sequence[float]) -> list[float]:
-    """The same test as adjusted p values: each holds at any level that it does not exceed."""
+    """Holm's test as adjusted p values: a test is significant at every level that its adjusted p
+    value does not exceed."""
     adjusted = [0.0] * len(p_values)
     largest = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=lambda each: p_values[each])):
@@ -174,7 +178,7 @@ def geometric_mean(values: Numbers) -> float:
 
 
 def geometric_interval(values: Numbers) -> Ratio:
-    """That mean, as a ratio to 1, with its interval: a t interval on the logarithms."""
+    """The geometric mean as a ratio to 1, with its interval: a t interval on the logarithms."""
     return paired_ratio(values, np.ones(len(values)))
 
 
@@ -202,7 +206,8 @@ def two_sided_t(degrees_of_freedom: float, confidence: float = CONFIDENCE) -> fl
 
 
 def two_sided_p(value: float, error: float, degrees_of_freedom: float) -> float:
-    """Of the t test that the true value is 0; without an error any other value is certain."""
+    """The two-sided p value of the t test that the true value is 0. With an error of 0 it is 1 for
+    a value of 0, and 0 for any other value."""
     if error == 0:
         return 1.0 if value == 0 else 0.0
     return 2 * t_tail(abs(value) / error, degrees_of_freedom)

@@ -1,4 +1,4 @@
-"""What an experiment says of the published studies that it is held against."""
+"""What an experiment file says about the published studies with which results are compared."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ class Figure(Strict):
 
 
 class PublishedWorkers(Strict):
-    """A table of the mean time a request over all concurrent ones: 1 / throughput."""
+    """A published table of the mean time per request over all concurrent requests, which is 1 over
+    throughput."""
 
     source: str
     cores: Positive
-    """Hardware threads of its machine."""
+    """The hardware threads of the study's machine."""
     clients: list[Positive]
     mean_ms: dict[Positive, list[Above0]]
-    """By number of workers: a value a number of clients."""
+    """By number of workers: one value for each number of clients."""
     shows: list[str] = Field(default_factory=list)
-    """What follows from it alone, a sentence each."""
+    """What follows from the table alone, a sentence each."""
     faults: list[str] = Field(default_factory=list)
-    """What is open or wrong in it, a sentence each."""
+    """What is unclear or wrong in the table, a sentence each."""
 
     @model_validator(mode="after")
     def _is_a_table(self) -> Self:
@@ -57,6 +58,6 @@ class PublishedWorkers(Strict):
         return self
 
     def over_best(self, workers: int, clients: int) -> float:
-        """Throughput over that of the best of its column."""
+        """The throughput over the best throughput with the same number of clients."""
         at = self.clients.index(clients)
         return min(values[at] for values in self.mean_ms.values()) / self.mean_ms[workers][at]

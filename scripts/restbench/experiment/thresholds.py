@@ -1,4 +1,4 @@
-"""How much worse than another build one may be: the table `[thresholds]` of an experiment file."""
+"""How much worse build B may be than build A: the table `[thresholds]` of an experiment file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Limit:
 
     @property
     def margin(self) -> float:
-        """As comparisons have it: how far from 1 the ratio may be, as a part of the smaller."""
+        """The margin of a comparison: how far the ratio may be from 1, as a share of the smaller
+        side."""
         return (self.ratio if self.expect == "not greater" else 1 / self.ratio) - 1
 
     def __str__(self) -> str:
@@ -37,7 +38,7 @@ class Thresholds(Strict):
 
     throughput_ratio_min: AtLeast | None = None
     cpu_ratio_max: AtMost | None = None
-    """Of the CPU time per request."""
+    """The largest ratio of the CPU time per request."""
     memory_ratio_max: AtMost | None = None
 
     @model_validator(mode="after")
@@ -48,7 +49,7 @@ class Thresholds(Strict):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """Those that are set, in the order of the table."""
+        """The thresholds that are set, in the order of the table."""
         known: list[tuple[str, Side, float | None]] = [
             ("throughput_per_s", "not less", self.throughput_ratio_min),
             ("cpu_ms_per_request", "not greater", self.cpu_ratio_max),

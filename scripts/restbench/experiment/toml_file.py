@@ -16,7 +16,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def content(path: Path) -> bytes:
-    """Of a file; BadConfiguration where it cannot be read."""
+    """The bytes of a file. Raises BadConfiguration where it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -24,12 +24,12 @@ def content(path: Path) -> bytes:
 
 
 def read(path: Path, kind: type[M], cores_allowed: Sequence[int] | None = None) -> M:
-    """The model of a file."""
+    """The model of a file; parameters and errors as in `parse`."""
     return parse(content(path), kind, path, cores_allowed)
 
 
 def read_with_text(path: Path, kind: type[M]) -> tuple[M, str]:
-    """The model of a file, and the text that it is of."""
+    """The model of a file, and the file's text."""
     text = content(path)
     return parse(text, kind, path), text.decode("utf-8")
 
@@ -37,10 +37,10 @@ def read_with_text(path: Path, kind: type[M]) -> tuple[M, str]:
 def parse(
     text: bytes, kind: type[M], source: object, cores_allowed: Sequence[int] | None = None
 ) -> M:
-    """The model of a file's text; BadConfiguration names `source`, the key and what is allowed.
+    """The model of a file's text. BadConfiguration names `source`, the key and what is allowed.
 
-    `cores_allowed` are the cores that `cores` counts in a file of a run: those of its machine.
-    None: those of this one.
+    `cores_allowed` are the cores that `cores` counts in the file. For a file of a run they are
+    those that the run could use on its machine; None: those of this process.
     """
     given: Any = None
     try:
@@ -55,8 +55,8 @@ def parse(
 
 
 def first_problem(error: ValidationError, kind: type[BaseModel], given: Any, *at: str) -> str:
-    """In one line, with its key; `at` are the keys to the table that was `given`."""
-    # An unknown key is named before what is then missing: it is most likely the same one, misspelt.
+    """The first problem, in one line with its key; `at` are the keys to the table `given`."""
+    # An unknown key comes before a missing one: it is most likely that key, misspelt.
     problem = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     key = ".".join([*at, *_names(problem["loc"], given)]) or "file"
     if problem["type"] == "extra_forbidden":
@@ -68,7 +68,7 @@ def first_problem(error: ValidationError, kind: type[BaseModel], given: Any, *at
 
 
 def _names(location: tuple[int | str, ...], given: Any) -> list[str]:
-    """The keys to a place in the file; what has an id is called by it, not by its number."""
+    """The keys to a place in the file; a table with an id is named by its id, not its number."""
     names = []
     for step in location:
         if step in TAGS:
@@ -83,7 +83,7 @@ def _names(location: tuple[int | str, ...], given: Any) -> list[str]:
 
 
 def _allowed(kind: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """The keys of the table at a place."""
+    """The keys that are allowed in the table at a place."""
     model = kind
     for part in location[:-1]:
         field = model.model_fields.get(str(part))
@@ -93,7 +93,7 @@ def _allowed(kind: type[BaseModel], location: tuple[int | str, ...]) -> list[str
 
 
 def _models(annotation: object) -> Iterator[type[BaseModel]]:
-    """Those that a field is made of."""
+    """The models in the type of a field."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):

@@ -1,5 +1,5 @@
-"""What a trace's experiment says beyond its cells: how long each is looked at, at what rate, what
-is broken meanwhile, and which claims its verdicts decide."""
+"""The table [trace] of an experiment: how long each cell is loaded, at what rate, which fault is
+injected meanwhile, and which claims the verdicts on the traces decide."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Fault(Strict):
-    """What is done to the database while a trace goes on: a control of the verdicts."""
+    """A fault that is injected into the database during a trace: a control of the verdicts."""
 
     kind: FaultKind
     """`hold-snapshot`: a transaction that reads nothing more stays open, so that vacuum may remove
     no row that was deleted after it began."""
     begin: Share
-    """As a share of the trace; so is the end."""
+    """As a share of the trace's duration, like `end`."""
     end: Share
 
     @model_validator(mode="after")
@@ -35,46 +35,47 @@ class Fault(Strict):
 
 
 class TraceRun(Strict):
-    """How the cells that `where` selects are looked at."""
+    """How the cells that `where` selects are loaded."""
 
     where: Where = Where()
     duration_s: dict[str, Annotated[float, Field(ge=20)]]
-    """By profile."""
+    """The duration of a trace, by profile."""
     warm_s: Above0 = 5.0
-    """At its own load before it: what a fresh service owes at the begin is no course of its."""
+    """Seconds of the same load before the trace, to leave out the start of a fresh service."""
     rate_per_s: Above0 | None = None
-    """Requests at the moments of a schedule; without it each user waits for its answer."""
+    """The rate of an open load; None: a closed load, in which users wait for their answers."""
     arrivals: ArrivalProcess = "poisson"
     fault: Fault | None = None
 
 
 class TraceClaim(Strict):
-    """What is claimed of the course of one cell."""
+    """A claim about the course of one cell."""
 
     id: str
     text: str
     where: Where
     expect: Steadiness
     least_s: Above0 = 1800.0
-    """What is shorter does not decide it."""
+    """A shorter trace does not decide the claim."""
 
 
 class Trace(DriverTable):
     """One long uninterrupted load on each cell."""
 
     runs: Annotated[list[TraceRun], Field(min_length=1)]
-    """A cell has the first that selects it."""
+    """For each cell the first one that selects it applies."""
     claims: list[TraceClaim] = Field(default_factory=list)
 
     def run_of(self, cell: Cell) -> TraceRun:
-        """How a cell is looked at; ValueError where no run selects it."""
+        """How a cell is loaded. Raises ValueError where no run selects it."""
         found = next((each for each in self.runs if each.where.matches(cell)), None)
         if found is None:
             raise ValueError(f"trace.runs: none selects cell '{cell.id}'")
         return found
 
     def require(self, asked: Demand) -> None:
-        """ValueError where a cell of a profile has no duration, or one with a fault no database."""
+        """Raises ValueError where a cell of a profile has no duration, or a cell with a fault has
+        no database."""
         for profile, cell in asked.measured:
             if profile not in self.run_of(cell).duration_s:
                 raise ValueError(f"trace.runs: duration_s of '{cell.id}' has no '{profile}'")

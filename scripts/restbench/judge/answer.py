@@ -1,5 +1,5 @@
-"""The answer in one sentence: which technique is best on this machine, for a stranger to read. Made
-from data, on the terminal and the page alike. Pure functions on rows."""
+"""The answer in one sentence: which technique is best on this machine, for readers who do not know
+the project. Terminal and page show the same text. Pure functions on rows."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from restbench.judge.verdicts import ratio_text
 
 @dataclass(frozen=True)
 class Answer:
-    """What is best, in words, and the tables that it is made from."""
+    """Which technique is best, in words, and the tables that the words are made from."""
 
     sentence: str
-    """Over the whole run."""
+    """The answer over the whole run."""
     sure: str
-    """How sure that is."""
+    """How certain the answer is: its intervals and blocks, and whether CPU time agrees."""
     by_throughput: tuple[Leader, ...]
     by_cpu_time: tuple[Leader, ...]
-    """The same by CPU time per request, which shared cores and a slow load generator do not
-    compress (method, rule 4)."""
+    """The leaders by CPU time per request, whose differences are not compressed by shared cores or
+    a slow load generator (method, rule 4)."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the levels of complexity are; one in neither is called by its name."""
+    """The complexity levels that are matrix sizes or mixes; any other is called by its name."""
 
     rows: Mapping[str, int]
-    """Of the matrices, by level."""
+    """Number of rows of the matrices, by complexity level."""
     mixes: frozenset[str]
 
 
 def answer(rows: Sequence[Row]) -> Answer:
-    """What the rows of one run say; with several blocks only differences that are sure count."""
+    """The answer of one run's rows; with several blocks only significant differences count."""
     fastest = [each for scope in SCOPES for each in leaders(rows, scope, "throughput_per_s")]
     cheapest = [each for scope in SCOPES for each in leaders(rows, scope, "cpu_ms_per_request")]
     compared = [each for each in fastest if each.others]
@@ -62,8 +62,7 @@ def _sentence(
     between: Sequence[Leader],
     sizes: Sizes,
 ) -> str:
-    """One sentence over all groups: whose technique wins how often, and the one service over the
-    other."""
+    """One sentence over all groups: how often each technique wins, and how the services compare."""
     parts: list[str] = []
     for scope, groups in scopes.items():
         if groups:
@@ -108,7 +107,7 @@ def _winners(groups: Sequence[Leader], of_what: str) -> str:
 
 
 def _services(groups: Sequence[Leader]) -> str:
-    """The best technique of the one service over the best of the other."""
+    """How the best technique of one service compares with the best of the other."""
     ahead = {each.best.service for each in groups}
     if len(ahead) == 1 and all(each.is_shown for each in groups):
         one = groups[0].best.service
@@ -129,7 +128,8 @@ def joined(items: Iterable[object], last: str = "and") -> str:
 
 
 def _lead(group: Sequence[Leader]) -> str:
-    """How far ahead of the next: one ratio with its interval, or the range of several."""
+    """How far the best is ahead of the next: one ratio with its interval, or the range of
+    several."""
     if len(group) > 1:
         return f"{_range(group)} times the next"
     cell, found = group[0].others[0]
@@ -138,14 +138,14 @@ def _lead(group: Sequence[Leader]) -> str:
 
 
 def _range(group: Sequence[Leader]) -> str:
-    """The smallest and largest lead over the next, once where they are the same for people."""
+    """The smallest and the largest lead over the next; one number where both read the same."""
     found = [each.comparison.estimate for each in group if each.comparison]
     known = [each for each in found if each is not None]
     return " to ".join(dict.fromkeys((readable(min(known)), readable(max(known)))))
 
 
 def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
-    """The intervals, or that there are none, and what CPU time says to it."""
+    """What the answer rests on: intervals, or that there are none, and whether CPU time agrees."""
     if not groups:
         return "There is nothing to be sure of."
     by_cpu_time = _by_cpu_time(groups, cheapest)
@@ -155,7 +155,7 @@ def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
         return f"No block has measured two techniques of one combination. {by_cpu_time}"
     best = [each for each in groups if each.verdict == "reproduced"]
     confidence = ", with 95 % confidence" if best else ","
-    # Those that were not shown may have had a single block: it is not what the shown ones rest on.
+    # Groups without a shown leader may have had a single block: the shown ones do not rest on it.
     return (
         f"A fastest technique is shown in {len(best) or 'none'} of {len(groups)} "
         f"combinations{confidence} over {trust.blocks_of(_blocks(best or groups))} of fresh "
@@ -168,7 +168,8 @@ def _blocks(groups: Sequence[Leader]) -> list[int]:
 
 
 def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
-    """Where the fastest is not the cheapest: the load generator may hide the difference."""
+    """In how many groups the fastest technique does not need the least CPU time: there the load
+    generator may hide a difference in throughput."""
     fastest = {(each.scope, each.complexity, each.users): each for each in groups}
     both = [
         (fast, each)

@@ -3,11 +3,11 @@ experiment's file. Pure.
 
 | state     | of a cell |
 | --- | --- |
-| faulty    | a block failed or gave a wrong answer, in either build: its ratios decide nothing |
+| faulty    | a block of either build failed or gave a wrong answer: the ratios decide nothing |
 | beyond    | the whole 95 % interval of a ratio lies beyond its threshold (Holm over all ratios) |
-| no number | a ratio lacks: the cell failed, or had no time, in one of the builds |
-| undecided | a ratio's 90 % interval reaches over its threshold |
-| within    | no ratio's does |
+| no number | a ratio is missing: the cell failed, or had no time, in one of the builds |
+| undecided | the 90 % interval of a ratio contains its threshold |
+| within    | every ratio is shown to keep its threshold |
 
 The number of blocks is fixed before a run, so a verdict needs no earlier look that confirms it.
 """
@@ -36,9 +36,9 @@ _STATES: Mapping[Verdict, State] = {
     "too-imprecise": "undecided",
     "reproduced": "within",
 }
-#: Of a cell: the first that one of its ratios has.
+#: A cell has the first of these states that one of its ratios has.
 STATES: tuple[State, ...] = ("faulty", "beyond", "no number", "undecided", "within")
-#: The graver first.
+#: The more serious fault first.
 _FAULTS: tuple[Fault, ...] = ("wrong answers", "failed")
 #: How many cells a sentence names.
 _NAMED = 3
@@ -46,7 +46,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class ThresholdResult:
-    """A ratio B/A, held against its threshold."""
+    """A ratio B/A, compared with its threshold."""
 
     limit: Limit
     comparison: Comparison
@@ -70,24 +70,26 @@ class Pair:
 
     @property
     def state(self) -> State:
-        """The gravest of its ratios'."""
+        """The first of STATES that one of the cell's ratios has."""
         found = {self.state_of(each) for each in self.held}
         return next(each for each in STATES if each in found)
 
     def state_of(self, held: ThresholdResult) -> State:
-        """Of one of its ratios, which decides nothing where a block has a fault: it is of the other
-        blocks."""
+        """The state of one ratio of the cell. Where a block has a fault, the ratio covers only the
+        other blocks and decides nothing: `faulty`."""
         return "faulty" if self.faults and held.state != "no number" else held.state
 
     @property
     def faults(self) -> Mapping[str, Fault]:
-        """What ends the command whatever the ratios are (`commands.measuring.judge`), by cell."""
+        """By cell id: the faults that make the command fail whatever the ratios are
+        (`commands.measuring.judge`)."""
         found = {row.cell.id: _fault(row) for row in (self.first, self.second)}
         return {name: fault for name, fault in found.items() if fault}
 
     @property
     def is_left_out(self) -> bool:
-        """Whether there was no time for it, or a build's runtime does not have it: no fault."""
+        """Whether the cell is missing without a fault: no time was left for it, or the runtime of a
+        build does not offer it."""
         flags = {*self.first.flags, *self.second.flags}
         return not self.faults and not flags.isdisjoint(("not-offered", "not-measured"))
 

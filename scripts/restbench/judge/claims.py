@@ -31,27 +31,28 @@ WORDS: dict[str, str] = {
     "clients_asked": "clients asked",
     "clients_same": "clients with the same value",
 }
-#: How many parts a sentence names.
+#: How many parts a sentence names at most.
 NAMED = 3
 
 
 @dataclass(frozen=True)
 class PartDecision(QuestionResult):
-    """What the run says of it."""
+    """A question of a claim, with the run's verdict on it."""
 
     verdict: Verdict = "not-measured"
     more_minutes: float | None = None
-    """Of the whole run, what would decide it; None where that is not known."""
+    """How many more minutes of the whole run would decide it; None where that is not known."""
 
     @property
     def decides(self) -> bool:
-        """One of a pool can contradict the claim, and cannot keep it from being decided."""
+        """Whether the part counts for the claim's verdict. A part of a pool counts only where it
+        contradicts the claim: it cannot leave the claim undecided."""
         return not self.is_pooled or self.verdict == "contradicted"
 
     @property
     def is_open(self) -> bool:
-        """Whether more blocks could decide it: they narrow its interval, which is not as narrow as
-        is asked for, or measure both cells."""
+        """Whether more blocks could decide the question: by narrowing an interval that is wider
+        than the narrowest one asked for, or by measuring both cells in one block."""
         if self.verdict != "too-imprecise":
             return self.comparison.lack == APART
         return not verdicts.is_on_margin(self.comparison, self.expect)
@@ -63,7 +64,7 @@ class PartDecision(QuestionResult):
 
     @property
     def why(self) -> str:
-        """A sentence without its full stop: the ratio, and what makes the verdict of it."""
+        """A sentence without its full stop: the ratio, and the reason for the verdict."""
         if self.comparison.estimate is None:
             return f"{self.label}: {self.comparison.lack}"
         found = f"{WORDS[self.metric]} {self.label} = {ratio_text(self.comparison)}"
@@ -76,8 +77,8 @@ class PartDecision(QuestionResult):
 
     @property
     def _is_of_another_size(self) -> bool:
-        """Whether the study's value lies outside the interval by more than the margin. Next to
-        `same` or `not greater` it may even lie the other way: there it is only shown."""
+        """Whether the study's value lies outside the interval by more than the margin. False where
+        no difference is expected (`same`, `not greater`): the study's value is only shown there."""
         ratio, limit = self.comparison.ratio, 1 + self.comparison.margin
         if ratio is None or not self.study_value or self.expect not in verdicts.DIFFERENCES:
             return False
@@ -93,18 +94,18 @@ class Decision:
     reading: str
     verdict: Verdict
     headline: str
-    """The verdict with what belongs to it: what lacks; half-width and minutes."""
+    """The verdict with its details: the missing parts, or the half-width and the minutes."""
     why: str
     parts: tuple[PartDecision, ...] = ()
     """The parts that decide."""
     context: tuple[PartDecision, ...] = ()
     """The parts that are only shown."""
     warned: tuple[str, ...] = ()
-    """The cells behind it that have warnings, each with them."""
+    """The cells behind the claim that have warnings, each with its warnings."""
 
     @property
     def is_open(self) -> bool:
-        """Whether more blocks could decide it."""
+        """Whether more blocks could decide the claim."""
         deciding = [part for part in self.parts if part.decides and part.verdict == self.verdict]
         if self.verdict != "not-measured":
             return any(part.is_open for part in deciding)
@@ -119,7 +120,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the claims are held against."""
+    """The results of one run, by which the claims are judged."""
 
     rows: Sequence[Row]
     proofs: Sequence[Proof]
@@ -129,8 +130,7 @@ class _Run:
 
 
 def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
-    """What a run with its trials says about each claim of its claims file; nothing where it has
-    none."""
+    """The decision on each claim of a run's claims file; empty where the run has no such file."""
     if not run.claims_file.exists():
         return []
     claims = claim_file.load(run.claims_file, run.cores_allowed())
@@ -139,7 +139,7 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
 
 
 def decisions_of(exported_run: RunExport) -> list[Decision]:
-    """The same of a run's file."""
+    """The decision on each claim of an exported run; empty where it has no claims file."""
     text = exported_run.experiment.claims_toml
     if text is None:
         return []
@@ -160,7 +160,7 @@ def decide(
     """A decision for each claim, in the order of the file, from one run's rows and proofs.
 
     `minutes` is what the run's blocks have taken so far, starts and warm-up included; without it
-    how many more a claim takes is not known.
+    `more_minutes` is not known.
     """
     blocks = len({each.block for row in rows for each in row.measured})
     block_minutes = minutes / blocks if minutes is not None and blocks else None
@@ -180,8 +180,8 @@ def decide(
 
 
 def _sensitive(found: Decision, trimmed: Decision) -> Decision:
-    """Whether leaving out what has a warning makes another verdict (method, rule 10). That fewer
-    blocks decide less is none."""
+    """The decision, with a note where it changes without the blocks that have warnings (method,
+    rule 10). A claim that only becomes undecided with fewer blocks gets no note."""
     if trimmed.verdict == found.verdict or trimmed.verdict not in verdicts.DECIDED:
         return found
     reason = f"without the blocks that have warnings: {trimmed.headline}"
@@ -207,8 +207,8 @@ def _decide(claim: Claim, run: _Run) -> Decision:
 
 
 def _weigh(asked: Sequence[QuestionResult], block_minutes: float | None) -> list[PartDecision]:
-    """A decision for every question, judged as one table. Not every block of the run need have
-    both cells of one."""
+    """A decision for every question, judged together as one table. The minutes count a question's
+    own blocks: not every block of the run need have measured both of its cells."""
     found = verdicts.together([(each.comparison, each.expect) for each in asked])
     return [
         PartDecision(
@@ -231,8 +231,8 @@ def _sum_up(
     context: Sequence[PartDecision],
     warned: Mapping[str, str],
 ) -> Decision:
-    """The decision that the deciding `parts` come to; `not-measured` where there is none. `warned`
-    says of a cell's id what its warnings are."""
+    """The decision on a claim from its deciding `parts`; `not-measured` where there are none.
+    `warned` maps a cell's id to its warnings."""
     cells = dict.fromkeys(cell for part in parts for cell in part.cells)
     counted = [part for part in parts if part.decides]
     verdict: Verdict = next(
@@ -275,7 +275,7 @@ def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
 
 
 def _more_blocks(part: PartDecision) -> float:
-    """The most of all without an interval: how much it lacks is not known."""
+    """How many more blocks the part needs; infinity without an interval, as that is not known."""
     if part.comparison.ratio is None:
         return math.inf
     times = verdicts.more_times(part.comparison, part.expect) or 1.0
@@ -294,14 +294,14 @@ def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
 
 
 def listed(texts: Iterable[str], separator: str = ", ", most: int = NAMED) -> str:
-    """The first of them, and how many more there are."""
+    """The first `most` texts, and how many more there are."""
     every = list(texts)
     more = [f"and {len(every) - most} more"] if len(every) > most else []
     return separator.join([*every[:most], *more])
 
 
 def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:
-    """From what the operating system saw: no numbers, so no interval."""
+    """The decision from what the operating system saw: without numbers there is no interval."""
     wanted = [(service, name) for service, names in claim.proofs.items() for name in names]
     seen = {
         pair: [each.does for each in proofs if (each.service, each.strategy) == pair]
@@ -327,7 +327,8 @@ def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
 
 
 def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
-    """Cell id → its warnings, and whether its strategy does not do its name."""
+    """By cell id: its warnings, and whether a proof denies that its strategy does what its name
+    says."""
     denied = {each.key for each in proofs if each.does is False}
     found = {}
     for row in rows:

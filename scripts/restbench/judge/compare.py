@@ -1,5 +1,5 @@
-"""Two runs side by side: for each cell that both measured the ratio of a metric, with its
-interval, and whether the second run is really worse."""
+"""Two runs side by side: for each cell measured in both, the ratio of a metric with its interval,
+and whether the second run is significantly worse."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ METRICS = (
     "compute_ms",
     "serialize_ms",
 )
-#: What is compared where nobody says: the first of these that the runs have.
+#: The default metric: the first of these that the runs have.
 DEFAULTS = ("limit_per_s", "service_s", "throughput_per_s")
-#: How metrics end of which more is better, or less. That another one, as a number of threads, has
-#: changed is neither.
+#: The name endings of metrics of which more is better (RATES), or less (COSTS). A change of another
+#: metric, such as a number of threads, is neither better nor worse.
 RATES = ("_per_s", "mops")
 COSTS = ("_s", "_ms", "_mib", "_per_request")
-#: What of a machine's description may differ between two runs of it, and is then said.
+#: Fields of a machine's description that may differ between two of its runs; differences are noted.
 VERSIONS = (
     "kernel",
     "system",
@@ -60,7 +60,7 @@ class Line:
     second: float | None
     comparison: Comparison
     verdict: Verdict
-    """Of "the second run is as the first"."""
+    """The verdict on "the second run is like the first"."""
     change: Change
 
     @property
@@ -76,7 +76,7 @@ class Line:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """All common cells, what stands in one run only, and what else differs."""
+    """The cells that both runs have, the cells of one run only, and what else differs."""
 
     metric: str
     lines: tuple[Line, ...]
@@ -86,18 +86,19 @@ class RunComparison:
 
     @property
     def regressions(self) -> tuple[Line, ...]:
-        """The cells that are really worse in the second run."""
+        """The cells that are worse in the second run."""
         return tuple(line for line in self.lines if line.change == "worse")
 
 
 def compare(
     first: Run, second: Run, metric: str, margin: float, any_machine: bool = False
 ) -> RunComparison:
-    """Compare two runs of one machine (of any, where that is asked for); else BadConfiguration.
-    Without a metric it is the first of DEFAULTS.
+    """Compare two runs of one machine (with `any_machine`, of any two) by a metric, by default the
+    first of DEFAULTS that they have. Raises BadConfiguration where the machines differ, the metric
+    is unknown, or no cell has it in both runs.
 
-    The intervals are log-Welch over the blocks of each run: they hold what differs from block to
-    block, and not what differs between two days. Holm counts all cells of the table.
+    The intervals are log-Welch over the blocks of each run: they contain the variation between
+    blocks, but not that between days. Holm's correction counts all cells of the table.
     """
     rows = [{row.cell: row for row in exported.rows(run)} for run in (first, second)]
     known = _metrics(rows[0].values())
@@ -120,19 +121,19 @@ def compare(
 
 
 def more_is_better(metric: str) -> bool | None:
-    """None where neither more nor less is."""
+    """Whether more of a metric is better than less; None where neither is."""
     is_rate = metric.endswith(RATES)
     return is_rate if is_rate or metric.endswith(COSTS) else None
 
 
 def _metrics(rows: Iterable[Row]) -> list[str]:
-    """METRICS, and what the driver of these rows alone measures."""
+    """METRICS, and the metrics that only the driver of these rows measures."""
     extras = [name for row in rows for each in row.measured for name in each.extras]
     return list(dict.fromkeys((*METRICS, *extras)))
 
 
 def _lines(pairs: Sequence[tuple[Row, Row]], metric: str, margin: float) -> list[Line]:
-    """Held against "the second is as the first": contradicted is what has changed."""
+    """Each pair of rows, judged by "the second is like the first": contradicted means changed."""
     ratios = [_ratio(one, two, metric, margin) for one, two in pairs]
     found = verdicts.together([(each, "same") for each in ratios])
     return [
@@ -196,7 +197,7 @@ def _differences(
 
 
 def _differing(one: Any, two: Any) -> str:
-    """Both; of tables only what differs."""
+    """Both values as text; of two tables only the entries that differ."""
     if isinstance(one, Mapping) and isinstance(two, Mapping):
         names = sorted(name for name in {**one, **two} if one.get(name) != two.get(name))
         return "; ".join(f"{name} {one.get(name)} and {two.get(name)}" for name in names)

@@ -1,22 +1,23 @@
-"""Did the load generator make a claim's ratio? (method, rules 4 and 7)
+"""Was a claim's ratio caused by the load generator? (method, rules 4 and 7)
 
-Where service and generator share full cores, X = cores / (c_service + c_generator): a generator
-that costs as much as the service halves every difference, and more so where requests are small. So
-a gap that is compared across complexities, users or techniques may be the generator's.
+Where service and generator share fully used cores, the throughput is X = cores / (c_service +
+c_generator), with the CPU time c per request: a generator that costs as much as the service halves
+every difference, and more so where requests are small. So a gap that is compared across
+complexities, users or techniques may be the generator's.
 
 With the generator's share g = c_generator / (c_service + c_generator) the service alone would reach
 X / (1 - g). A verdict on throughput is `not-measurable` where one of its cells has g > 20 %, and
 with X / (1 - g) in place of X the ratio differs by more than the margin AND the verdict is another
 one. A verdict that both give stands: S/AF = 1.25 at low is 1.42 without the generator, greater
-either way. Where the generator has cores of its own, X / (1 - g) says more than is true of the
-service; as the verdict must hold for both, that hides verdicts and makes none.
+either way. Where the generator has cores of its own, X / (1 - g) overstates the service; as the
+verdict must hold for both, this can withhold verdicts, but not produce any.
 
-A verdict across numbers of users is `not-measurable` where those in flight (X R) differ by less
-than half of what was asked for, on the logarithm: 10 and 60 users of whom 6.5 and 8.8 wait for the
-service are no sixfold load.
+A verdict across numbers of users is `not-measurable` where the users in flight (throughput times
+response time) differ by less than half of what was asked for, on a logarithmic scale: 10 and 60
+users of whom 6.5 and 8.8 wait for the service are no sixfold load.
 
-CPU time per request is the service's own: nothing guards it, nor the times of batches of calls,
-whose threads are no users. An unknown share guards nothing.
+CPU time per request is the service's own and needs no guard, nor do the times of batches of calls,
+whose threads are no users. Where the generator's share is not known, there is no guard against it.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ from restbench.experiment.claim_file import Expectation
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text, said
 
-#: A generator that takes less of the CPU time bends a ratio of 1.25 to 1.20 at most.
+#: A generator with a smaller share of the CPU time moves a ratio of 1.25 to 1.20 at most.
 SHARE = 0.2
-#: Of the logarithm of the ratio between numbers of users.
+#: The least part of ln(ratio of the numbers of users) that the users in flight must show.
 DELIVERED = 0.5
-#: A pipeline of four threads has one call in flight, as it should, and a team decodes one document.
+#: Metrics without a guard. Few calls in flight are right for the times of batches: a pipeline of
+#: four threads has one, and a team of threads decodes one document.
 UNGUARDED = ("cpu_ms_per_request", "elapsed_s", "cores_elapsed_s", "decode_s")
 
 Ask = Callable[[Mapping[Cell, Row]], Comparison]
@@ -47,8 +49,8 @@ Ask = Callable[[Mapping[Cell, Row]], Comparison]
 def unmeasurable(
     metric: str, expect: Expectation, cells: Sequence[Cell], rows: Mapping[Cell, Row], ask: Ask
 ) -> str:
-    """Why the ratio over these cells is not theirs alone; empty where it is, or is undecided.
-    `ask` finds the ratio in rows."""
+    """Why something other than these cells caused their ratio; empty where nothing did, or where
+    the ratio decides nothing. `ask` computes the ratio from rows."""
     known = [rows[cell] for cell in cells if cell in rows]
     found = ask(rows)
     verdict = verdicts.verdict(found, expect)
@@ -75,7 +77,8 @@ def unmeasurable(
 
 
 def _undelivered(rows: Sequence[Row]) -> str:
-    """What lacks of a difference in users that was asked for."""
+    """Why the users in flight differ less than was asked for; empty where they differ enough, or
+    where that is not known."""
     few, many = (of([row.cell.users for row in rows], default=1) for of in (min, max))
     flying = {
         users: [_mean(row, "users_in_flight") for row in rows if row.cell.users == users]
@@ -97,6 +100,7 @@ def _mean(row: Row, name: str) -> float | None:
 
 
 def _freed(each: Measurement) -> Measurement:
+    """The measurement with the throughput that the service would reach without the generator."""
     share = each.generator_share or 0.0
     if each.throughput_per_s is None or not 0 < share < 1:
         return each

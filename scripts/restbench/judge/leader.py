@@ -1,11 +1,12 @@
 """Which technique comes first in each group of cells, and how sure that is: pure functions on rows.
-What is said of it is `judge.answer`'s.
+`judge.answer` puts the result into words.
 
-A group is one complexity and number of users, unbound, in the default framework with one worker
-behind no web server, with the kernel that most of the run's cells have; a strategy that the runtime
-does not have is in none. The best of a group must be greater than EVERY other technique of it
-(intersection-union, so the group's p value is the largest of theirs); Holm counts the groups of one
-scope. Over both services the best technique of the one stands against the best of the other.
+A group is the cells of one complexity and number of users that are unbound, in the default
+framework with one worker behind no web server, and have the kernel that most of the run's cells
+have. A strategy that the runtime does not offer is in no group. The best of a group must be better
+than EVERY other technique in it (intersection-union, so the group's p value is the largest of the
+pairs' p values); Holm counts the groups of one scope. In the scope `both`, the best technique of
+one service is compared with the best of the other.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SCOPES: tuple[Scope, ...] = ("java", "python", "both")
 
 @dataclass(frozen=True)
 class Leader:
-    """A row of the answer's table: who comes first in a group."""
+    """A row of the answer's table: which technique comes first in a group."""
 
     scope: Scope
     complexity: str
@@ -42,11 +43,11 @@ class Leader:
     """The other techniques, the nearest first, each with how many times better the best is: above 1
     for every metric."""
     verdict: Verdict = "not-measured"
-    """Of "the best is better than every other"; `not-measured` where there is no other."""
+    """The verdict on "the best is better than every other"; `not-measured` without another."""
     tied: tuple[Cell, ...] = ()
     """The techniques that the best is not shown to be better than."""
     warned: tuple[str, ...] = ()
-    """The cells of the group that have warnings, each with them."""
+    """The cells of the group that have warnings, each with its warnings."""
     missing: tuple[str, ...] = ()
     """The cells of the group without a number: one of them might be the best."""
     cells: tuple[str, ...] = ()
@@ -56,23 +57,23 @@ class Leader:
 
     @property
     def p_value(self) -> float:
-        """Of "the best is not better than all others"; 1 where an interval lacks."""
+        """The p value of "the best is not better than all others"; 1 without an interval."""
         return max((verdicts.p_holds(each, "greater") for _, each in self.others), default=1.0)
 
     @property
     def comparison(self) -> Comparison | None:
-        """With the nearest."""
+        """The comparison with the nearest other technique; None without another."""
         return self.others[0][1] if self.others else None
 
     @property
     def is_shown(self) -> bool:
-        """Whether the best is shown to be it; in a run of one block, where nothing is, whether it
-        came first."""
+        """Whether the best technique is shown to be the best. In a run of one block, which can show
+        nothing, whether it came first among several."""
         return self.verdict == "reproduced" or (self.is_order and bool(self.others))
 
     @property
     def is_tie(self) -> bool:
-        """Whether whatever is not shown to be worse is shown to be as good, within the margin."""
+        """Whether every technique not shown to be worse is shown to be equal, within the margin."""
         tied = [each for cell, each in self.others if cell in self.tied]
         return all(verdicts.verdict(each, "same") == "reproduced" for each in tied)
 
@@ -93,7 +94,7 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
     """The leader of each of these groups that has a number, judged together."""
     heads = (_heads(group, metric) if scope == "both" else group for group in groups)
     found = [leader for each in heads if (leader := _leader(each, scope, metric))]
-    # A group with one technique asks nothing, so that it is none of the tests that Holm counts.
+    # A group with one technique is no test, so Holm does not count it.
     levels = iter(holm_levels([each.p_value for each in found if each.others], LEVEL))
     is_order = all(ratio.blocks == 1 for each in found for _, ratio in each.others)
     return [
@@ -103,21 +104,22 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
 
 
 def of_messages(rows: Sequence[Row]) -> list[Leader]:
-    """Of each service that has several techniques and strategies for messages, under one load."""
+    """The leader of each service with several combinations of queue technique and strategy under
+    one load."""
     groups = messages.of_one_load(rows).items()
     found = (of_groups([group], service, "throughput_per_s") for service, group in groups)
     return [each for leaders in found for each in leaders if each.others]
 
 
 def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
-    """The rows by complexity and users; over both services only where both are there."""
+    """The rows by complexity and users; for the scope `both` only groups with both services."""
     groups: dict[tuple[str, int], list[Row]] = {}
     loops = sum(row.cell.kernel == "loops" for row in rows)
-    # The study's kernel where as many cells have the one as the other.
+    # The study's kernel (loops) where both kernels have equally many cells.
     kernel = "loops" if 2 * loops >= len(rows) else "native"
     for row in rows:
         cell = row.cell
-        # Of two builds the second: the first is what it is compared with.
+        # Of two builds only B counts: A is its baseline.
         others = cell.model_copy(update={"kernel": "loops", "build": "checkout"}).unusual
         plain = (cell.placement, cell.kernel, others) == ("unbound", kernel, ())
         plain = plain and cell.build != "A"
@@ -128,7 +130,7 @@ def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
 
 
 def _heads(group: Sequence[Row], metric: Metric) -> list[Row]:
-    """The best of each service; all of a service of which none has a number."""
+    """The row of the best technique of each service; all rows of a service without any number."""
     heads: list[Row] = []
     for rows in grouped(group, lambda row: row.cell.service).values():
         leader = _leader(rows, "both", metric)

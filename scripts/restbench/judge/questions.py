@@ -1,5 +1,5 @@
-"""The questions of a claim with their ratios, found in a run's rows: of each side its name and its
-values by block."""
+"""The questions of a claim and their ratios, computed from a run's rows. Each side of a ratio has a
+name and values by block."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from restbench.experiment.statistics import COMPLETIONS_NEEDED
 from restbench.grouping import grouped
 from restbench.judge.guard import unmeasurable
 
-#: A candidate for the best that has no value is out of the race where its requests take at least so
-#: many times as long as those of the best that has one: it counts as lost. Machines of one model
-#: differ 1.9-fold and one hour from another 1.6-fold (method, rule 12); both together make 3.
+#: A candidate for the best without a value is out of the race (it counts as not the best) where its
+#: requests take at least so many times as long as those of the best candidate with a value.
+#: Machines of one model differ 1.9-fold, and hours 1.6-fold (method, rule 12): together 3-fold.
 OUT_OF_RACE = 5.0
 
 
@@ -41,7 +41,7 @@ class QuestionResult:
     label: str
     """Such as `M low 30u / M low 10u`."""
     metric: str
-    """What is divided, a key of WORDS."""
+    """The metric whose values are divided, a key of `judge.claims.WORDS`."""
     expect: Expectation
     cells: tuple[str, ...]
     """The ids of the cells behind it."""
@@ -49,17 +49,17 @@ class QuestionResult:
     study_value: float | None = None
     """The ratio in the study, where it is published as a number."""
     unmeasurable: str = ""
-    """What else than the cells made the ratio; empty where nothing did."""
+    """What other than the cells caused the ratio; empty where nothing did."""
     is_pooled: bool = False
-    """Whether a pool is made of it and others."""
+    """Whether its ratio is pooled with those of other questions."""
     percentile_s: Mapping[str, float] = field(default_factory=dict)
-    """By the id of each of its cells that has too few answers for its percentile: how long its
-    trials take in a block until it has them; infinity where it never has."""
+    """By id of each cell with too few answers for the percentile: the seconds of trials in a block
+    that would give enough answers; infinity where no time would."""
 
 
 def asked(parts: Sequence[Part], rows: Sequence[Row], margin: float) -> list[QuestionResult]:
-    """The questions of the parts; those that are pooled stand behind the pool that they make.
-    `margin` is that of parts without one."""
+    """The results of the pools, followed by the results of all questions of the parts. `margin` is
+    for parts without a margin of their own."""
     known = {row.cell: row for row in rows}
     found = [
         _ask(part, question, known, part.margin or margin)
@@ -100,12 +100,12 @@ def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float
 
 
 def in_words(metric: str) -> str:
-    """A time without its unit: `warm total`."""
+    """The name of a time without its unit, such as `warm total`."""
     return metric.removesuffix("_s").replace("_", " ")
 
 
 def _pool(asked: Sequence[QuestionResult]) -> QuestionResult:
-    """The ratio of any such cell, from those of all."""
+    """The pooled ratio, for any cell like these, from the ratios of all of them."""
     return QuestionResult(
         f"for any cell like these {len(asked)}",
         asked[0].metric,
@@ -124,8 +124,8 @@ def short(cell: Cell, kind: str = "") -> str:
 
 
 def technique(cell: Cell) -> str:
-    """What is not complexity and users: `pinned`, `java serial@core0`; with the service where both
-    have the strategy."""
+    """A cell's name without complexity and users, such as `pinned` or `java serial@core0`; with the
+    service where both services have the strategy."""
     both = all(cell.strategy in of for of in STRATEGIES.values())
     name = f"{cell.service} {cell.strategy}" if both else cell.strategy
     at = "" if cell.placement == "unbound" else f"@{cell.placement}"
@@ -149,7 +149,7 @@ def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> t
 
 
 def _quotient(one: float, two: float) -> float:
-    """0 where there is none: a comparison says of it that it has no ratio."""
+    """The quotient; 0 where `two` is not above 0, which a comparison reports as no ratio."""
     return one / two if two > 0 else 0.0
 
 
@@ -160,8 +160,8 @@ def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row], kind: str) -> Ser
 
 
 def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple[str, Series]:
-    """The best candidate that the runtime has; none where one was not measured, as that one might
-    be it, unless it is out of the race."""
+    """The name and values of the best candidate that the runtime offers. The values are missing
+    where a candidate that is not out of the race was not measured, as it might be the best."""
     here = [
         cell
         for cell in term.candidates
@@ -185,7 +185,7 @@ def _out_of_race(
     values: Mapping[Cell, Series], metric: str, rows: Mapping[Cell, Row]
 ) -> list[Cell]:
     """The candidates without a value that cannot be the best of throughput or p95, as their
-    requests take OUT_OF_RACE times as long: at the mean next to the best's mean, or to its p95."""
+    requests take OUT_OF_RACE times as long: their mean over the best's mean, or over its p95."""
     known = {cell: each for cell, each in values.items() if each.is_usable}
     if not known or metric not in ("throughput_per_s", "p95_ms"):
         return []
@@ -202,9 +202,9 @@ def _out_of_race(
 
 
 def _least_response_s(cell: Cell, rows: Mapping[Cell, Row]) -> float:
-    """What its requests take at least: the longest mean, users over throughput, of its own trials
-    or of the same cell's with fewer users, as more of them make nobody's answer come sooner. 0
-    where none of these was measured."""
+    """A lower bound of a cell's mean response time: the longest mean (users over throughput) of the
+    cell and of the same cell with fewer users, as more users make no answer faster. 0 where none of
+    these was measured."""
     known = [
         other.users / per_s
         for other, row in rows.items()

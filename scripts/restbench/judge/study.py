@@ -1,5 +1,5 @@
-"""The study's tables: which rows stand in which, and what is said next to them wherever they are
-printed (Markdown, terminal, page)."""
+"""The study's tables: which rows each table has, and the texts printed with them (Markdown,
+terminal, page)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from restbench.experiment.records import Proof
 from restbench.experiment.statistics import FEWEST_BLOCKS, Interval
 from restbench.grouping import grouped
 
-#: What a table of the study shows; the rest of the row is in the whole matrix.
+#: The metrics that a table of the study shows; the full results matrix has all of them.
 STUDY_COLUMNS = (
     "throughput_per_s",
     "mean_ms",
@@ -74,7 +74,7 @@ def shown(row: Row, metric: str) -> str:
 
 
 def _half_width(known: Interval, text: str) -> str:
-    """In the decimals of the value; with one more where that would say 0."""
+    """The half-width with the decimals of the value; with one more where it would round to 0."""
     decimals = len(text.partition(".")[2])
     rounded = f"{known.half_width:.{decimals}f}"
     return rounded if float(rounded) else f"{known.half_width:.{decimals + 1}f}"

@@ -1,4 +1,4 @@
-"""What traces say of the claims of their experiment, in the vocabulary of `verdicts`. Pure."""
+"""Verdicts on an experiment's claims about traces, in the vocabulary of `judge.verdicts`. Pure."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from restbench.store.traces import SteadyEntry, TraceEntry
 
 @dataclass(frozen=True)
 class TraceDecision:
-    """What the traces say of a claim."""
+    """The verdict of the traces on a claim."""
 
     claim: TraceClaim
     found: str
-    """What they show; empty where none is long enough."""
+    """What the traces show; empty where none is long enough."""
     verdict: Verdict
 
 
 def claims(
     trace: Trace, found: Mapping[str, TraceEntry], cells: Sequence[Cell]
 ) -> list[TraceDecision]:
-    """What the traces, by the id of their cell, say of each claim; throughput and response time
+    """The decision on each claim; `found` has the traces by cell id. Throughput and response time
     both count."""
     return [
         _claim(
@@ -43,7 +43,8 @@ def claims(
 
 
 def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> TraceDecision:
-    """Whether it drifts is not known where an interval tells neither; whether it oscillates is."""
+    """The decision on one claim. Whether a trace drifts is unknown where an interval is too wide to
+    decide; whether it oscillates is always known."""
     columns = [each for one in its for each in (one.throughput, one.response) if each]
     if not columns:
         return TraceDecision(claim, "", "not-measured")
@@ -67,7 +68,7 @@ def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> TraceDecision:
 
 
 def imprecise(columns: Iterable[SteadyEntry]) -> str:
-    """`too imprecise (± 6.5 %)`: the widest of their intervals."""
+    """`too imprecise (± 6.5 %)`, with the half-width of the widest interval."""
     widths = [each.half_width_pct for each in columns]
     known = [each for each in widths if each is not None]
     size = f"± {max(known):.1f} %" if len(known) == len(widths) else "no interval"

@@ -9,11 +9,12 @@ from restbench.analyse.measures import Row
 from restbench.experiment.records import Proof
 from restbench.store.quoted import AgainEntry, CalibrationEntry, PredecessorEntry
 
-#: How many of several are named.
+#: How many items of a list are named.
 _NAMED = 3
-#: Of warnings whose name says too little.
+#: Full names of warnings whose short name says too little.
 _WORDS = {"littles-law": "Little's law", "gc": "garbage collection"}
-#: What ran before a trial shows up to this p value: less than one sound run of a hundred says so.
+#: Up to this p value the preceding trial's effect is reported: at most in one sound run of a
+#: hundred.
 _SHOWS = 0.01
 
 
@@ -25,7 +26,7 @@ def reasons(  # noqa: PLR0913, PLR0917 - what a run says of itself
     predecessor: PredecessorEntry | None,
     calibration: CalibrationEntry | None,
 ) -> tuple[str, str, str]:
-    """The lines, in their order; `sure` is the answer's own."""
+    """The three lines in order; `sure` comes from the answer (`judge.answer`)."""
     chain = (_again(again), _before(predecessor), _calibrated(calibration), warned(rows))
     return (
         sure,
@@ -35,7 +36,7 @@ def reasons(  # noqa: PLR0913, PLR0917 - what a run says of itself
 
 
 def _answers(rows: Sequence[Row]) -> str:
-    """How many answers were right, and what else came."""
+    """How many answers were right, wrong or errors."""
     right, wrong, errors = (
         sum(int(row.value(name) or 0) for row in rows)
         for name in ("samples", "wrong_answers", "errors")
@@ -51,8 +52,8 @@ def _answers(rows: Sequence[Row]) -> str:
 
 
 def proven(proofs: Sequence[Proof]) -> str:
-    """Whether the strategies do what they are called, and whether what is claimed of queues holds,
-    in one line each where all do."""
+    """Whether the strategies do what their names say, and whether the claims about queues hold: a
+    sentence for each."""
     if not proofs:
         return "No proof was made of what the techniques do."
     # Claims about queues are named by several words (`prove.messages`), strategies by one.
@@ -71,7 +72,8 @@ def proven(proofs: Sequence[Proof]) -> str:
 def _told(
     proofs: Sequence[Proof], noun: tuple[str, str], verb: tuple[str, str, str], seen: str
 ) -> str:
-    """Of one kind; the verb is of one, of several, and behind `does NOT`."""
+    """The sentence on proofs of one kind; `verb` has the forms for one, for several, and after
+    `does NOT`."""
     refuted, unseen = (
         list(dict.fromkeys(f"{each.service} {each.strategy}" for each in proofs if each.does is of))
         for of in (False, None)
@@ -129,7 +131,7 @@ def _calibrated(found: CalibrationEntry | None) -> str:
 
 
 def warned(rows: Sequence[Row]) -> str:
-    """How many cells have warnings or no number, and how much a warning is at most."""
+    """How many cells have warnings or no number, and the largest bias that a warning stands for."""
     found = [each for row in rows for each in row.warnings[:1]]
     lacking = [
         row.cell.id
@@ -150,8 +152,8 @@ def warned(rows: Sequence[Row]) -> str:
 
 
 def blocks_of(counts: Iterable[int]) -> str:
-    """How many blocks some numbers are of: `6 blocks`, or `3 to 6 blocks`; those of none are no
-    numbers."""
+    """How many blocks some numbers rest on, such as `6 blocks` or `3 to 6 blocks`; a count of 0 is
+    ignored."""
     known = [each for each in counts if each] or [0]
     fewest, most = min(known), max(known)
     return f"{most} block{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} blocks"

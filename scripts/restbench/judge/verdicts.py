@@ -1,20 +1,21 @@
-"""What a ratio says of an expectation: the one vocabulary of verdicts, for claims, for two runs
-compared, the strategy that chooses, leaders and NPB kernels (method, rules 6 and 7). Pure.
+"""The verdict of a ratio on an expectation: one vocabulary for claims, comparisons of two runs, the
+adaptive strategy, leaders and NPB kernels (method, rules 6 and 7). Pure.
 
 | verdict             | meaning |
 | --- | --- |
 | reproduced          | what is expected holds, tested at 5 %, or exactly |
-| contradicted        | really the other way, beyond the margin (Holm over the parts) |
+| contradicted        | significantly the other way, beyond the margin (Holm over the parts) |
 | no-effect           | a difference was expected: the 90 % interval lies inside the margin |
-| smaller-than-margin | the same, and the ratio is really not 1, whichever way |
-| too-imprecise       | none of these yet: +- x %, y minutes more |
-| not-measurable      | more time changes nothing: what else than the cells made the ratio is said |
+| smaller-than-margin | as no-effect, but the ratio differs significantly from 1, in any direction |
+| too-imprecise       | none of the above yet; reported with +- x % and y minutes more |
+| not-measurable      | something other than the cells caused the ratio; more time changes nothing |
 | not-measured        | a number is missing |
 
 `greater`, `less` hold where p <= 5 % against a ratio of 1 and the estimate lies beyond the margin;
 the mirror of that contradicts them. `same`, `not greater`, `not less` hold by the 90 % interval
-(TOST, non-inferiority); they are contradicted where the ratio is really beyond the margin, at 2.5 %
-a side. `equal` holds where no block differs, and one that does contradicts it: it needs no test.
+(TOST, non-inferiority); they are contradicted where the ratio is significantly beyond the margin,
+at 2.5 % a side. `equal` holds where no block differs; a block that differs contradicts it,
+untested.
 A claim of several parts is an intersection-union test (Berger 1982): each part at 5 %.
 """
 
@@ -41,8 +42,8 @@ Verdict: TypeAlias = Literal[
     "not-measured",
 ]
 
-#: Of a claim whose deciding parts differ, the first that occurs: what settles the whole (one part
-#: that fails) stands before what is unknown, and that before what holds.
+#: A claim whose deciding parts differ has the first of these that occurs: what settles the claim
+#: (one part that fails) comes before what is unknown, and that before what holds.
 PRECEDENCE: tuple[Verdict, ...] = (
     "contradicted",
     "no-effect",
@@ -55,26 +56,28 @@ PRECEDENCE: tuple[Verdict, ...] = (
 #: Verdicts that more time would not change.
 DECIDED = frozenset(PRECEDENCE) - {"not-measured", "too-imprecise"}
 SMALL = ("no-effect", "smaller-than-margin")
-#: What is expected of a part that a difference, and not the lack of one, must show.
+#: The expectations that a difference confirms, not the lack of one.
 DIFFERENCES: tuple[Expectation, ...] = ("greater", "less")
 
 LEVEL = 0.05
-#: Both one-sided tests at LEVEL.
+#: The confidence of the interval that stands for two one-sided tests at LEVEL.
 TWO_ONE_SIDED = 1 - 2 * LEVEL
-#: A narrower interval is not asked for: the ratio lies on the margin (method, rule 6).
+#: No half-width below this is asked for: the ratio then lies on the margin (method, rule 6).
 FINEST_PCT = 2.0
-#: Above it a half-width is told as "more than" this one.
+#: A half-width above this one is reported as "more than" it.
 WIDEST_PCT = 100.0
-#: Nobody measures more: as many days as this has blocks of a quarter of an hour are ten.
+#: The most blocks that are extrapolated to: at a quarter of an hour each, they take ten days.
 MOST_BLOCKS = 1_000
-#: From so many blocks on the look before must have had the same verdict; three are one look alone.
+#: From so many blocks on, the look before (one block less) must have had the same verdict. Three
+#: blocks are only one look.
 LOOKS_FROM = 4
 
 
 def verdict(
     found: Comparison, expect: Expectation, against_at: float = LEVEL, holds_at: float = LEVEL
 ) -> Verdict:
-    """What this look says. The levels are those of the tests that contradict, and that hold."""
+    """The verdict of this look alone. `against_at` is the level of the test that contradicts the
+    expectation, `holds_at` that of the test that confirms it."""
     ratio = found.ratio
     if found.estimate is None:
         return "not-measured"
@@ -91,7 +94,7 @@ def verdict(
 
 def together(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict]:
     """The verdicts of one table's ratios: Holm over all that may be contradicted. From LOOKS_FROM
-    blocks on a verdict stands only where the look before had it as well (`decided`)."""
+    blocks on a verdict in DECIDED stands only where the look before had it as well."""
     now = _look(asked)
     before = _look([(found.earlier or found, expect) for found, expect in asked])
     return [
@@ -111,8 +114,8 @@ def _confirmed(now: Verdict, before: Verdict) -> Verdict:
 
 
 def p_against(found: Comparison, expect: Expectation) -> float:
-    """Of the test whose rejection contradicts the expectation; 1 where nothing speaks against it,
-    or without an interval."""
+    """The p value of the test whose rejection contradicts the expectation; 1 without an interval,
+    or where nothing speaks against the expectation."""
     if expect in DIFFERENCES:
         return p_holds(found, "less" if expect == "greater" else "greater")
     ratio, limit = found.ratio, 1 + found.margin
@@ -124,7 +127,7 @@ def p_against(found: Comparison, expect: Expectation) -> float:
 
 
 def p_holds(found: Comparison, expect: Expectation) -> float:
-    """Of the test whose rejection shows what is expected; 1 without an interval."""
+    """The p value of the test whose rejection confirms the expectation; 1 without an interval."""
     ratio, limit = found.ratio, 1 + found.margin
     if ratio is None:
         return 1.0
@@ -142,17 +145,17 @@ def _inside(ratio: Ratio, margin: float) -> bool:
 
 
 def is_on_margin(found: Comparison, expect: Expectation) -> bool:
-    """Whether the interval is as narrow as is asked for (FINEST_PCT) and this look decides nothing:
-    what only waits for the look after it is not on the margin."""
+    """Whether the interval is as narrow as is asked for (FINEST_PCT) and this look still decides
+    nothing. A verdict that only needs the next look's confirmation is not on the margin."""
     width = found.half_width_pct
     is_fine = width is not None and width <= FINEST_PCT
     return is_fine and verdict(found, expect) == "too-imprecise"
 
 
 def more_times(found: Comparison, expect: Expectation) -> float | None:
-    """How many times the blocks measured so far would decide the ratio, if estimate and spread
-    stay. None without an interval, where it is as narrow as is asked for (FINEST_PCT), so that the
-    ratio lies on the margin, and where no number of blocks would, as cells differ.
+    """The multiple of the blocks measured so far that would decide the ratio, if estimate and
+    spread stay. None without an interval; where it is as narrow as is asked for (FINEST_PCT), so
+    that the ratio lies on the margin; and where no number of blocks would, as pooled cells differ.
     """
     ratio, width = found.ratio, found.half_width_pct
     if ratio is None or width is None or width <= FINEST_PCT:
@@ -161,7 +164,7 @@ def more_times(found: Comparison, expect: Expectation) -> float | None:
     if expect in DIFFERENCES and at > limit:
         wanted = [(at, CONFIDENCE)]
     else:
-        # `same` and differences ask on which side of the margin it lies; the others know their end.
+        # `same` and differences have two margins, of which the nearer counts; the others have one.
         signed = {"not greater": math.log(ratio.estimate), "not less": -math.log(ratio.estimate)}
         distance = abs(limit - signed.get(expect, at))
         wanted = [(math.log1p(FINEST_PCT / 100), CONFIDENCE), (distance, TWO_ONE_SIDED)]
@@ -170,9 +173,10 @@ def more_times(found: Comparison, expect: Expectation) -> float | None:
 
 
 def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: float) -> float:
-    """The blocks after which half the interval of ln(ratio) is no wider: with n of them what blocks
-    narrow of it shrinks as 1/sqrt(n), and with the t quantile of n - 1 where the blocks are its
-    degrees of freedom. Infinite where what they do not narrow is wider."""
+    """The number of blocks after which the half-width of the interval of ln(ratio) is at most
+    `half_width`. With n blocks, the part of the error that blocks reduce shrinks as 1/sqrt(n), and
+    so does the t quantile where n - 1 are its degrees of freedom. Infinite where the rest is
+    wider."""
     by_blocks = ratio.degrees_of_freedom == found.blocks - 1 and ratio.kept_variance is None
     kept = ratio.kept_variance or 0.0
 
@@ -199,13 +203,13 @@ def said(of: Verdict, found: Comparison | None = None, minutes: float | None = N
     at_margin = ", on the margin" if width <= FINEST_PCT else ""
     whole = max(1, round(minutes or 0.0))
     time = f", {whole} minute{'s' * (whole > 1)} more" if minutes is not None else ""
-    # A ratio is known within a factor then: its percentage says no more than that it is large.
+    # With so wide an interval a percentage says no more than that it is large.
     size = f"± {width:.1f} %" if width <= WIDEST_PCT else f"more than ± {WIDEST_PCT:.0f} %"
     return f"{words} ({size}{at_margin or time})"
 
 
 def sure(metric: str, found: Sequence[Comparison]) -> str:
-    """How sure ratios of a metric are."""
+    """A sentence on how certain ratios of a metric are: their blocks and intervals."""
     counts = [each.blocks for each in found if each.blocks] or [0]
     fewest, most = min(counts), max(counts)
     shown = "no interval, so no verdict" if most < 2 else "each ratio has its 95 % interval"

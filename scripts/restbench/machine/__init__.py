@@ -1,1 +1,1 @@
-"""The machine: cores, clock, locks, identity, doctor, processes that end with us."""
+"""The machine: cores, clock, lock, identity, checks, and child processes of the harness."""

@@ -1,4 +1,4 @@
-"""What goes on in a thread while something else does."""
+"""Work in a thread of its own, while the caller does something else."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def alongside(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """The work goes on as long as the context lasts; then its event is set, and it is waited for.
-    What is wrong with it, as a full disk, is raised at the end."""
+    """Run `work` in a thread while the context lasts; at its end, set the event and wait for the
+    thread. An exception of the work, such as that of a full disk, is raised at the end."""
     stopped = threading.Event()
     with ThreadPoolExecutor(1) as thread:
         done = thread.submit(work, stopped)

@@ -1,4 +1,4 @@
-"""Time that nobody sets."""
+"""Clocks that do not change when somebody sets the system time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def boottime_s() -> float:
-    """Seconds since the machine's start, those that it slept among them."""
+    """Seconds since the machine's start, including those in which it was suspended."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
@@ -18,13 +18,13 @@ _BEGAN, _BEGAN_S = datetime.now().astimezone(), boottime_s()
 
 
 def now() -> datetime:
-    """The time of day as it was when this process began, and what has passed since: a step of the
-    wall clock does not reach it, so nothing ends before it began."""
+    """The time of day at which this process began, plus the time that has passed since. A step of
+    the wall clock does not affect it, so nothing ends before it began."""
     return _BEGAN + timedelta(seconds=boottime_s() - _BEGAN_S)
 
 
 def running_s() -> float:
-    """How long this process has been running, from `/proc/self/stat`: in steps of a clock tick."""
+    """How long this process has been running, from `/proc/self/stat`, in steps of a clock tick."""
     born_ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
     return boottime_s() - born_ticks / os.sysconf("SC_CLK_TCK")
 
@@ -35,7 +35,8 @@ def now_text() -> str:
 
 
 def comes_true(is_so: Callable[[], object], within_s: float, every_s: float = 0.01) -> bool:
-    """Whether it is so within that time: it is asked now, then every so often."""
+    """Whether `is_so` becomes true within `within_s`. It is called at once, then every
+    `every_s`."""
     deadline = time.monotonic() + within_s
     while not is_so():
         if time.monotonic() > deadline:

@@ -1,5 +1,5 @@
-"""What on this machine makes numbers worse, why, and what mends it. It reads files and needs no
-root; root's also tries whether the kernel can delay packets."""
+"""Properties of this machine that make measurements worse, why, and how to fix them. The checks
+read files and need no root; as root, they also try whether the kernel can delay packets."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ State = Literal["good", "worse", "unknown"]
 
 #: How long steal and other load are watched.
 WATCH_S = 1.5
-#: Half the margin of verdicts: a cell with more has a warning (method, rule 10).
+#: Limit of steal and other load: half the margin of verdicts. A cell with more has a warning
+#: (method, rule 10).
 LIMIT_PCT = 2.5
 _CPU = "sys/devices/system/cpu"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `effect` and `mend` are sentences for when it is worse."""
+    """The result of one check. `effect` and `mend` (the fix) are texts for the state `worse`."""
 
     name: str
     value: str
@@ -42,7 +43,7 @@ class Machine:
     has_netem: Callable[[], bool | None] = namespaces.has_netem
 
     def read(self, path: str) -> str | None:
-        """A file's text without its end of line, None where it is not there or not for us."""
+        """A file's text without its end of line, None where it does not exist or cannot be read."""
         try:
             return (self.root / path).read_text(encoding="utf-8").strip()
         except OSError:
@@ -50,7 +51,7 @@ class Machine:
 
 
 def examine(machine: Machine) -> list[Finding]:
-    """Every finding, in the order of what matters most."""
+    """Every finding, the most important first."""
     return [*_watched(machine), *_settings(machine)]
 
 
@@ -119,7 +120,7 @@ def _turbo(machine: Machine) -> Finding:
 
 
 def _chosen(text: str | None) -> str | None:
-    """Of `always [madvise] never` the one in brackets."""
+    """The option in brackets, such as that of `always [madvise] never`."""
     return text and text.partition("[")[2].partition("]")[0]
 
 
@@ -132,7 +133,7 @@ def _swap(text: str | None) -> str | None:
 
 
 def _watched(machine: Machine) -> list[Finding]:
-    """CPU steal and the load of others, over a short while in which we sleep."""
+    """CPU steal and the load of other processes, while this process sleeps for WATCH_S."""
     before = machine.read("proc/stat")
     machine.pause(WATCH_S)
     after = machine.read("proc/stat")

@@ -1,25 +1,25 @@
-"""Ends what a harness started once the harness is gone, however it went: `kill -9` included.
+"""Ends what a harness started once the harness is gone, however it ended: `kill -9` included.
 
-Started by `watch` as a program of its own, in a session of its own:
+`watch` starts the guardian as a program of its own, in a session of its own:
 
     python -I -S guardian.py MARK < PIPE
 
-The harness holds the other end of the pipe and lets go of it only by ending. Everything that it
-starts carries MARK in its environment, however deep below it, so whatever still carries it then is
-killed. Processes of nginx and PostgreSQL write their titles over it: those that work in a folder
-that goes are killed, too. What the pipe said before is removed, a line for each, its parts
-separated by tabs:
+The harness holds the other end of the pipe until it ends. All its descendants, except those that
+are meant to outlive it, carry MARK in their environment. After the end of the pipe, the guardian
+kills every process that still carries MARK.
+Processes of nginx and PostgreSQL overwrite their environment with a title: those that work in a
+folder to be removed are killed, too. Then the guardian obeys the orders that came through the pipe,
+one per line, its parts separated by tabs:
 
-    remove  PATH                   a file or a folder
-    unless  FOLDER  PATTERN ...    a folder, where nothing in it is called like any of these
-    tidy    FOLDER                 half-written files of the harness in it
-    netns   NAME                   a network namespace
-    link    NAME                   a network interface
-    unmount PATH                   a file system that was mounted there, and the folder
+    remove  PATH                   remove a file or a folder
+    unless  FOLDER  PATTERN ...    remove a folder that has no entry matching a pattern
+    tidy    FOLDER                 remove the harness's half-written files in it
+    netns   NAME                   remove a network namespace
+    link    NAME                   remove a network interface
+    unmount PATH                   unmount a file system, and remove the folder
     over                           nothing: the harness ends in order, and starts nothing more
 
-The standard library is all it loads: it waits
-next to measurements.
+The guardian loads only the standard library, since it waits while measurements are made.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from pathlib import Path
 #: The variable that carries the mark.
 VARIABLE = "RESTBENCH_HARNESS"
 OVER = "over"
-#: A child that was just being started carries its mark only when it has become its program, which
-#: may be late on a busy machine. A harness that ends in order is starting none.
+#: No marked process must be found for so long. A forked child carries the mark only after its exec,
+#: which may be late on a busy machine. A harness that ends in order is not starting any.
 QUIET_S = 3.0
 LOOK_EVERY_S = 0.05
-#: A process in the kernel's hands cannot be killed before they let go of it.
+#: A process in an uninterruptible system call cannot be killed before the call ends.
 GIVE_UP_S = 30.0
 
 
 def marks() -> dict[int, str]:
-    """Every process that carries a mark and that we may look at: its id and its mark."""
+    """The mark of every process that carries one and that we may look at, by process id."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (mark := _mark_of(entry.name)):
@@ -55,7 +55,7 @@ def marks() -> dict[int, str]:
 
 
 def _mark_of(pid: str) -> str:
-    """Empty for one without a mark, of another user, a zombie, or gone."""
+    """The mark of a process; empty if it has none, is another user's, a zombie, or gone."""
     try:
         environment = Path("/proc", pid, "environ").read_bytes()
     except OSError:
@@ -71,8 +71,8 @@ def marked(mark: str) -> list[int]:
 
 
 def unmarked_in(folders: Collection[str]) -> list[int]:
-    """The processes that work in one of these folders and have no variable left to tell whose they
-    are. (A shell that somebody has there has variables.)"""
+    """The processes whose working directory is one of these folders and whose environment has no
+    variable, so that their mark is lost. (A user's shell in the folder has variables.)"""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # gone, or another user's
@@ -83,9 +83,9 @@ def unmarked_in(folders: Collection[str]) -> list[int]:
 
 
 def end(mark: str, quiet_s: float = 0.0, folders: Collection[str] = ()) -> list[int]:
-    """Kill everything that carries the mark, or has lost it and works in one of the folders, until
-    for so long there is nothing; returns what could not be ended. Who comes to these folders later
-    is of the next harness."""
+    """Kill every process that carries the mark, or has lost it and works in one of the folders,
+    until none is found for `quiet_s`; returns those that could not be ended. A process that comes
+    to the folders after the call belongs to the next harness, and is left alone."""
     unmarked = unmarked_in(folders)
     begun = quiet_since = time.monotonic()
     left: list[int] = []
@@ -101,19 +101,19 @@ def end(mark: str, quiet_s: float = 0.0, folders: Collection[str] = ()) -> list[
 
 
 def kill(pids: Iterable[int], how: signal.Signals = signal.SIGKILL) -> None:
-    """Signal each; those that are gone meanwhile, or are another user's, are left out."""
+    """Send a signal to each process; those that are gone, or another user's, are left out."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, how)
 
 
 def half_written(folder: Path, pid: int) -> list[Path]:
-    """What a process had not yet given its name when it ended (storage.temporary)."""
+    """The files that a process had not completed when it ended (storage.temporary)."""
     return list(folder.rglob(f".*.{pid}.tmp"))
 
 
 def remove(path: Path) -> None:
-    """A file, or a folder with all that is in it; nothing where there is none."""
+    """Remove a file, or a folder with all its content, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -121,14 +121,14 @@ def remove(path: Path) -> None:
 
 
 def remove_network(kind: str, name: str) -> None:
-    """A namespace (`netns`) or an interface (`link`), which both take the other ends of their links
-    along; nothing where there is none."""
+    """Remove a namespace (`netns`) or an interface (`link`), if it exists. The kernel removes the
+    other ends of their links, too."""
     subprocess.run(["ip", kind, "delete", name], capture_output=True, check=False)
 
 
 def unmount(path: Path) -> None:
-    """What is mounted there, though something still uses it, and the folder; nothing where there is
-    none."""
+    """Unmount what is mounted at a folder, even while it is in use, and remove the folder. Nothing
+    happens where there is none."""
     subprocess.run(["umount", "--lazy", path], capture_output=True, check=False)
     remove(path)
 

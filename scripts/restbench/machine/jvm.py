@@ -1,5 +1,5 @@
-"""The JVM of the service, the kernels without HTTP and the microbenchmarks: which it is, its flags,
-what it makes of them, and what its own threads take of its CPU time."""
+"""The JVM of the service, the kernels without HTTP and the microbenchmarks: its program, its flags,
+the settings that result from them, and the CPU time of its own threads."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any
 from restbench.machine import process
 
 HEAP_GIB = 1
-#: Garbage collector and heap are the same on any number of cores (a JVM of its own choice takes
-#: another collector on one core than on two). A heap of one size that was touched at the start
-#: keeps resizing and page faults out of the windows. Huge pages where the kernel gives them to who
-#: asks: numpy asks by itself, and which process gets them else is chance.
+#: Garbage collector and heap are the same on any number of cores (by default a JVM takes another
+#: collector on one core than on two). A heap of fixed size that is touched at the start keeps
+#: resizing and page faults out of the windows. Huge pages are requested, where the kernel gives
+#: them on request: numpy requests them too, and otherwise it is chance which process gets them.
 FLAGS = (
     "-XX:+UseG1GC",
     f"-Xms{HEAP_GIB}g",
@@ -27,33 +27,35 @@ FLAGS = (
     "-XX:+UseTransparentHugePages",
 )
 OLDEST = 17
-#: What the names of a JVM's own threads begin with, in HotSpot, Graal and OpenJ9; the kernel keeps
-#: 15 characters of a name.
+#: Prefixes of the names of a JVM's own threads, in HotSpot, Graal and OpenJ9; the kernel keeps 15
+#: characters of a name.
 COMPILERS = ("C1 Compiler", "C2 Compiler", "JVMCI Compiler", "JIT Compilation")
 COLLECTORS = ("GC Thread", "G1 ")
-#: Where packages, installers and people put JDKs, a folder each.
+#: Folders in which packages, installers and users put JDKs, each in a folder of its own.
 FOLDERS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.sdkman/candidates/java")
 _COLLECTOR = re.compile(r"-XX:\+Use(?!Transparent)\w+GC")
-#: A line of -XX:+PrintFlagsFinal, of a flag that somebody has set: we, or the JVM for this machine.
+#: A line of -XX:+PrintFlagsFinal for a flag that the command line, or the JVM for this machine,
+#: set.
 _SET_FLAG = re.compile(r"^ *\S+ (\S+) +:?= (\S*) .*\{(?:command line|ergonomic)\}$", re.MULTILINE)
 
 
 def java() -> str:
-    """The program: JAVA_HOME's, else that of the newest JDK installed, from 17 on, else PATH's."""
+    """The `java` of JAVA_HOME, else of the newest installed JDK from 17 on, else of PATH."""
     if home := os.environ.get("JAVA_HOME"):
         return str(Path(home, "bin", "java"))
     return _newest()
 
 
 def version() -> int:
-    """Of the language: 17 or newer, 0 where it is not known."""
+    """Major version of Java, such as 17; 0 where it is not known."""
     program = shutil.which(java())
     return _version(Path(program).resolve().parent.parent)[0] if program else 0
 
 
 def command(settings: Mapping[str, str] | None = None) -> list[str]:
-    """`java` with its flags: ours, the settings' JAVA_OPTIONS, and those of our own environment,
-    which so have the last word. A collector that is named there takes the place of ours."""
+    """`java` with its flags: ours, JAVA_OPTIONS of the settings, and JAVA_OPTIONS of our
+    environment. Later ones override earlier ones. A collector that is named in them replaces
+    ours."""
     given = [variables.get("JAVA_OPTIONS", "") for variables in (settings or {}, os.environ)]
     options = shlex.split(" ".join(given))
     other_collector = any(_COLLECTOR.fullmatch(each) for each in options)
@@ -62,8 +64,8 @@ def command(settings: Mapping[str, str] | None = None) -> list[str]:
 
 
 def described() -> dict[str, Any]:
-    """Where it is, its version, and the flags that are not at their default, such as the collector
-    and the heap."""
+    """The path of `java`, its version, and the flags that are not at their default, such as the
+    collector and the heap."""
     output = process.output([*command(), "-XX:+PrintFlagsFinal", "-version"])
     version = re.search(r"^(?:openjdk|java) version .*", output, re.MULTILINE)
     flags = dict(_SET_FLAG.findall(output))
@@ -81,7 +83,7 @@ def compilers_cpu_ms(pids: tuple[int, ...]) -> float:
 
 
 def collectors_cpu_ms(pids: tuple[int, ...]) -> float:
-    """The same of their garbage collectors."""
+    """CPU time of the garbage collectors of these processes so far, milliseconds."""
     return process.threads_cpu_ms(pids, COLLECTORS)
 
 
@@ -97,7 +99,7 @@ def _newest() -> str:
 
 
 def _version(home: Path) -> tuple[int, ...]:
-    """Such as (17, 0, 15), from the file that every JDK brings; (0,) without it."""
+    """The version of a JDK, such as (17, 0, 15), from its file `release`; (0,) without it."""
     try:
         release = (home / "release").read_text(encoding="utf-8")
     except OSError:

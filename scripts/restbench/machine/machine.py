@@ -1,4 +1,4 @@
-"""The machine and the versions a run was made with: facts, each with its own source."""
+"""The machine and the versions that a run was made with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from restbench import ROOT
 from restbench.machine import jvm, placement, process, speed, watch
 
-#: Of the Python service, of the Python client, and PostgreSQL with its queues.
+#: Packages of the Python service, of the Python client, and of PostgreSQL with pgmq.
 PACKAGES = (
     *("flask", "gunicorn", "numpy", "scipy"),
     *("aiohttp", "requests", "zeep"),
@@ -34,8 +34,8 @@ def describe() -> dict[str, Any]:
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", platform.system()),
         "governor": _shown("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        # `1` where the kernel shares cores between sessions first, and only then between threads:
-        # how many threads a service has then changes nothing in what its load generator gets.
+        # With `1` the kernel shares the cores first between sessions, then between their threads:
+        # the number of the service's threads does not change the load generator's share then.
         "scheduler_autogroup": _shown("/proc/sys/kernel/sched_autogroup_enabled"),
         "virtualisation": process.output(["systemd-detect-virt"]) or "unknown",
         "load_average_before": list(os.getloadavg()),
@@ -48,19 +48,21 @@ def describe() -> dict[str, Any]:
     }
 
 
-#: What makes two runs' numbers comparable: another of these is another machine. Of cores that are
-#: allowed it is the number.
+#: Two runs are comparable only where these are equal: a difference means another machine. Of
+#: `cores_allowed` the number is compared.
 IDENTITY = ("processor", "cores_online", "cores_allowed", "memory_mib", "virtualisation")
-#: And what it does (`speed`): machines of one model, one size, differed 1.9-fold (rule 12). Not
-#: what it copies: that differed 5-fold on one machine within minutes, as others used its cache.
+#: Its speed is compared as well: machines of one model and size differed 1.9-fold (rule 12). The
+#: speed of copying is not: it differed 5-fold on one machine within minutes, as others used its
+#: cache.
 SPEED = ("integer_loops_per_s",)
-#: Less than one core of a few, and what a kernel may take of the memory.
+#: Relative tolerance: less than one core of a few, and what a kernel may keep of the memory.
 SIZE_TOLERANCE = 0.02
-#: So many times faster is another machine. One machine was seen to be 1.6 times as fast as itself
-#: minutes before, when others had its other half-cores; machines of one model differ 1.9-fold.
+#: A larger ratio of speeds means another machine. One machine was 1.6 times as fast as minutes
+#: before, when others used the other hardware threads of its cores; machines of one model differ
+#: 1.9-fold.
 SPEED_TOLERANCE = 1.8
 
-#: And what else numbers depend on: no other machine, but said where it differs.
+#: Other facts that numbers depend on: a difference is not another machine, but is reported.
 MADE_WITH = ("kernel", "java", "java_flags", "blas_kernel")
 
 Identity: TypeAlias = Mapping[str, str | int | float]
@@ -80,8 +82,8 @@ def made_with(described: Mapping[str, Any]) -> dict[str, str]:
 
 
 def others(one: Identity, two: Identity) -> list[str]:
-    """The names in which two identities differ; none where they are of one machine. What one of
-    before does not have is not held against it."""
+    """The names in which two identities differ; empty where they are of one machine. A name of
+    IDENTITY that one of them lacks is ignored; a speed that one of them lacks is a difference."""
     both = [name for name in IDENTITY if name in one and name in two]
     named = [name for name in both if not _alike(one[name], two[name])]
     return named + [name for name in SPEED if not _as_fast(one.get(name), two.get(name))]
@@ -93,12 +95,12 @@ def _as_fast(here: object, there: object) -> bool:
     return here == there
 
 
-#: What is described and is not the machine, but a moment of it.
+#: Parts of a description that change from moment to moment.
 MOMENTARY = ("load_average_before", "speed")
 
 
 def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """In what two descriptions differ, in words: `java: "17" is now "21"`."""
+    """The differences of two descriptions, in words: `java: 17 is now 21`."""
     names = [name for name in {**then, **now} if name not in MOMENTARY]
     return [
         _in_words(name, then.get(name), now.get(name))
@@ -108,8 +110,8 @@ def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def another_speed(then: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
-    """Where two probes are as far apart as those of two machines, in words. So are those of one
-    machine whose cores are two threads of one, where the other of them is busy."""
+    """The speeds that differ by as much as those of two machines, in words. One machine's can
+    differ so, too, where its cores are hardware threads and the other thread of a core is busy."""
     return [
         _in_words(name, then[name], now[name])
         for name in SPEED
@@ -122,7 +124,7 @@ def _in_words(name: str, was: object, is_now: object) -> str:
 
 
 def _alike(here: object, there: object) -> bool:
-    """A kernel keeps a part of the memory to itself, another kernel another part."""
+    """Whether equal; integers within SIZE_TOLERANCE, as kernels differ in the memory they keep."""
     if isinstance(here, int) and isinstance(there, int):
         return abs(here - there) <= SIZE_TOLERANCE * max(here, there)
     return here == there
@@ -134,14 +136,14 @@ def git_commit(root: Path = ROOT) -> tuple[str, bool | None]:
     try:
         commit = git(root, "rev-parse", "HEAD")
         changed = git(root, "status", "--porcelain", "--untracked-files=no")
-        # Elsewhere a file that is not added is no part of what runs: a run that was kept, a report.
+        # An untracked file elsewhere, such as a kept run or a report, is no part of what runs.
         added = git(root, "ls-files", "--others", "--exclude-standard", "--", *_CODE)
         return commit, bool(changed or added)
     except (OSError, subprocess.CalledProcessError):
         return UNKNOWN, None
 
 
-#: What services, load generators and harness are made of.
+#: The folders with the code of services, load generators and harness.
 _CODE = (
     "contract",
     "fronts",
@@ -151,12 +153,13 @@ _CODE = (
     "scripts/restbench",
     "scripts/restbench_client",
 )
-#: In the place of a commit.
+#: Stands for a commit that is not known.
 UNKNOWN = "unknown"
 
 
 def git(root: Path, *arguments: str) -> str:
-    """What git says of a checkout; OSError without git, CalledProcessError where it refuses."""
+    """The output of a git command for a checkout; OSError without git, CalledProcessError where it
+    fails."""
     line = ["git", "-C", str(root), *arguments]
     return subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
 
@@ -170,7 +173,7 @@ def one_line(machine: dict[str, Any]) -> str:
 
 
 def short(machine: Mapping[str, Any]) -> str:
-    """Its processor, cores and memory, as far as they are known."""
+    """The machine's processor, cores and memory, as far as they are known."""
     cores, memory_mib = machine.get("cores_online"), machine.get("memory_mib")
     known = [
         machine.get("processor"),
@@ -181,7 +184,7 @@ def short(machine: Mapping[str, Any]) -> str:
 
 
 def _installed_version(package: str) -> str | None:
-    """None where a package is not here: attached services have theirs elsewhere."""
+    """None where a package is not installed here, as for services that others run."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -200,8 +203,8 @@ def _shown(path: str) -> str:
 
 
 def _blas_kernel() -> str:
-    """Which of OpenBLAS' kernels numpy multiplies with on this processor, as in the Python service:
-    the library names it when it is loaded in an environment such as the service's."""
+    """The OpenBLAS kernel with which numpy multiplies on this processor, as in the Python service:
+    the library prints its name when it is loaded in an environment like the service's."""
     verbose = watch.environment() | {"OPENBLAS_VERBOSE": "2"}
     output = process.output([sys.executable, "-c", "import numpy"], verbose)
     return _first_match(output, r"Core: (\S+)")

@@ -1,5 +1,5 @@
-"""What the machine's CPU time went to between two moments, as the kernel counts it. The machine are
-the cores that we may use."""
+"""How the machine's CPU time was used between two moments, by the kernel's counters. The machine
+means the cores that we may use."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from restbench.machine.placement import allowed_cores
 
 LOOK_S = 0.5
 STAT = Path("/proc/stat")
-#: Where a core's line in /proc/stat has the time that no process used: idle, iowait, steal.
+#: Columns of a core's line in /proc/stat with time that no process used: idle, iowait, steal.
 _NOT_BUSY = (3, 4, 7)
 _STEAL = 7
-#: Guests' time is counted within user's and nice's already.
+#: Number of columns that are summed: the time of guests, in later ones, is part of user and nice.
 _COUNTED = 8
 
 
@@ -26,14 +26,14 @@ class Shares:
     """Percent of the machine's CPU time."""
 
     foreign_pct: float
-    """What went to none of the processes that are known."""
+    """Time of processes that are not ours."""
     steal_pct: float
-    """What the hypervisor took away."""
+    """Time that the hypervisor took away."""
 
 
 @dataclass(frozen=True)
 class CpuTicks:
-    """CPU time so far, in clock ticks: of the cores, busy or not, and of processes of ours."""
+    """CPU time so far, in clock ticks: of the cores (all, busy, stolen), and of our processes."""
 
     total: int
     busy: int
@@ -41,23 +41,23 @@ class CpuTicks:
     ours: float
 
     def since(self, first: CpuTicks) -> Shares:
-        """What became of the time since `first`, which knew the same processes, or fewer that had
-        begun."""
+        """The shares of the time since `first`. Ours must be the same processes there; those that
+        began later may be missing."""
         total = max(1, self.total - first.total)
         foreign = max(0.0, self.busy - first.busy - (self.ours - first.ours))
         return Shares(100 * foreign / total, 100 * (self.steal - first.steal) / total)
 
 
 def look(pids: tuple[int, ...] = ()) -> float:
-    """Watch the machine for a moment: the foreign share, where `pids` are ours. The kernel counts
-    in steps of 10 ms a core: half a second on two cores tells 1 %."""
+    """Watch the machine for LOOK_S; returns the foreign share in percent, where `pids` are ours.
+    The kernel counts in steps of 10 ms a core: half a second on two cores resolves 1 %."""
     first = used(pids)
     time.sleep(LOOK_S)
     return used(pids).since(first).foreign_pct
 
 
 def used(pids: tuple[int, ...] = ()) -> CpuTicks:
-    """By now; ours are `pids` and this process."""
+    """The CPU time so far; our processes are `pids` and this process."""
     ours_ms = process.cpu_ms((*pids, os.getpid()))
     ours = ours_ms * process.CLOCK_TICKS_PER_S / 1000
     return parsed(STAT.read_text(), allowed_cores(), ours)
@@ -69,7 +69,7 @@ def counted() -> Sequence[str]:
 
 
 def parsed(stat: str, cores: Sequence[int], ours: float = 0.0) -> CpuTicks:
-    """Of these cores by the text of /proc/stat, where so many ticks are ours."""
+    """The CPU time of these cores from the text of /proc/stat; `ours` is that of our processes."""
     columns = zip(*(ticks[:_COUNTED] for _, *ticks in _lines(stat, cores)), strict=True)
     ticks = [sum(map(int, each)) for each in columns]
     idle = sum(ticks[position] for position in _NOT_BUSY)
@@ -77,8 +77,8 @@ def parsed(stat: str, cores: Sequence[int], ours: float = 0.0) -> CpuTicks:
 
 
 def _lines(stat: str, cores: Sequence[int]) -> list[list[str]]:
-    """Of each core, split; the line of all cores where a core has no line: some containers show
-    only their own cores, under other numbers."""
+    """The line of each core, split. Where a core has no line, the line of all cores: some
+    containers show only their own cores, under other numbers."""
     every = {line.partition(" ")[0]: line.split() for line in stat.splitlines()}
     names = [f"cpu{core}" for core in cores]
     return [every[name] for name in (names if {*names} <= {*every} else ["cpu"])]

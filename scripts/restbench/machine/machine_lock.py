@@ -1,7 +1,7 @@
 """One benchmark at a time on a machine: two at once make the numbers of both wrong.
 
 The lock is the name of an abstract Unix socket: the kernel gives it to one process of all users,
-and takes it back when that process ends, however it ends. Nothing lies on a disk, nothing is left.
+and releases it when that process ends, however it ends. There is no file that could be left.
 
 It does not see a benchmark in another network namespace (a container without `--network host`), on
 another virtual machine of the same host, or one that is not restbench: those show as foreign load
@@ -22,14 +22,14 @@ from restbench.machine.watch import MACHINE
 
 VARIABLE = MACHINE
 DEFAULT_NAME = "restbench-benchmark"
-#: struct ucred of the other side: pid, uid, gid.
+#: struct ucred of the peer: pid, uid, gid.
 _CREDENTIALS = struct.Struct("3i")
 
 _held: dict[str, socket.socket] = {}
 
 
 def take() -> None:
-    """Have the machine for this process, until it ends; EnvironmentProblem names who has it."""
+    """Take the lock until this process ends; EnvironmentProblem names the process that has it."""
     name = os.environ.get(VARIABLE, DEFAULT_NAME)
     if name in _held:
         return
@@ -49,9 +49,9 @@ def take() -> None:
 
 
 def _owner(name: str) -> str:
-    """Who listens, as the kernel tells the other side of a connection; empty if it is gone now."""
+    """The process that has the lock, in words, by the kernel's credentials; empty if it is gone."""
     with socket.socket(socket.AF_UNIX) as asking:
-        asking.setblocking(False)  # nobody accepts: behind many that asked before, it would wait
+        asking.setblocking(False)  # nobody accepts: with a full backlog, connect would wait
         try:
             asking.connect(f"\0{name}")
         except OSError:
@@ -64,7 +64,7 @@ def _owner(name: str) -> str:
 
 
 def _command(pid: int) -> str:
-    """What it was called with, without the interpreter and where it lies."""
+    """The command line of a process, without the interpreter and the path of restbench."""
     try:
         words = psutil.Process(pid).cmdline()
     except psutil.Error:

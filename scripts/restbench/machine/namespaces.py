@@ -1,10 +1,10 @@
 """Several hosts on one machine: network namespaces on one bridge, each with an address of its own.
 
-The bridge has a namespace of its own, so the machine's firewall and routes see one interface, by
-which the harness is on the network too. Network and names come from the mark of the harness
-(`watch`): two harnesses are not in each other's way, nor is one that has just ended, whose
-namespaces the kernel takes apart a moment later. The guardian removes all of it when the harness is
-gone, and the next run what a killed guardian has left.
+The bridge has a namespace of its own, so the machine's firewall and routes see only one interface,
+which connects the harness to the network. Network and names are derived from the mark of the
+harness (`watch`): two harnesses do not collide, nor does one with a harness that has just ended,
+whose namespaces the kernel removes a moment later. The guardian removes everything when the harness
+is gone; the next run removes what a killed guardian has left.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from restbench.failures import EnvironmentProblem
 from restbench.machine import guardian, process, watch
 
 PREFIX = "rb-"
-#: So many networks of 254 addresses are in 198.18.0.0/15, which RFC 2544 reserves for benchmarks.
+#: Number of networks of 254 addresses in 198.18.0.0/15, which RFC 2544 reserves for benchmarks.
 NETWORKS = 512
 SWITCH = "switch"
-#: Packets that wait at a host while they are delayed; by default the 1001st would be lost.
+#: Most packets that wait at a host while they are delayed; by default the 1001st would be lost.
 WAITING_PACKETS = "100000"
 
 
 @dataclass(frozen=True)
 class Host:
-    """A place where processes run, and its address."""
+    """A network namespace in which processes run, and its address."""
 
     namespace: str
     address: str
 
     def inside(self, command: Sequence[str]) -> list[str]:
-        """The command as it is started there."""
+        """The command line that runs the command on this host."""
         return ["ip", "netns", "exec", self.namespace, *command]
 
 
@@ -50,7 +50,7 @@ def require() -> None:
 
 @contextmanager
 def made(names: Sequence[str]) -> Iterator[dict[str, Host]]:
-    """A host for each name, connected to each other and to the harness; gone with the context.
+    """A host for each name, connected to each other and to the harness until the context ends.
 
     EnvironmentProblem where the kernel refuses one.
     """
@@ -67,7 +67,7 @@ def made(names: Sequence[str]) -> Iterator[dict[str, Host]]:
         _make(switch, hosts, _link(mark), f"{network}.1/24")
         yield hosts
     finally:
-        # With its namespace it would go only when the kernel gets to that.
+        # Explicitly: with its namespace the kernel would remove it only a moment later.
         guardian.remove_network("link", _link(mark))
         for namespace in [*(each.namespace for each in hosts.values()), switch]:
             guardian.remove_network("netns", namespace)
@@ -75,7 +75,7 @@ def made(names: Sequence[str]) -> Iterator[dict[str, Host]]:
 
 @contextmanager
 def delayed(hosts: Iterable[Host], milliseconds: int) -> Iterator[None]:
-    """All that these send to others comes so much later, as long as the context lasts.
+    """Delay all packets that these hosts send, as long as the context lasts.
     EnvironmentProblem where the kernel has no netem."""
     with ExitStack() as stack:
         for each in hosts:
@@ -86,7 +86,7 @@ def delayed(hosts: Iterable[Host], milliseconds: int) -> Iterator[None]:
 
 
 def can_delay(host: Host) -> bool:
-    """Whether the kernel has netem, which is tried."""
+    """Whether the kernel has netem, by trying it."""
     try:
         with delayed([host], 1):
             return True
@@ -95,7 +95,7 @@ def can_delay(host: Host) -> bool:
 
 
 def has_netem() -> bool | None:
-    """The same, in a namespace that goes at once; None where none can be made."""
+    """The same, in a temporary namespace; None where none can be made."""
     try:
         with made(["tried"]) as hosts:
             return can_delay(hosts["tried"])
@@ -114,13 +114,13 @@ def end_leftovers() -> None:
 
 
 def _network(mark: str) -> str:
-    """The first three numbers of a harness' addresses."""
+    """The first three octets of the addresses of a harness."""
     number = zlib.crc32(mark.encode()) % NETWORKS
     return f"198.{18 + number // 256}.{number % 256}"
 
 
 def _link(mark: str) -> str:
-    """A harness' own end, in the machine's namespace; a name has 15 characters at most."""
+    """The name of a harness's own interface, in the machine's namespace; at most 15 characters."""
     return f"{PREFIX}{zlib.crc32(mark.encode()):08x}"
 
 
@@ -150,7 +150,7 @@ def _ip(*arguments: str) -> None:
 
 
 def _run(*command: str) -> None:
-    """`ip` or `tc`, which are in one package."""
+    """Run `ip` or `tc`, which are in one package. EnvironmentProblem where it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise EnvironmentProblem(f"{' '.join(command)}: {done.stderr.strip()}")

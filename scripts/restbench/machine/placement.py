@@ -1,4 +1,4 @@
-"""Which cores a service and the load generator may use: the placement factor, made concrete."""
+"""Which cores a service and the load generator may use, by the factor `placement`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Placement = Literal["unbound", "core0", "per-core"]
 
 #: From this many cores on, the load generator gets cores of its own.
 CORES_FOR_OWN_LOAD_CORES = 4
-#: Of its own cores the load generator takes no more than this share: nearer to their end it is what
-#: is measured.
+#: The load generator may use at most this share of its own cores: closer to their limit, the trial
+#: would measure the load generator.
 LARGEST_LOAD_SHARE = 0.4
-#: CPU time of the load generator for a request over the service's, where no calibration tells it:
-#: a third next to `serial` at low, the cheapest request there is (two kinds of machine).
+#: CPU time of the load generator for a request, divided by the service's, where no calibration has
+#: measured it: 1/3 with `serial` at low, the cheapest request there is (two kinds of machine).
 ASSUMED_COST = 1 / 3
 
 
@@ -33,7 +33,8 @@ class Cores:
 
     @property
     def own_load(self) -> str | None:
-        """The load generator's, as `taskset -c` takes them; None where it has none of its own."""
+        """The load generator's cores, as `taskset -c` takes them; None where it has none of its
+        own."""
         return None if self.shared else core_list(self.load)
 
 
@@ -45,8 +46,9 @@ def allowed_cores() -> tuple[int, ...]:
 def own_load_cores(cores: int, cost: float = ASSUMED_COST) -> int:
     """How many of the machine's cores the load generator gets for itself; 0: they are shared.
 
-    The fewest, at most half, of which it takes no more than LARGEST_LOAD_SHARE while the service
-    has all others at work; `cost` is its CPU time for a request over the service's.
+    The fewest cores, at most half of all, of which the load generator uses no more than
+    LARGEST_LOAD_SHARE while the service uses all others fully. `cost` is the CPU time of the load
+    generator for a request, divided by the service's.
     """
     if cores < CORES_FOR_OWN_LOAD_CORES:
         return 0
@@ -59,8 +61,8 @@ def place(placement: Placement, allowed: tuple[int, ...], own: int | None = None
     """The cores of both sides under a placement.
 
     With four cores or more the load generator gets the last ones for itself, as many as a
-    calibration says (`own`); with fewer both use all of them, and the run says so. `core0` binds
-    the service to the lowest allowed core, as the study's `taskset -cp 0` did.
+    calibration says (`own`). With fewer cores both use all of them, and the run reports it. `core0`
+    binds the service to the lowest allowed core, as the study's `taskset -cp 0` did.
     """
     count = own_load_cores(len(allowed)) if own is None else min(own, len(allowed) // 2)
     service, load = (allowed[:-count], allowed[-count:]) if count else (allowed, allowed)
@@ -68,7 +70,7 @@ def place(placement: Placement, allowed: tuple[int, ...], own: int | None = None
 
 
 def instances_cores(placement: Placement, cores: Cores, instances: int) -> list[tuple[int, ...]]:
-    """The cores of each instance: under `per-core` the next one, else all of the service's."""
+    """The cores of each instance: one each under `per-core`, else all cores of the service."""
     if placement == "per-core":
         return [(core,) for core in cores.service[:instances]]
     return [cores.service] * instances

@@ -1,4 +1,4 @@
-"""The ports of what we start: which, from the environment, and whether they are free."""
+"""The ports of the services that we start: their numbers, and whether they are free."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ PORT_VARIABLES = {
 
 
 def port(name: str) -> int:
-    """Where a service, or the front before it, is reached: JAVA_PORT, PYTHON_PORT, ...."""
+    """The port of a service, or of the front before it: JAVA_PORT or PYTHON_PORT, or the
+    default."""
     variable = PORT_VARIABLES[name]
     text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
@@ -31,7 +32,8 @@ def port(name: str) -> int:
 
 
 def require_free(wanted: int, variable: str) -> None:
-    """EnvironmentProblem when a port is taken, naming who has it and how to choose another."""
+    """EnvironmentProblem when a port is taken, naming the process and how to choose another
+    port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -44,20 +46,21 @@ def require_free(wanted: int, variable: str) -> None:
 
 
 def free() -> int:
-    """One that nobody listens on now."""
+    """A port on which no process listens now."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         number: int = probe.getsockname()[1]
         return number
 
 
-#: Each has a name that says of a port that it is given to somebody; it is gone with this process.
+#: Abstract Unix sockets. The name of each claims a port, until this process ends.
 _GIVEN: list[socket.socket] = []
 
 
 def lasting() -> int:
-    """A free one below those that the kernel gives to whoever asks for any: it stays free while
-    what listened on it is started again. Nobody else who asks here is given it meanwhile."""
+    """A free port below those that the kernel assigns when any port is asked for: it stays free
+    while the program that listens on it is restarted. No other call, also of another process,
+    returns it until this process ends."""
     given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("ascii")
     lowest = int(given.split()[0])
     while True:
@@ -75,14 +78,14 @@ def listeners(wanted: int) -> set[int]:
     return {
         connection.pid
         for connection in psutil.net_connections("tcp")
-        # Another user's process has no number here, and Process(None) would be ourselves.
+        # The pid of another user's process is None, and Process(None) would be this process.
         if connection.status == psutil.CONN_LISTEN and connection.pid is not None
         if getattr(connection.laddr, "port", None) == wanted
     }
 
 
 def owner(wanted: int) -> str:
-    """Who has a port, for people; empty where that is not known."""
+    """The process that has a port, in words for a message; empty where it is not known."""
     for pid in sorted(listeners(wanted)):
         with contextlib.suppress(psutil.Error):
             return f" by {psutil.Process(pid).name()} (pid {pid})"

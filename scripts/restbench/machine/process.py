@@ -1,4 +1,4 @@
-"""Child processes that never outlive the harness, and what the kernel says of their trees."""
+"""Child processes that never outlive the harness, and the CPU time and memory of processes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from restbench.machine import clock, watch
 
 STOP_TIMEOUT_S = 15.0
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-#: In `/proc/<pid>/stat`, behind the name: user and system time, then that of ended children that
-#: were waited for.
+#: Columns of `/proc/<pid>/stat` behind the name: user and system time, then that of ended children
+#: that were waited for.
 _OWN, _FAMILY = slice(11, 13), slice(11, 15)
 
 
@@ -31,11 +31,11 @@ def start(  # noqa: PLR0913 - each is said by its name
     is_asked: bool = False,
     user: int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a process group of its own, its output appended to `log`. One that
-    `is_asked` has pipes to ask it and to hear its answers; only its errors go to `log`.
+    """Start a command in a process group of its own, its output appended to `log`. With `is_asked`
+    standard input and output are pipes, and only standard error goes to `log`.
 
-    It ends with the harness at the latest, and all that it starts, unless it `outlives_us`. Root
-    may give it to another user, by number.
+    It ends with the harness at the latest, as do all processes that it starts, unless it
+    `outlives_us`. Root may run it as another `user`, by number.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
@@ -53,10 +53,10 @@ def start(  # noqa: PLR0913 - each is said by its name
 
 
 def surroundings() -> dict[str, str]:
-    """The environment of what ends with us: our mark, and a place for temporary files that goes
-    when we do, for a process that is killed removes none of its own."""
+    """The environment of processes that end with us: our mark, and a folder for temporary files
+    that is removed when we end, since a process that is killed removes none of its own."""
     folder = watch.begin()
-    # A JVM asks no TMPDIR, and keeps counters for `jstat` in a file of their own.
+    # A JVM ignores TMPDIR, and keeps counters for `jstat` in a file elsewhere.
     jvm = f"-Djava.io.tmpdir={folder} -XX:-UsePerfData"
     given = os.environ.get("JDK_JAVA_OPTIONS", "")
     return watch.environment() | {
@@ -66,11 +66,11 @@ def surroundings() -> dict[str, str]:
 
 
 def bound_to_us(command: list[str], cores: str | None = None) -> list[str]:
-    """The command so that it dies with the harness, and runs on `cores` only when they are given.
+    """The command line, changed so that it dies with the harness, and runs on `cores` if given.
 
     `setpriv --pdeathsig` makes the kernel kill it when the harness dies, however it dies. The
-    signal follows the THREAD that starts it: start such a command from the main thread only. What
-    it starts in turn is the guardian's (`watch`).
+    signal follows the THREAD that starts it: start such a command from the main thread only. The
+    guardian (`watch`) ends what the command starts in turn.
     """
     bound = ["taskset", "-c", cores] if cores else []
     return ["setpriv", "--pdeathsig", "KILL", "--", *bound, *command]
@@ -83,10 +83,11 @@ def stop(
     *,
     to_group: bool = False,
 ) -> None:
-    """Ask politely, wait, then kill whatever is left of the process group and its descendants.
+    """Send the signal `first`, wait, then kill all that is left of the process group and its
+    descendants.
 
-    It is asked alone, or its whole group at once (`to_group`), as a terminal asks. Returns when all
-    of them are gone: their ports are free then.
+    The signal goes to the process alone or, with `to_group`, to its whole group, as from a
+    terminal. Returns when all of them are gone: their ports are free then.
     """
     everyone = family(process.pid)
     if process.poll() is None:
@@ -108,8 +109,8 @@ def stop(
 def finished(
     command: list[str], log: Path, timeout_s: float, environment: dict[str, str] | None = None
 ) -> int | None:
-    """Run a command to its end; its exit code, or None where that did not come in time. Nothing of
-    it is left running."""
+    """Run a command; returns its exit code, or None where it took longer than `timeout_s`. None of
+    its processes is left running."""
     started = start(command, log, environment)
     try:
         return started.wait(timeout_s)
@@ -120,7 +121,7 @@ def finished(
 
 
 def output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
-    """Standard output and error of a command; empty where it is not there."""
+    """Standard output and error of a command; empty where it is not installed."""
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run(
@@ -134,7 +135,8 @@ def output(command: list[str], environment: Mapping[str, str] | None = None) -> 
 
 
 def lives(each: psutil.Process) -> bool:
-    """False of a zombie: it has let go of everything; when it disappears is its parent's affair."""
+    """False for a zombie: it has released everything, and disappears when its parent waits for
+    it."""
     try:
         return each.is_running() and each.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -156,7 +158,7 @@ def family(pid: int) -> list[psutil.Process]:
 
 
 def cpu_ms(pids: tuple[int, ...], *, with_ended_children: bool = False) -> float:
-    """User + system time the processes have used since they started, threads that ended included.
+    """User + system time that the processes have used, including threads that ended; milliseconds.
 
     From `/proc/<pid>/stat`, so in steps of one clock tick (10 ms). Gone processes count as 0.
     """
@@ -166,22 +168,22 @@ def cpu_ms(pids: tuple[int, ...], *, with_ended_children: bool = False) -> float
 
 
 def children_cpu_ms() -> float:
-    """The same of our own children that have ended."""
+    """The same for our own children that have ended and were waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return 1000 * (used.ru_utime + used.ru_stime)
 
 
 def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:
-    """The same of those threads of the processes whose name begins with one of `names`, but without
-    those that ended."""
+    """The same for the threads whose name begins with one of `names`, without threads that have
+    ended."""
     stats = (stat for pid in pids for stat in Path(f"/proc/{pid}/task").glob("*/stat"))
     ticks = sum(ticks for name, ticks in map(_name_and_ticks, stats) if name.startswith(names))
     return ticks * 1000 / CLOCK_TICKS_PER_S
 
 
 def off_cores_share(given: Iterable[tuple[Iterable[int], Collection[int]]]) -> float:
-    """Of the CPU time of processes' threads that live, the part of those that the kernel may run on
-    other cores than they were given; 0 to 1. `given` has pids with their cores."""
+    """The share (0 to 1) of the CPU time of running threads that is used by threads which the
+    kernel may run on other cores than they were given. `given` has pids with their cores."""
     ticks = {False: 0, True: 0}
     for pids, cores in given:
         for task in (each for pid in pids for each in Path(f"/proc/{pid}/task").glob("*")):
@@ -193,7 +195,7 @@ def off_cores_share(given: Iterable[tuple[Iterable[int], Collection[int]]]) -> f
 
 
 def _name_and_ticks(stat: Path, what: slice = _OWN) -> tuple[str, int]:
-    """Of a process or a thread; a name may hold anything, brackets too."""
+    """Name and clock ticks of a process or a thread; a name may contain anything, brackets too."""
     try:
         start, _, rest = stat.read_text().rpartition(")")
     except (FileNotFoundError, ProcessLookupError):

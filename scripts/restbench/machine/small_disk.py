@@ -17,8 +17,8 @@ _PREFIX = "restbench-disk-"
 
 @contextmanager
 def mounted(mib: int) -> Iterator[Path]:
-    """A new one, which every user may pass through; EnvironmentProblem where we may not mount. It
-    goes with us at the latest."""
+    """A new disk of so many MiB, which every user may pass through. It is removed with the context,
+    or when this process ends. EnvironmentProblem where we may not mount."""
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     watch.at_end("unmount", folder)
     line = ["mount", "-t", "tmpfs", "-o", f"size={mib}m,mode=711", "restbench", str(folder)]
@@ -34,11 +34,11 @@ def mounted(mib: int) -> Iterator[Path]:
 
 @contextmanager
 def filled(disk: Path) -> Iterator[None]:
-    """No byte of it is free."""
+    """Fill the disk, as long as the context lasts."""
     filler = disk / "filler"
     try:
         with filler.open("wb") as file:
-            # Another may take some of the last bytes meanwhile: each is tried for by itself.
+            # Another process may take some of the last bytes meanwhile: each step is tried alone.
             for step in (1 << 20, 4096):
                 end = os.fstat(file.fileno()).st_size
                 while _allocated(file.fileno(), end, step):

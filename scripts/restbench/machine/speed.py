@@ -1,4 +1,4 @@
-"""How fast the machine is now: machines of one model differ twofold, and one drifts (rule 12)."""
+"""How fast the machine is now: machines of one model differ twofold, and each drifts (rule 12)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-#: Each of the two parts is repeated for so long; the best of its repetitions counts.
+#: Each of the two parts of the probe is repeated for so long; its best repetition counts.
 PART_S = 0.15
 INTEGERS = 20_000
 COPIED_BYTES = 8 << 20
 
 
 def probe() -> dict[str, float]:
-    """`integer_loops_per_s`, of 20 000 additions in the interpreter each, and `copied_gib_per_s`,
-    8 MiB at a time. Takes 0.3 s of one core."""
+    """`integer_loops_per_s`, where a loop is 20 000 additions in the interpreter, and
+    `copied_gib_per_s`, by copies of 8 MiB. Takes 0.3 s of one core."""
     source = np.ones(COPIED_BYTES, dtype=np.uint8)
     target = np.empty_like(source)
     return {

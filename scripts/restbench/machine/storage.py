@@ -1,4 +1,4 @@
-"""The place where results are written: what its errors mean, and whether it has room."""
+"""The place where results are written: the meaning of write errors, and the free space."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from restbench.failures import StorageProblem
 
 MIB = 1 << 20
-#: What must be free when a run begins: an hour's trials, its tables and its page. A disk that fills
-#: up all the same ends the run, and keeps what was measured.
+#: Free space that a run needs when it begins: an hour's trials, its tables and its page. A disk
+#: that fills up later ends the run, which keeps what was measured.
 ROOM_BYTES = 32 * MIB
-#: What is written to see whether anything can be: more than any block that may happen to be left.
+#: Size of the file that tries whether anything can be written: more than a single free block.
 TRIAL_BYTES = 64 * 1024
 
-#: Errors of the place, with what mends them.
+#: Errors of the file system, with their fix.
 _OF_THE_PLACE = {
     errno.ENOSPC: "free some space on that disk",
     errno.EDQUOT: "your disk quota is used up: free some space, or have it raised",
@@ -25,9 +25,9 @@ _OF_THE_PLACE = {
     errno.EROFS: "mount it writable, or use a checkout that lies elsewhere",
     errno.EIO: "the disk fails: 'dmesg' shows how",
 }
-#: docker-compose.yml sets it: where the host has the folder that runs are written to.
+#: The variable, set by docker-compose.yml, with the path on the host of the folder of runs.
 ON_HOST = "BENCH_RESULTS_ON_HOST"
-#: Errors that only where something was to be written mean that it cannot be.
+#: Errors that may have other causes, unless something was being written, with their fix.
 _WHEN_WRITING = {
     errno.EACCES: "give yourself the right to write there",
     errno.EPERM: "give yourself the right to write there",
@@ -39,7 +39,7 @@ _WHEN_WRITING = {
 
 
 def problem(error: BaseException, path: Path | None = None) -> StorageProblem | None:
-    """What to tell the user where an error says that a place cannot be written to; else None.
+    """The failure to report where an error means that a place cannot be written to; else None.
 
     `path` is what was to be written, where it is known.
     """
@@ -61,7 +61,7 @@ def problem(error: BaseException, path: Path | None = None) -> StorageProblem | 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Around everything that writes there: StorageProblem with the mend where it cannot."""
+    """Context for code that writes to `path`: StorageProblem, with the fix, where that fails."""
     try:
         yield
     except OSError as error:
@@ -69,7 +69,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def temporary(path: Path) -> Path:
-    """What a file is called until it is whole; who was killed before is in the name."""
+    """The path of a file until it is complete. It has our pid, so that leftovers can be found."""
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
@@ -102,7 +102,7 @@ def _mib(size: float) -> str:
 
 
 def settle(path: Path) -> None:
-    """Return when a file, or the names in a folder, are on the disk itself."""
+    """Return when a file, or the names in a folder, are on the disk itself (fsync)."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -1,6 +1,6 @@
-"""Nothing outlives the harness: all that it starts carries its mark, and a guardian waits
-to end what is left (`guardian`). What earlier harnesses left where theirs was killed too is found
-by its mark."""
+"""Nothing outlives the harness: all processes that it starts carry its mark, and a guardian waits
+to end those that are left (`guardian`). If the guardian is killed too, later harnesses find what is
+left by the mark."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from restbench.machine import guardian
 from restbench.machine.guardian import VARIABLE
 
 PREFIX = "restbench-"
-#: Another name is another machine: for tests, which measure nothing. It has its own lock
-#: (`machine_lock`), and leftovers of its own.
+#: The variable with the machine's name. Tests, which measure nothing, set another name: it counts
+#: as another machine, with its own lock (`machine_lock`) and its own leftovers.
 MACHINE = "RESTBENCH_LOCK"
-#: The guardian's own variable, so that it is known for what it is.
+#: A variable in the guardian's environment, by which a guardian can be recognised.
 GUARDS = "RESTBENCH_GUARDS"
-#: Signals that ask for an end: meant for the harness.
+#: Signals that ask for an end: they are meant for the harness, not for its guardian.
 POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 END_TIMEOUT_S = guardian.GIVE_UP_S + 5
-#: One that is killed at its work has another in its place; who kills that too does it on purpose.
+#: A guardian that is killed at its work is replaced once; a second kill is taken as intended.
 GUARDIANS_AT_THE_END = 2
 Order: TypeAlias = Literal["remove", "unless", "tidy", "netns", "link", "unmount"]
 
 
 @dataclass
 class Watch:
-    """A harness under guard: this process."""
+    """A harness, which is this process, and its guardian."""
 
     mark: str
     orders: list[str] = field(default_factory=list)
-    """What the guardian knows, and the next one gets should it be killed."""
+    """The orders of the guardian; if it is killed, the next one gets them again."""
     process: subprocess.Popen[bytes] | None = None
 
     def ensure(self) -> None:
-        """Have a guardian that lives."""
+        """Start a guardian, unless one is running."""
         if self.process is not None and self.process.poll() is None:
             return
-        # It inherits the mask, from its first moment on: only our end ends it.
+        # The guardian inherits the mask from its first moment on: only our end ends it.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, POLITE)
         try:
             self.process = _guardian(self.mark)
@@ -57,29 +57,30 @@ class Watch:
             self._tell(order)
 
     def order(self, order: str) -> None:
-        """Something to do once this process is gone."""
+        """Give the guardian an order for when this process is gone."""
         if order not in self.orders:
             self.orders.append(order)
             self.ensure()
             self._tell(order)
 
     def _tell(self, order: str) -> None:
-        # A guardian that was killed just now is replaced, and informed, before anything starts; one
-        # that is still at its work when we end knows everything.
+        # A broken pipe is ignored: a killed guardian is replaced, and gets all orders, before we
+        # start anything else.
         if self.process and self.process.stdin and not self.process.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.write(f"{order}\n".encode())
                 self.process.stdin.flush()
 
     def end(self) -> None:
-        """Return when nothing carries the mark any more, and what was to be removed is."""
+        """Return when no process carries the mark, and all that was to be removed is removed."""
         for _ in range(GUARDIANS_AT_THE_END):
             self.ensure()
             if self._release():
                 return
 
     def _release(self) -> bool:
-        """Let the guardian do its work; whether it came to its end: it may be killed meanwhile."""
+        """Let the guardian do its work; returns whether it finished, and was not killed
+        meanwhile."""
         assert self.process is not None and self.process.stdin is not None  # noqa: S101 - ensured
         with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
             self._tell(guardian.OVER)
@@ -95,20 +96,20 @@ def _guardian(mark: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        # Without a mark: it must outlive a harness that was itself started by a harness.
+        # Without a mark: it must survive if our harness was itself started by a harness.
         env={GUARDS: mark},
         cwd="/",
     )
 
 
 _watches: dict[int, Watch] = {}
-"""Of this process, by its id: a fork begins without."""
+"""The watch of this process, by process id: after a fork, the child has none."""
 
 
 def begin() -> Path:
-    """Be under guard from here on; returns the folder for temporary files, which goes at the end.
+    """Start a guardian if none runs; returns the folder for temporary files, removed at our end.
 
-    To be called before anything is started, as often as one likes.
+    To be called before anything is started; more calls do no harm.
     """
     watch = _watches.get(os.getpid()) or _begin()
     watch.ensure()
@@ -116,7 +117,7 @@ def begin() -> Path:
 
 
 def mark() -> str:
-    """What all that is ours carries: for names of files that tell whose they are."""
+    """The mark of this harness, for names of files that show which harness they belong to."""
     begin()
     return _watches[os.getpid()].mark
 
@@ -132,19 +133,19 @@ def _begin() -> Watch:
 
 
 def at_end(what: Order, subject: Path | str, *patterns: str) -> None:
-    """What happens when we end, however that is. `remove`: a file or folder goes; `unless`: a
-    folder, where nothing in it is called like one of the patterns by then (`manifest.json`);
-    `tidy`: what is half-written in a folder; `netns`, `link`: a network namespace, an interface;
-    `unmount`: what is mounted on a folder, and that."""
+    """Order what is removed when we end, however we end. `remove`: a file or folder; `unless`: a
+    folder, if it has no entry that matches a pattern (`manifest.json`) by then; `tidy`: our
+    half-written files in a folder; `netns`, `link`: a network namespace, an interface; `unmount`:
+    the file system mounted at a folder, and the folder."""
     begin()
     name = str(subject.absolute()) if isinstance(subject, Path) else subject
     _watches[os.getpid()].order("\t".join([what, name, *patterns]))
 
 
 def sweep(folder: Path) -> None:
-    """Remove files in this folder that processes which are gone have left half-written, where their
-    guardian was killed as well. To be called by who alone works in it: another namespace's
-    processes look as if they were gone."""
+    """Remove the half-written files in this folder of processes that are gone, and whose guardian
+    was killed too. The caller must be the only one to use the folder: a process of another PID
+    namespace looks as if it were gone."""
     for path in folder.rglob(".*.tmp"):
         pid = path.name.split(".")[-2]
         if pid.isdigit() and not born(int(pid)):
@@ -152,13 +153,13 @@ def sweep(folder: Path) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Ours, without what somebody chose for another program: which code and cache sizes OpenBLAS
-    takes is for it to find out (wrong ones cost half of its speed)."""
+    """Our environment without the variables of OpenBLAS, which a user may have set for another
+    program: it must find code and cache sizes by itself (wrong ones cost half of its speed)."""
     return {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
 
 
 def unmarked() -> dict[str, str]:
-    """The environment for what is meant to outlive us."""
+    """The environment of processes that are meant to outlive us: without our mark."""
     return {name: value for name, value in environment().items() if name != VARIABLE}
 
 
@@ -167,13 +168,13 @@ def _folder(mark: str) -> Path:
 
 
 def _new_mark() -> str:
-    """Who the harness is, for as long as the machine runs: `PID-BORN-NAMESPACE-RANDOM`."""
+    """A mark that is unique while the machine runs: `PID-BORN-NAMESPACE-RANDOM`."""
     pid = os.getpid()
     return f"{pid}-{born(pid)}-{_namespace()}-{secrets.token_hex(4)}"
 
 
 def born(pid: int) -> str:
-    """When a process began, in clock ticks since the machine did; empty when it is gone."""
+    """When a process began, in clock ticks since the boot; empty for a zombie or if it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -182,22 +183,22 @@ def born(pid: int) -> str:
 
 
 def _namespace() -> str:
-    """Process ids are told apart by it: a container has its own. So has a machine of a name."""
+    """The PID namespace, such as that of a container, and a hash of the machine's name if set."""
     name = os.environ.get(MACHINE)
     ours = "" if name is None else f".{zlib.crc32(name.encode()):08x}"
     return f"{Path('/proc/self/ns/pid').stat().st_ino}{ours}"
 
 
 def is_over(mark: str) -> bool:
-    """Whether a mark's harness is gone. Of another namespace's nothing can be said, nor of a mark
-    that somebody else has made up, for a variable or for a folder that all may write to."""
+    """Whether the harness of a mark is gone. False for a mark of another namespace, which cannot be
+    checked, and for a text that is no mark: anybody can set the variable, or make such a folder."""
     parts = mark.split("-")
     is_one = len(parts) == 4 and parts[0].isdecimal() and parts[2] == _namespace()
     return is_one and born(int(parts[0])) != parts[1]
 
 
 def end_leftovers() -> list[str]:
-    """End what harnesses that are gone have left running, and remove their temporary files.
+    """End the processes left by harnesses that are gone, and remove their temporary files.
 
     Returns a line for each process: `sadc (pid 123)`, and what could not be ended.
     """

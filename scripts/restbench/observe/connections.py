@@ -1,4 +1,5 @@
-"""TCP connections as the kernel sees them: which process has how many, and how many ports wait."""
+"""TCP connections as the kernel sees them: how many each process has, and how many are in
+TIME-WAIT."""
 
 from __future__ import annotations
 
@@ -8,34 +9,34 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-#: A port that a client has closed waits for a minute; there are 28 000 of them.
+#: A port stays in TIME-WAIT for a minute after its connection's end; there are 28 000 ports.
 MOST_WAITING = 20_000
 _ESTABLISHED = "01"
 _TABLES = [path for path in map(Path, ("/proc/net/tcp", "/proc/net/tcp6")) if path.exists()]
 
 
 def counts(port: int, pids: Iterable[int], client: int) -> list[int]:
-    """How many connections of a client's process to a local port each process has that has any,
-    most first."""
+    """How many connections from a client's process to a local port each of `pids` has, the most
+    first; processes without a connection are left out."""
     sockets = _sockets(port, client)
     return sorted(filter(None, (len(sockets & _held(pid)) for pid in pids)), reverse=True)
 
 
 def spread(counts: Sequence[int]) -> dict[str, float]:
-    """By name: how many processes have connections (`busy_workers`), and the part of the one that
-    has most (`busiest_share`); empty without a connection."""
+    """By name: how many processes have connections (`busy_workers`), and the share of the process
+    that has most (`busiest_share`); empty without a connection."""
     if not counts:
         return {}
     return {"busy_workers": len(counts), "busiest_share": max(counts) / sum(counts)}
 
 
 def expected_busy(workers: int, connections: int) -> float:
-    """How many workers have a connection where each falls to any of them by chance."""
+    """The expected number of workers with a connection where each goes to a random worker."""
     return workers * (1 - (1 - 1 / workers) ** connections)
 
 
 def await_ports(pause_s: float = 0.5) -> bool:
-    """Return when few enough ports wait after their connection's end; whether that took a wait."""
+    """Wait until at most MOST_WAITING ports are in TIME-WAIT; returns whether that took a wait."""
     waited = False
     while _waiting() > MOST_WAITING:
         waited = True
@@ -50,8 +51,8 @@ def _waiting() -> int:
 
 
 def _sockets(port: int, client: int) -> set[str]:
-    """The inodes of a client's established connections to it, of the side that listens. A JVM's own
-    side is an IPv6 socket, also of IPv4."""
+    """The inodes of the server's sockets of a client's established connections to a port. The
+    sockets of a JVM are in the IPv6 table, also for IPv4."""
     end, held = f":{port:04X}", _held(client)
     rows = [
         (fields[1], fields[2], fields[9])
@@ -72,7 +73,7 @@ def _sockets(port: int, client: int) -> set[str]:
 
 
 def _held(pid: int) -> set[str]:
-    """The inodes of a process's sockets; none of one that is gone."""
+    """The inodes of a process's sockets; empty where the process has ended."""
     found = set()
     with contextlib.suppress(OSError):
         for each in Path(f"/proc/{pid}/fd").iterdir():

@@ -1,7 +1,8 @@
-"""What the database says of itself while it is under load: a JSON object a line, every few seconds.
+"""What the database reports of itself under load: one JSON object per line, every few seconds.
 
-Counts are those since its statistics were reset, times in milliseconds. What a version of
-PostgreSQL tells in another place is asked there. A moment without an answer has no line.
+Counts are those since its statistics were reset, times in milliseconds. A value that moved from one
+view to another is read from the view of the server's version. A moment without an answer has no
+line.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from restbench.failures import EnvironmentProblem
 from restbench.machine.alongside import alongside
 from restbench.store.traces import LOOK_EVERY_S
 
-#: In which version a view of PostgreSQL changed its place.
+#: The PostgreSQL versions (`server_version`) in which values moved to another view.
 _CHECKPOINTER, _WAL_IO = 170000, 180000
 
 Connect: TypeAlias = Callable[[], psycopg.Connection[Any]]
@@ -49,7 +50,7 @@ _CHECKPOINTS: LiteralString = (
 _CHECKPOINTS_17: LiteralString = (
     "SELECT num_timed + num_requested AS checkpoints FROM pg_stat_checkpointer"
 )
-#: Of the services' backends; one that works and waits for nothing is on a CPU.
+#: What the services' backends wait for; an active backend that waits for nothing is on a CPU.
 _WAITS: LiteralString = """
 SELECT CASE WHEN state <> 'active' THEN state ELSE coalesce(wait_event_type || ':' || wait_event,
   'CPU') END AS event, count(*) AS backends
@@ -77,7 +78,7 @@ _ZONE: LiteralString = "SELECT current_setting('log_timezone') AS zone"
 
 
 def sample(connection: psycopg.Connection[Any]) -> dict[str, Any]:
-    """What the database says now; nothing of its queues where they are not made yet."""
+    """What the database reports now; without the message table where it is not created yet."""
     version = connection.info.server_version
     with connection.cursor(row_factory=dict_row) as cursor:
         found: dict[str, Any] = {"t_ms": round(1000 * time.time())}
@@ -100,8 +101,8 @@ def _rows(cursor: psycopg.Cursor[DictRow], query: LiteralString) -> list[DictRow
 
 @contextmanager
 def sampled(connect: Connect, path: Path, every_s: float = LOOK_EVERY_S) -> Iterator[None]:
-    """Write a sample every so many seconds, the first now; after the last one the zone of the
-    server's log, and what is in its table, row by row (`pgstattuple`: that reads all of it)."""
+    """Write a sample every `every_s` seconds, the first at once. After the last one, write the time
+    zone of the server's log and the table's dead and free space (`pgstattuple`, a full scan)."""
 
     def watch(stopped: threading.Event) -> None:
         with path.open("w", encoding="utf-8") as output:
@@ -135,7 +136,7 @@ def _watch(
 def _at_the_end(connection: psycopg.Connection[Any]) -> dict[str, Any]:
     with connection.cursor(row_factory=dict_row) as cursor:
         found: dict[str, Any] = dict(_rows(cursor, _ZONE)[0])
-        with contextlib.suppress(psycopg.Error):  # an extension that others' servers may not have
+        with contextlib.suppress(psycopg.Error):  # another's server may lack the extension
             found["bloat"] = _rows(cursor, _BLOAT)[0]
     return found
 
@@ -144,8 +145,8 @@ def _at_the_end(connection: psycopg.Connection[Any]) -> dict[str, Any]:
 def holding_a_snapshot(
     connect: Connect, begin_s: float, end_s: float, held: list[tuple[float, float]]
 ) -> Iterator[None]:
-    """Between these seconds from now a transaction is open that sees what was there when it began;
-    `held` gets both moments, in seconds since the epoch; nothing where it could not be."""
+    """Hold a transaction with a snapshot open from `begin_s` to `end_s`, in seconds from now.
+    `held` gets both moments, in seconds since the epoch; nothing where that was not possible."""
 
     def hold(stopped: threading.Event) -> None:
         if stopped.wait(begin_s):

@@ -1,4 +1,4 @@
-"""The strategy that chooses: where it computes by its decision, and what it was sent to be seen."""
+"""The adaptive strategy: where it computes after each decision, and the requests that show it."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from restbench.experiment.cell import Shape
 from restbench.observe.observe import Observation, Prefix
 
 Places = dict[str, Prefix]
-#: The names of the web process's threads: of the interpreter or its server; from Python 3.14 on of
-#: gunicorn's pool or ours (`event_loop.serving`).
+#: Name prefixes of the web process's threads: the interpreter's or the server's; from Python 3.14
+#: on those of gunicorn's pool or of ours (`event_loop.serving`).
 WEB = ("gunicorn", "python", "uvicorn", "ThreadPool", "request")
 STRATEGY = "adaptive"
 CALLER = "caller"
-#: Where a request's loops are cut, one piece a core.
+#: The decision that splits a request's loops into one piece per core.
 SHARED = "shared-pool"
-#: By each decision, the threads or processes that compute then, as a prefix of their names.
+#: By service and decision: the name prefix of the threads or processes that compute.
 PLACES: dict[str, Places] = {
     "java": {CALLER: "http-", SHARED: "shared", "low-priority": "adapt-long"},
-    # The web process, the pool of process-per-request, and one of its own.
+    # The web process, the pool of process-per-request, and a pool of the adaptive strategy's own.
     "python": {CALLER: WEB, "process": "PR-", "low-priority": "F1-"},
 }
-#: By the framework, what a caller is named where it is not the service's usual: Helidon's are
-#: virtual threads, so that what the kernel sees is their carriers, and an event loop may run them.
+#: By framework: the name prefix of the calling threads where it is not the service's usual one. In
+#: Helidon they are virtual threads, of which the kernel sees the carriers; with the handoff `loop`
+#: they are the event loop's.
 CALLERS: dict[str, Prefix] = {
     "helidon": "ForkJoi",
     "reactor-netty/loop": "reactor-loop",
     "vertx/loop": "vert.x-event",
 }
-#: Where large ones of many go.
+#: Where large requests go when many arrive at once.
 OF_MANY = {"java": ("low-priority",), "python": ("process", "low-priority")}
-#: So many that what they take together is seen.
+#: Small requests, and so many of them that their CPU time together is visible.
 SMALL, SMALL_REQUESTS = Shape(rows=4, inner=4, columns=4), 20
 LARGE: dict[str, Shape] = {
     "java": Shape(rows=500, inner=500, columns=500),
@@ -41,7 +42,7 @@ LARGE: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Batch:
-    """Requests alike."""
+    """Requests of one kind, and what was observed while they ran."""
 
     requests: int
     seen: Observation
@@ -51,11 +52,11 @@ class Batch:
 
 @dataclass(frozen=True)
 class Batches:
-    """What the strategy was sent."""
+    """The batches of requests sent to the adaptive strategy."""
 
     small: Batch
-    """One after the other."""
+    """Small requests, one after the other."""
     large: Sequence[Batch]
-    """Each of one request."""
+    """Batches of one large request each."""
     crowd: Batch
-    """As large ones, more at once than there are cores."""
+    """Large requests, more at once than there are cores."""

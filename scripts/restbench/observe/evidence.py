@@ -1,4 +1,4 @@
-"""What was seen of a service while it served a few requests, for a claim to be checked on."""
+"""Observations of a service while it answered a few requests, from which claims are checked."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from restbench.observe import decisions
 from restbench.observe.decisions import CALLER, Batches, Places
 from restbench.observe.observe import Observation, Prefix
 
-#: The threads that can do a request's work; the JVM's own compiler and GC threads are left out.
+#: Name prefix of the threads on which the Java service receives requests.
 REQUEST_THREADS = "http-"
-#: A process of a pool of Python's: of each strategy that has one.
+#: Name prefixes of the Python service's pool processes: one for each strategy that has a pool.
 POOLS = ("PE-", "PR-", "EE-", "ER-", "F1-")
-#: A thread of the pool that takes Python's requests.
+#: Name prefix of the threads of the Python service's worker pool.
 WORKER_POOL = "WP-"
+#: By service: name prefixes of the threads and processes that can do a request's work. The JVM's
+#: own compiler and GC threads are left out.
 WORKERS = {
     "java": (
         REQUEST_THREADS,
@@ -35,7 +37,7 @@ WORKERS = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was watched: one observation a request, and one of two requests at once."""
+    """The observations: one for each single request, and one of two requests at once."""
 
     single: list[Observation]
     double: Observation
@@ -43,22 +45,22 @@ class Evidence:
     cores: tuple[int, ...]
     shape: Shape
     batches: Batches | None = None
-    """Of the strategy that chooses."""
+    """Only of the adaptive strategy."""
     framework: str = ""
-    """As /health names it, with its handoff where that is the loop, `vertx/loop`; empty: one whose
-    threads are named as usual."""
+    """As /health names it, with the handoff where that is the event loop (`vertx/loop`). Empty: a
+    framework whose threads have the usual names."""
     processes: int | None = None
-    """In each pool of Python's, as /health says; None: one a core."""
+    """Processes in each pool of the Python service, as /health says; None: one per core."""
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """The families that can do a request's work in this service."""
+        """The name prefixes of all threads that can do a request's work in this service."""
         known, caller = WORKERS[self.service], self.caller
         return (*known, caller) if isinstance(caller, str) and caller not in known else known
 
     @property
     def pool_size(self) -> int:
-        """How many processes a pool of Python's is to have."""
+        """How many processes a pool of the Python service should have."""
         return self.processes or len(self.cores)
 
     @property
@@ -68,20 +70,20 @@ class Evidence:
 
     @property
     def places(self) -> Places:
-        """Of the strategy that chooses: where it computes, by its decision."""
+        """By decision of the adaptive strategy: the name prefix of the threads that compute."""
         return decisions.PLACES[self.service] | {CALLER: self.caller}
 
     def share(self, observation: Observation, prefix: Prefix) -> float:
-        """The family's part of all workers' CPU time."""
+        """The share of the threads with this name prefix in the CPU time of all workers."""
         return observation.share(prefix, self.workers)
 
     def least_share(self, prefix: Prefix) -> float:
-        """The smallest such part over the single requests."""
+        """The smallest `share` over the single requests."""
         return min(self.share(each, prefix) for each in self.single)
 
 
 Verdict = tuple[bool, str]
-"""Whether a technique does what its name says, and what that was seen by."""
+"""Whether a technique does what its name says, and the evidence in words."""
 Check = Callable[[Evidence], Verdict]
 Claim = tuple[str, Check]
-"""What a technique's name says, in words, and how that is seen."""
+"""What a technique's name says, in words, and the check of it."""

@@ -27,7 +27,7 @@ _PAUSE = re.compile(
 
 @dataclass(frozen=True)
 class Incident:
-    """A span of time in seconds since the epoch; of a moment both ends are the same."""
+    """A span of time in seconds since the epoch; a single moment has equal begin and end."""
 
     kind: Kind
     begin_s: float
@@ -36,7 +36,7 @@ class Incident:
 
 
 def of_postgres(log: str, zone: tzinfo) -> list[Incident]:
-    """Autovacuum, checkpoints and starts by PostgreSQL's log, whose moments are of `zone`."""
+    """Autovacuum, checkpoints and starts from PostgreSQL's log, whose times are in `zone`."""
     found = []
     for text, at_s in _entries(log, zone):
         if (its := _AUTOVACUUM.match(text)) and (took := _ELAPSED.search(text)):
@@ -51,7 +51,7 @@ def of_postgres(log: str, zone: tzinfo) -> list[Incident]:
 
 
 def _entries(log: str, zone: tzinfo) -> Iterator[tuple[str, float]]:
-    """What was logged, whole, with its moment in seconds since the epoch."""
+    """The text of each log entry, all its lines, and its time in seconds since the epoch."""
     for entry in re.split(r"\n(?=\d{4}-\d\d-\d\d \d\d:)", log):
         if its := _LINE.match(entry):
             at = datetime.fromisoformat(its[1]).replace(tzinfo=zone)
@@ -59,7 +59,7 @@ def _entries(log: str, zone: tzinfo) -> Iterator[tuple[str, float]]:
 
 
 def of_jvm(log: str) -> list[Incident]:
-    """Pauses of the garbage collector by a JVM's log; a pause is logged at its end."""
+    """Pauses of the garbage collector from a JVM's log; a pause is logged at its end."""
     found = []
     for at, text, took_ms in _PAUSE.findall(log):
         end_s = datetime.strptime(at, "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
@@ -68,6 +68,6 @@ def of_jvm(log: str) -> list[Incident]:
 
 
 def of_backends(samples: Iterable[Mapping[str, Any]], after_s: float) -> list[Incident]:
-    """Connections that services made anew, by what the database's monitor saw."""
+    """Connections that services opened after `after_s`, from the database monitor's samples."""
     begun = {at for each in samples for at in each.get("backends_begun_s", ()) if at > after_s}
     return [Incident("connection-renewal", at, at) for at in sorted(begun)]

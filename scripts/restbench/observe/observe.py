@@ -51,23 +51,23 @@ class Observation:
     peak: Counter[str] = field(default_factory=Counter)
     """The largest number of threads of each family alive at one look."""
     looks: Counter[str] = field(default_factory=Counter)
-    """How often at least one of the family was alive at a look."""
+    """At how many looks at least one thread of the family was alive."""
     alive: Counter[str] = field(default_factory=Counter)
     """The family's threads alive, summed over all looks."""
     reads: dict[int, int] = field(default_factory=dict)
     """Read system calls of each process meanwhile."""
     threads_made: int = 0
-    """How far the machine's thread ids went on: at least the threads that the service made."""
+    """How many thread ids the machine gave out meanwhile: at least those of the service."""
     ended_cpu_ns: float = 0.0
-    """CPU time of threads that ended meanwhile: the processes' minus that of all threads that are
-    left. In steps of 10 ms, as the kernel tells a process's time."""
+    """CPU time of threads that ended meanwhile: the processes' CPU time minus that of all remaining
+    threads. In steps of 10 ms, the resolution of the kernel's value for a process."""
 
     def family(self, prefix: Prefix) -> list[Task]:
-        """The threads whose name starts with the prefix, or with one of them."""
+        """The threads whose name starts with the prefix, or with one of several prefixes."""
         return [task for task in self.tasks.values() if task.name.startswith(prefix)]
 
     def mean_alive(self, prefix: str) -> float:
-        """How many of the family were alive on average, over the looks that met any."""
+        """How many of the family were alive on average, over the looks that found any."""
         return self.alive[prefix] / self.looks[prefix] if self.looks[prefix] else 0.0
 
     def cpu_ns(self, prefixes: Prefix) -> int:
@@ -75,7 +75,7 @@ class Observation:
         return sum(task.cpu_ns for task in self.tasks.values() if task.name.startswith(prefixes))
 
     def share(self, prefix: Prefix, of: tuple[str, ...]) -> float:
-        """The family's part of the CPU time of all of these."""
+        """The family's share of the CPU time of all families in `of`."""
         total = self.cpu_ns(of)
         return self.cpu_ns(prefix) / total if total else 0.0
 
@@ -87,14 +87,15 @@ class Observation:
 
 @contextmanager
 def watched(pids: tuple[int, ...], families: tuple[str, ...]) -> Iterator[Observation]:
-    """Look at processes again and again from a thread of its own while the block goes on; what is
-    seen is complete at its end. `families` are the name prefixes whose peak numbers are counted.
+    """Look at processes repeatedly from a separate thread while the `with` block runs; the
+    observation is complete when it ends. `families` are the name prefixes whose numbers are
+    counted.
     Processes that start later are not watched."""
     seen = Observation()
     first_reads = {pid: _read_calls(pid) for pid in pids}
     first_cpu_ms, first_id = process.cpu_ms(pids), _last_id()
     _look(seen, pids, families, refresh=True)
-    for task in seen.tasks.values():  # of one that is born later all its CPU time counts
+    for task in seen.tasks.values():  # of a thread that starts later, all CPU time counts
         task.first_cpu_ns = task.last_cpu_ns
 
     def look(stopped: threading.Event) -> None:
@@ -115,7 +116,7 @@ def watched(pids: tuple[int, ...], families: tuple[str, ...]) -> Iterator[Observ
 
 
 def threads(pids: tuple[int, ...], family: str) -> dict[int, int]:
-    """By their ids the CPU time so far, nanoseconds, of the threads whose names begin so."""
+    """By thread id: the CPU time so far, in nanoseconds, of the threads of one family."""
     seen = Observation()
     _look(seen, pids, (family,), refresh=True)
     return {task.tid: task.last_cpu_ns for task in seen.family(family)}

@@ -50,7 +50,7 @@ def _samples(path: Path) -> Iterator[tuple[int, dict[str, float]]]:
 
 
 def _gc_pause_ms(samples: list[dict[str, float]]) -> float:
-    """A JVM that has not collected yet has no such metric: that is no pause."""
+    """The pauses in the samples, summed. A JVM that has not collected yet lacks the metric: 0."""
     totals = [_total(values, "jvm_gc_pause_seconds_sum") or 0.0 for values in samples]
     return (totals[-1] - totals[0]) * 1000
 
@@ -65,6 +65,6 @@ def _threads(samples: list[dict[str, float]]) -> dict[str, float]:
 
 
 def _total(values: dict[str, float], name: str, label: str = "") -> float | None:
-    """Over the series of this name with this label; None where there are none."""
+    """The sum over the series with this name and label; None where there are none."""
     found = [n for each, n in values.items() if each.partition("{")[0] == name and label in each]
     return sum(found) if found else None

@@ -1,9 +1,9 @@
-"""Reads what sar wrote of the machine and pidstat of single processes, cut to a window (method,
+"""Reads sar's output on the machine and pidstat's on single processes, within a window (method,
 rule 13).
 
-Their samples stand for an interval. Each is stamped with its END, cut to the whole second, so the
-true end lies up to a second later. It is taken as half a second later, and a sample counts with the
-share of its interval that lies in the window.
+A sample stands for an interval. It is stamped with the interval's END, cut to the whole second, so
+the true end lies up to a second later. It is taken as half a second later, and a sample counts with
+the share of its interval that lies in the window.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class MachineUse:
     """What the whole machine did in the window; means weighted by time."""
 
     machine_cpu_pct: float
-    """Mean over all cores: 100 is every core at work. Neither idle, nor waiting for a disk, nor
-    stolen by the hypervisor."""
+    """Mean over all cores: 100 is every core at work. Time that is idle, waiting for a disk or
+    stolen by the hypervisor does not count."""
     core_pct: tuple[float, ...]
     """The same for each core, in their order."""
     steal_pct: float
     memory_used_mib: float
     context_switches_per_s: float
     run_queue: float
-    """Tasks running or ready to run, mean of the moments looked at."""
+    """Tasks running or ready to run: the mean of the samples."""
 
 
 def machine_use(sar_json: Path, window: Window) -> MachineUse | None:
@@ -97,7 +97,7 @@ class ProcessUse:
 def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> ProcessUse | None:
     """The use of these processes from the output of `pidstat -H -h -u -r -w -p ... 1`.
 
-    None when the file is not there or tells nothing of them in the window.
+    None when the file is not there or has nothing of these processes in the window.
     """
     if not pidstat.exists():
         return None

@@ -1,1 +1,1 @@
-"""Whether a strategy does what its name says, as the kernel sees it."""
+"""Proofs that a strategy does what its name says, seen by the kernel and by the database."""

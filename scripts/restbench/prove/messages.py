@@ -1,7 +1,7 @@
-"""Does a technique do what its name says? Seen by two sessions: ours holds the first message of a
-queue, or has deleted it without commit, while a pop goes through the service's HTTP. And how many
-connections and threads does a strategy really use? Seen by more requests than that, which all wait
-for our session."""
+"""Proofs of queue techniques: does a technique do what its name says? Our own database session
+locks the first message of a queue, or deletes it without a commit, while a pop goes through the
+service's HTTP interface. How many connections and threads a strategy really uses is counted
+while more requests than that all wait for our session."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from restbench.machine import clock
 from restbench.observe import observe
 from restbench.observe.evidence import WORKER_POOL, Verdict
 
-#: What a pop that does not wait takes at most, with our lock held; and what is waited for.
+#: The most that a pop may take that must not wait for our lock, and the timeout of any other wait.
 AT_ONCE_S, PATIENCE_S = 2.0, 4.0
 LOOK_S = 0.01
-#: A pool's usual size, and how many requests more than can be at work are sent.
+#: A pool's default size, and how many requests are sent beyond those that can be at work at once.
 POOL, MORE = 20, 3
-#: How often it is looked for as many sessions as there should be.
+#: How often the sessions are counted, at most, until there are as many as there should be.
 LOOKS = 3
-#: Names of the threads that a strategy works on: of its pool, or those that carry virtual threads.
+#: By service and strategy: the name prefix of the pool's threads, or of virtual threads' carriers.
 THREADS: Mapping[tuple[str, str], str] = {
     ("java", "worker-pool"): "worker-pool",
     ("python", "worker-pool"): WORKER_POOL,
@@ -51,7 +51,7 @@ _HOLD: Mapping[How, LiteralString] = {
 
 
 class Claim(NamedTuple):
-    """What is claimed of a service, and how that is looked at."""
+    """A claim about a service, and the check that decides it."""
 
     name: str
     text: str
@@ -72,11 +72,11 @@ class _Bench:
 
     @property
     def name(self) -> str:
-        """Of the queue."""
+        """The queue's name."""
         return f"proof-{queue_name(self.technique, 1)}"
 
     def fill(self, count: int = 2) -> None:
-        """The queue anew, with so many messages."""
+        """Create the queue anew, with `count` messages."""
         self.calls.delete(self.name)
         self.calls.create(self.name, self.technique)
         self.messages = tuple(self.send(f"message {number}") for number in range(count))
@@ -85,21 +85,21 @@ class _Bench:
             self.queue_id = int(self.value(query, self.name))
 
     def send(self, text: str) -> int:
-        """A message; returns its id."""
+        """Send a message; returns its id."""
         return self.calls.send(self.name, text)
 
     def pop(self) -> Future[int | None]:
-        """The id of the message that a pop will answer; None of nothing."""
+        """Start a pop; its result is the message's id, or None where the queue is empty."""
         return self.clients.submit(lambda: self.calls.pop(self.name)["id"])
 
     def value(self, query: str, *values: object) -> Any:
-        """The first of what another session of ours sees."""
+        """The first value of the row that a query of our own session finds; 0 without a row."""
         found = self.ours.execute(query.encode(), values).fetchone()
         return found[0] if found else 0
 
     def waits_for(self, done: Future[int | None]) -> str:
-        """What the service's session waits for, such as `Lock/transactionid`; empty where it is
-        done, or waits for nothing, before our patience ends."""
+        """The lock that a session of the service waits for, such as `Lock/transactionid`; empty
+        where the pop is `done` first, or no session waits for a lock within PATIENCE_S."""
         query = (
             "SELECT coalesce(max(wait_event_type || '/' || wait_event), '') FROM pg_stat_activity "
             "WHERE application_name LIKE 'restbench-%%' AND wait_event_type = 'Lock'"
@@ -116,8 +116,8 @@ class _Bench:
 
     @contextmanager
     def first_held(self, how: How) -> Iterator[Connection]:
-        """The first message, locked or deleted by a transaction of ours that is rolled back unless
-        it is committed."""
+        """Lock or delete the first message in a transaction of our own, which is rolled back at the
+        end unless the caller commits it."""
         name, column = ("pgmq", f"q_q{self.queue_id}"), "msg_id"
         if self.technique != "pgmq":
             name, column = ("messages", "message"), "id"
@@ -132,7 +132,8 @@ class _Bench:
 
 
 def _at_once(bench: _Bench) -> Verdict:
-    """Locked or deleted: the second message, while our transaction goes on."""
+    """While our open transaction has locked or deleted the first message, a pop returns the second
+    one within AT_ONCE_S."""
     said = []
     for how in ("locked", "deleted"):
         bench.fill()
@@ -150,7 +151,7 @@ def _at_once(bench: _Bench) -> Verdict:
 
 
 def _statement(bench: _Bench, pattern: str, what: str) -> Verdict:
-    """As `_at_once`, and the server's count of a statement grows by one a pop."""
+    """As `_at_once`; in addition, each pop raises the server's count of a statement by one."""
     does, seen = _at_once(bench)
     bench.fill()
     query = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query ~ %s"
@@ -165,8 +166,8 @@ def _statement(bench: _Bench, pattern: str, what: str) -> Verdict:
 
 
 def _waits(bench: _Bench, retries: int) -> Verdict:
-    """Locked: waits, then the first; deleted: waits, and tries so often again when that is
-    committed, then the second."""
+    """With the first message locked, a pop waits and then returns it. With the first message
+    deleted, a pop waits, is retried `retries` times after the commit, and returns the second."""
     bench.fill()
     with bench.first_held("locked"):
         popped = bench.pop()
@@ -189,7 +190,7 @@ def _waits(bench: _Bench, retries: int) -> Verdict:
 
 
 def _advisory(bench: _Bench) -> Verdict:
-    """With the queue's lock held elsewhere a pop waits for that."""
+    """A pop waits while our session holds the queue's advisory lock."""
     bench.fill()
     with bench.database.connect() as session:
         session.autocommit = False
@@ -206,8 +207,8 @@ def _advisory(bench: _Bench) -> Verdict:
 
 
 def _memory(bench: _Bench) -> Verdict:
-    """No session of the service asks the database anything for a send or a pop; which queues there
-    are it may ask."""
+    """No session of the service queries the database for a send or a pop. Creating the queue, which
+    happens before sessions are counted, may cause queries."""
     bench.fill()
     begun = bench.value("SELECT clock_timestamp()")
     sent = (*bench.messages, bench.send("the last message"))
@@ -252,7 +253,7 @@ CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
 
 
 def of(cell: Cell) -> list[Claim]:
-    """What is to be proven of a cell's kind, once a service."""
+    """The claims to prove of a cell: its technique, and for some strategies their connections."""
     found = [Claim(f"technique {cell.technique}", *CLAIMS[cell.technique])]
     if cell.strategy in _COUNTED and cell.technique != "memory":
         wanted, threads = connections(cell), cell.pool_threads or POOL
@@ -265,8 +266,9 @@ def of(cell: Cell) -> list[Claim]:
 
 
 def _at_work(cell: Cell, bench: _Bench) -> Verdict:
-    """Under more requests than can be at work: so many sessions at once, and the strategy's own
-    threads. Those of a pool that computes have names like these, and none of them runs now."""
+    """Under more requests than can be at work, the service uses as many sessions at once as the
+    strategy allows, and the strategy's own threads. The threads of a pool that computes have the
+    same name prefix, but none of them runs during this check."""
     wanted, asked, most = connections(cell), _requests(cell), 0
     pids, family = bench.calls.service.pids(), THREADS.get((cell.service, cell.strategy))
     bench.technique = "blocking"
@@ -285,7 +287,7 @@ def _at_work(cell: Cell, bench: _Bench) -> Verdict:
 
 
 def _sessions(bench: _Bench, wanted: int, asked: int) -> int:
-    """The most at once while so many requests wait for one message."""
+    """The most sessions active at once while `asked` requests wait for one message."""
     bench.fill(1)
     with bench.first_held("locked"):
         pops = [bench.pop() for _ in range(asked)]
@@ -296,12 +298,12 @@ def _sessions(bench: _Bench, wanted: int, asked: int) -> int:
     return most
 
 
-#: The strategies that say how many requests they work on at once.
+#: The strategies that determine how many requests are worked on at once.
 _COUNTED = ("pinned", "worker-pool", "virtual-thread-per-request")
 
 
 def connections(cell: Cell) -> int:
-    """How many sessions can be at work at once."""
+    """How many database sessions of a cell's service can be at work at once."""
     pool = cell.connections or cell.pool_threads or POOL
     if cell.strategy == "pinned":
         return 1
@@ -309,13 +311,14 @@ def connections(cell: Cell) -> int:
 
 
 def _requests(cell: Cell) -> int:
-    """More than connections, than threads of a pool, and than threads that carry virtual ones."""
+    """How many requests to send: more than connections, pool threads or virtual threads' carriers
+    (one per core)."""
     return max(connections(cell), cell.pool_threads or POOL, os.cpu_count() or 1) + MORE
 
 
 def _most_active(bench: _Bench, wanted: int) -> int:
-    """The most sessions of a service that worked at once, until there are as many as wanted and
-    nobody joined them for a while."""
+    """The most sessions of a service that were active at once. They are counted until there are
+    `wanted` of them, and then a little longer to see whether more join."""
     query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND state = 'active'"
     most = 0
 
@@ -330,7 +333,7 @@ def _most_active(bench: _Bench, wanted: int) -> int:
 
 
 def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Proof:
-    """Whether a service keeps a claim."""
+    """Check a claim about a service; a check that cannot be made counts as a denial."""
     try:
         with database.connect() as ours, ThreadPoolExecutor(_requests(cell)) as clients:
             calls = QueueCalls(service, cell.strategy)

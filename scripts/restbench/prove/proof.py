@@ -1,4 +1,4 @@
-"""Does a strategy do what its name says? Decided from what the kernel saw while it served.
+"""Does a strategy do what its name says? Decided from what the kernel saw of the service.
 
 Each claim (`techniques`) is a sentence and a check over observations of
 single requests, and of two at once.
@@ -27,27 +27,28 @@ from restbench.prove import techniques
 
 #: Requests one after the other, each watched on its own.
 REQUESTS = 3
-#: What the strategy that chooses has seen at once it expects again for two seconds.
+#: For two seconds the adaptive strategy expects as many concurrent requests as it has just seen.
 FORGOTTEN_S = 2.1
-#: How often a denial is looked at again.
+#: How many more times a check that denies is repeated.
 SECOND_LOOKS = 2
 
-#: Mostly multiplication, enough of it to be seen, little enough for a proof in seconds.
+#: Requests with enough multiplication to be seen, and little enough for a proof in seconds.
 SHAPES = {
     "java": Shape(rows=400, inner=400, columns=400),
     "python": Shape(rows=60, inner=100, columns=50),
 }
-#: A line of the service's metrics; its labels are in alphabetical order, or as they were given.
+#: A decision count in the service's metrics; the order of the labels depends on the service.
 DECISIONS = re.compile(
     r'^restbench_decisions_total\{.*?decision="([^"]+)".*\} (\S+)$', re.MULTILINE
 )
-#: A thread an element: fewer elements, each with more to do.
+#: Thread-per-element makes one thread for each element: fewer elements, each with more work.
 OTHER_SHAPES = {("java", "thread-per-element"): Shape(rows=20, inner=2000, columns=20)}
 CLAIMS = {"java": techniques.JAVA, "python": techniques.PYTHON}
 
 
 def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
-    """Send a few requests, watch the kernel's view, and say whether the name is deserved."""
+    """Send a few requests, watch the service's threads, and say whether the strategy does what its
+    name says."""
     claim, check = CLAIMS[service.name][cell.strategy]
     if service.attached:
         does, evidence = None, "an attached service's processes cannot be looked at"
@@ -68,7 +69,8 @@ def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
 
 
 def of_all(proofs: Sequence[Proof]) -> Proof:
-    """Of several instances' the first that denies, else the first: what it is called, each is."""
+    """One proof for several instances: the first that denies, else the first. The claim holds only
+    where it holds for each instance."""
     found = next((each for each in proofs if each.does is False), proofs[0])
     if len(proofs) == 1:
         return found
@@ -78,8 +80,8 @@ def of_all(proofs: Sequence[Proof]) -> Proof:
 
 
 def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check) -> Verdict:
-    """A denial is looked at again: what else runs on the machine can hide what a strategy does,
-    but a strategy that does not do it has nothing to show, however often one looks."""
+    """A check that denies is repeated: other load on the machine can hide what a strategy does, but
+    no repetition shows what a strategy does not do."""
     try:
         verdict = check(_watch(service, strategy, cores))
         for _ in range(SECOND_LOOKS):
@@ -129,7 +131,7 @@ def _batch(service: Service, shape: Shape, requests: int, at_once: int = 1) -> B
 
 
 def _decisions(service: Service) -> dict[str, float]:
-    """How often the service says that its strategy decided for what."""
+    """By decision of the adaptive strategy: how often the service has counted it."""
     text = service.get("/metrics").text
     return {decision: float(count) for decision, count in DECISIONS.findall(text)}
 
@@ -137,7 +139,7 @@ def _decisions(service: Service) -> dict[str, float]:
 def _observed(
     service: Service, strategy: str, payload: Payload, requests: int = 1, at_once: int = 1
 ) -> Observation:
-    """What the kernel saw while so many requests were answered."""
+    """What the kernel saw while `requests` requests were answered, `at_once` at a time."""
     path = path_of(payload.workload, strategy)
     with (
         watched(service.pids(), WORKERS[service.name]) as seen,

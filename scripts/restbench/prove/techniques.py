@@ -1,5 +1,5 @@
-"""What the names of the services' techniques say, and how the kernel shows it: by threads of the
-Java service, by processes of the Python one."""
+"""What the name of each technique claims, and the check of it on the kernel's view: on the threads
+of the Java service, on the processes of the Python service."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def _thread_pool(seen: Evidence) -> Verdict:
 
 
 def _ended_share(observation: Observation, caller: Prefix) -> float:
-    """Threads that came and went, too short-lived to be read, against the request's own."""
+    """The CPU time of threads that ended, too short-lived to be read one by one, as a share of that
+    and the request's own thread's."""
     total = observation.ended_cpu_ns + observation.cpu_ns(caller)
     return observation.ended_cpu_ns / total if total else 0.0
 
@@ -75,8 +76,8 @@ def _thread_per_element(seen: Evidence) -> Verdict:
     alive = max(each.mean_alive("element") for each in seen.single)
     made = min(each.threads_made for each in seen.single)
     elements = seen.shape.rows * seen.shape.columns
-    # One that was joined may still be ending, as the kernel sees it, when the next begins: so the
-    # mean decides, which is 2 or more where two really run together.
+    # The kernel may still see a joined thread ending when the next one begins. So the mean decides:
+    # it is 2 or more where two threads really run at the same time.
     return (
         1 <= alive < ONE_AT_A_TIME and made >= elements,
         f"{made} threads made for {elements} elements, {alive:.1f} alive on average",
@@ -136,7 +137,7 @@ def _per_request(seen: Evidence, prefix: str) -> Verdict:
 
 
 def _adaptive(seen: Evidence) -> Verdict:
-    """Where it counts a request, there the kernel saw the work."""
+    """The kernel saw each batch's work in the place that the service counts its requests under."""
     if seen.batches is None:
         raise ValueError("no batches were sent")
     small, large = seen.batches.small, seen.batches.large
@@ -153,7 +154,7 @@ def _adaptive(seen: Evidence) -> Verdict:
 
 
 def _in_its_place(seen: Evidence, batch: Batch) -> Verdict:
-    """Every request has one place, and the threads of that place did the work."""
+    """All requests of the batch are counted under one place, and its threads did the work."""
     counted = _counted(seen, batch)
     if sum(counted.values()) != batch.requests or len(counted) != 1:
         return False, f"{batch.requests} requests, {counted or 'none'} counted"
@@ -168,8 +169,8 @@ def _in_its_place(seen: Evidence, batch: Batch) -> Verdict:
 
 
 def _of_a_crowd(seen: Evidence, crowd: Batch) -> Verdict:
-    """Some leave their caller, and do their part of the work where they go: half of it at least, as
-    the first of them are read elsewhere."""
+    """Of many concurrent requests some leave their caller, and at least half of their proportional
+    share of the work is done where they go: the first of them are decoded elsewhere."""
     counted, away = _counted(seen, crowd), OF_MANY[seen.service]
     left = sum(counted.get(each, 0) for each in away)
     share = sum(seen.share(crowd.seen, seen.places[each]) for each in away)

@@ -1,1 +1,1 @@
-"""The order in which things are measured, and when that ends."""
+"""The order in which a run measures its trials, and when the run ends."""

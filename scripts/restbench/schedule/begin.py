@@ -1,7 +1,7 @@
-"""How a run begins, goes on and ends: what it is, and what it is made with, as fingerprints.
+"""How a run begins, goes on and ends, with fingerprints of the programs that it depends on.
 
-A run that goes on must do so with what serves and what sends the load as they were, or its numbers
-were of two things.
+A run must go on with the same services and load programs, or its numbers would be of two different
+things.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from restbench.machine import clock, guardian, machine, machine_lock, watch
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
-#: So many hexadecimal digits tell any two states of a part apart.
+#: The hexadecimal digits of a fingerprint, enough to distinguish any two states of a part.
 DIGITS = 16
 ABSENT = "absent"
-#: While it is being built.
+#: In place of the fingerprint of an archive that is being built.
 NOT_WHOLE = "not whole"
-#: Flags of the two JVMs, of gunicorn, of every process, and the web frameworks.
+#: Environment variables with flags of the JVMs, of gunicorn and of every process, and the variables
+#: that name the web frameworks.
 _FLAGS = (
     "JAVA_OPTIONS",
     "JMETER_JVM_ARGS",
@@ -51,9 +52,9 @@ _PREFIXES = ("RESTBENCH_", "MALLOC_")
 _PLANS = ("*.jmx", "*.properties", "*.sh", "log4j2.xml")
 _PYTHON_CLIENT = ROOT / "scripts" / "restbench_client"
 _PYTHON = ("restbench_service/**/*.py", "*.py", "requirements*.txt", "apache/*.conf")
-#: Of the harness itself: another in every process.
+#: Variables of the harness itself, which differ in every process.
 _NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
-#: How a run of a status had ended that goes on.
+#: By the status in the manifest of a run that goes on: how it had ended.
 _HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
     "interrupted": "interrupted",
     "running": "killed",
@@ -62,7 +63,8 @@ _HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
 
 
 def begin(order: Order, run: Run) -> Manifest:
-    """Write the bodies that the run sends, and what it is; the manifest last."""
+    """Write the bodies that a new run sends, its experiment, claims and machine, and at last its
+    manifest, which is returned."""
     experiment, sent = order.experiment, bodies(order, run)
     commit, dirty = machine.git_commit()
     manifest = Manifest(
@@ -96,14 +98,15 @@ def begin(order: Order, run: Run) -> Manifest:
 
 
 def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
-    """Keep what is measured, and note the interruption. A block in flight is measured anew.
+    """Go on with a run: keep what is measured, and note the interruption. A block in flight is
+    measured anew.
 
-    Returns the manifest: it goes on with the whole plan, of which a complete run has only the
-    blocks that it needed, and without the last file of its presentation, which would pass for one
-    of the finished run. Before anything is changed: EnvironmentProblem where the machine or what is
-    measured is another, Unreadable where a file of the run is not as it was written.
+    Returns the manifest with the whole plan, of which a complete run has kept only the blocks that
+    it needed. The report is removed, as it would pass for that of the finished run. Raises, before
+    anything is changed, EnvironmentProblem where the machine or what is measured is not the same,
+    and Unreadable where a file of the run is not as it was written.
     """
-    # What was written and read again has lists where there were tuples.
+    # Written as JSON and read again, as the run's own file was: tuples become lists.
     now = json.loads(json.dumps(surroundings()))
     then, manifest, earlier = run.machine(), run.manifest(), run.interruptions()
     run.proofs()
@@ -136,7 +139,7 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
 
 
 def _fastest(run: Run) -> dict[str, float]:
-    """The speed by the fastest of the run's probes: a slow one may have been disturbed."""
+    """The machine's speed by the fastest of the run's probes: a slow probe may be disturbed."""
     probes = [run.machine().get("speed", {})]
     probes += [each.facts.get("speed", {}) for each in run.trials.blocks()]
     return {
@@ -188,8 +191,8 @@ def surroundings() -> dict[str, Any]:
 
 
 def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
-    """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
-    built or edited them meanwhile. Costs milliseconds."""
+    """Raises NotAsBegun where a part of `fingerprints`, such as a service or a load plan, is not as
+    it was when the run began, because it was built or edited meanwhile. Takes milliseconds."""
     then, now = run.machine().get("measured"), fingerprints(builds)
     if then and (changed := machine.changed(then, now)):
         raise NotAsBegun(
@@ -199,8 +202,8 @@ def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> No
 
 
 def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
-    """Each part that measurements depend on, with what it is made of; `absent` where it is not.
-    `builds` are the checkouts whose services are compared, where this one's are not measured."""
+    """The fingerprint of each part that measurements depend on; `absent` where a part is missing.
+    `builds` are the checkouts whose services are compared, in place of this checkout's."""
     plans = [path for each in _PLANS for path in PLANS.glob(each)]
     roots = {f" of {name}": root for name, root in (builds or {}).items()} or {"": ROOT}
     services = {}
@@ -221,7 +224,7 @@ def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
 
 
 def settings() -> dict[str, str]:
-    """What the environment tells the services and JMeter beyond that."""
+    """The environment variables that change how the services and JMeter run, with their values."""
     return {
         name: value
         for name, value in sorted(os.environ.items())
@@ -230,8 +233,8 @@ def settings() -> dict[str, str]:
 
 
 def of_jar(jar: Path, inside: str) -> str:
-    """Of its classes and libraries, which are in this folder of it: a build puts its time and its
-    commit next to them."""
+    """The fingerprint of an archive's classes and libraries, which are in its folder `inside`. A
+    build writes its time and its commit outside of that folder, where they do not count."""
     try:
         with zipfile.ZipFile(jar) as archive:
             parts = [
@@ -247,7 +250,7 @@ def of_jar(jar: Path, inside: str) -> str:
 
 
 def of_files(paths: Iterable[Path], root: Path = ROOT) -> str:
-    """Of their names within the checkout and their contents."""
+    """The fingerprint of files: of their names within the checkout and their contents."""
     parts = [
         f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
         for path in sorted(paths)

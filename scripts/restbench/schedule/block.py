@@ -19,8 +19,8 @@ from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.pace import PlannedTrial, TrialGroup
 from restbench.store.trials import SPARE_S, Trial
 
-#: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
-#: up as long as its context lasts.
+#: By the driver's name in the experiment file: opens the driver of a block. What the block's trials
+#: need is up as long as the context lasts.
 DRIVERS: dict[str, Callable[[BlockOrder], AbstractContextManager[Driver]]] = {
     "closed-load": partial(under_load.opened, ClosedDriver, LoadRun),
     "open-load": partial(under_load.opened, OpenDriver, LoadRun),
@@ -34,10 +34,11 @@ DRIVERS: dict[str, Callable[[BlockOrder], AbstractContextManager[Driver]]] = {
 
 
 def measure(wanted: BlockOrder) -> None:
-    """Measure one block, its start included in its time; its trials are in the run's file.
+    """Measure one block, with the start of its services as part of its time; its trials are
+    appended to the run's file.
 
-    What goes wrong with a cell is an event, and its cell has no trials. StorageProblem, and what
-    interrupts, are the caller's.
+    A problem with a cell is noted as an event, and the cell has no further trials. Raises
+    EnvironmentProblem for a problem of the whole block, StorageProblem, and interruptions.
     """
     ends = time.monotonic() + wanted.seconds
     file, parts, cores = wanted.run.trials, _parts(wanted), wanted.run.cores()
@@ -58,9 +59,9 @@ def measure(wanted: BlockOrder) -> None:
 
 
 def _parts(wanted: BlockOrder) -> list[BlockOrder]:
-    """What is up at the same time: all of it, or one level of the factor `apart` after the other,
-    in random order. The more services a level has to start and to warm up, the more of the block's
-    time is its own: else those after it would have little left for their trials."""
+    """The parts of a block, which are measured one after the other: the whole block or, with the
+    factor `apart`, a part for each level in random order. A part's time is proportional to the
+    number of services that it starts; otherwise the last parts would have little for trials."""
     factor = wanted.order.experiment.apart
     if factor is None:
         return [wanted]
@@ -79,14 +80,14 @@ def _parts(wanted: BlockOrder) -> list[BlockOrder]:
 
 
 def _instances(groups: Iterable[TrialGroup]) -> int:
-    """How many services are started for them."""
+    """How many instances of services are started for these groups."""
     needed = {cell.service_group for group in groups for cell in group.cells}
     return sum(each.instances for each in needed)
 
 
 def take_round(driver: Driver, planned: Sequence[PlannedTrial]) -> None:
-    """Take a round's trials and append them together. A wrong answer is its cell's last in this
-    block."""
+    """Take a round's trials and append them together. A cell with a wrong answer has no further
+    trials in this block."""
     here = driver.here
     taken: list[tuple[Cell, Trial]] = []
     for each in planned:
@@ -105,7 +106,7 @@ def take_round(driver: Driver, planned: Sequence[PlannedTrial]) -> None:
 
 
 def _attempted(driver: Driver, planned: PlannedTrial) -> Trial | None:
-    """One trial; None, and the cell is lost, where it has none twice."""
+    """One trial, with a second attempt. Where both fail: None, and the cell is lost."""
     error = "no trial"
     for _attempt in range(2):
         try:

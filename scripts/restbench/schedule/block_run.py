@@ -1,5 +1,5 @@
-"""A block that is being measured: its services, what has become of it, what takes its trials and,
-under load, its generator."""
+"""A block that is being measured: its order, its progress and its services; the interface of the
+drivers that take its trials; and blocks under load, with their load generator."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class BlockOrder:
     groups: Sequence[TrialGroup]
     seconds: float
     needed: frozenset[str] = frozenset()
-    """The ids of the cells that open claims need more trials of; empty where all are alike."""
+    """The ids of the cells that open claims need more trials of; empty: all cells are alike."""
     last: int = 0
-    """The last of the planned blocks that the run has time for; 0 for that of its profile."""
+    """The last of the planned blocks that the run has time for; 0: the profile's last one."""
 
     @property
     def planned(self) -> int:
@@ -48,43 +48,45 @@ class BlockOrder:
 
     @property
     def cells(self) -> list[Cell]:
-        """Of all groups, each once."""
+        """The cells of all groups, each once."""
         return list(dict.fromkeys(cell for each in self.groups for cell in each.cells))
 
     def draws(self, what: str = "") -> random.Random:
-        """Random numbers for one use, which are the same when this block is measured anew."""
+        """A random generator for the use that `what` names. It gives the same numbers when this
+        block is measured anew."""
         seed = f"{self.order.experiment.seed} {self.block} {what}".rstrip()
         return random.Random(seed)  # noqa: S311 - an order, not a secret
 
     def begun(self) -> Progress:
-        """What it is at when it begins now."""
+        """The progress of the block if it begins now."""
         return Progress(self.block, until=time.monotonic() + self.seconds)
 
 
 @dataclass
 class Progress:
-    """What a block is at, for its view."""
+    """The progress of a block, for its view."""
 
     block: int
     done: int = 0
     planned: int = 0
-    """0 where nobody can know it: what comes next depends on what came before."""
+    """The number of planned trials; 0 where trials depend on earlier ones, so it is not known."""
     cell: str = "starting services"
     per_s: float = 0.0
     until: float = 0.0
-    """When it is to end, by the monotonic clock."""
+    """When the block is to end, by the monotonic clock."""
     spare_part: float = 1.0
-    """Of the time of its trials, what they could do without: all where they end when it does."""
+    """The share of the trials' time beyond the least that they need; 1 where trials simply fill
+    the time that there is."""
 
 
 class View(Protocol):
-    """What shows how a block goes on."""
+    """Shows the progress of a block."""
 
     def note(self, text: str) -> None:
-        """A line worth reading."""
+        """Show a line of text."""
 
     def show(self, progress: Progress) -> None:
-        """What the block is at; called at every trial."""
+        """Show the progress of the block; called at every trial."""
 
 
 @dataclass
@@ -98,7 +100,7 @@ class BlockRun:
     """The cells that have no further trials in this block, with the reason."""
 
     def __post_init__(self) -> None:
-        """It begins now."""
+        """Begin the block now."""
         self.progress = self.wanted.begun()
 
     @property
@@ -108,27 +110,27 @@ class BlockRun:
 
     @property
     def run(self) -> Run:
-        """Where all that is found is kept."""
+        """The run that keeps all results."""
         return self.wanted.run
 
     @property
     def view(self) -> View:
-        """What shows how it goes on."""
+        """The view that shows the progress."""
         return self.wanted.view
 
     @property
     def block(self) -> int:
-        """Its number, from 1."""
+        """The block's number, from 1; 0 for long windows."""
         return self.wanted.block
 
     @property
     def file(self) -> TrialFile:
-        """Where its trials are appended."""
+        """The file to which trials and events are appended."""
         return self.run.trials
 
     @property
     def cells(self) -> list[Cell]:
-        """Those that still have trials."""
+        """The cells that are not lost."""
         return [cell for cell in self.wanted.cells if cell not in self.lost]
 
     def running(self, cell: Cell) -> RunningService:
@@ -136,7 +138,7 @@ class BlockRun:
         return self.deployments.running(cell)
 
     def lose(self, cell: Cell, kind: str, why: str) -> None:
-        """No further trial of a cell in this block; the others go on."""
+        """Give up a cell in this block and note why; the other cells go on."""
         self.lost[cell] = why
         self.note(kind, why, cell)
         self.view.note(f"{kind}  {cell.id}: {why}")
@@ -147,32 +149,33 @@ class BlockRun:
         self.file.note(Event(clock.now_text(), kind, text, self.block, cell_id))
 
     def at(self, what: str) -> None:
-        """Show what it is at."""
+        """Show what the block is doing now."""
         self.progress.cell = what
         self.view.show(self.progress)
 
 
 class Driver(Protocol):
-    """A kind of measurement in one block, with all that its first trial needs."""
+    """Takes the trials of one kind of measurement in one block. What they need is up already."""
 
     @property
     def here(self) -> BlockRun:
-        """The block."""
+        """The block that is being measured."""
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """The trials of so much time in the order of measuring; those of a round are kept together.
+        """The trials for so many seconds, round by round; those of a round are stored together.
 
-        The next is asked for when those before have been taken, on which it may depend.
+        The caller takes all trials of a round before it asks for the next round, which may depend
+        on them.
         """
 
     def trial(self, planned: PlannedTrial) -> Trial | None:
-        """Take one. None where it is kept as a fact of the block, or where its cell is lost of it
-        and why is noted (`BlockRun.lose`); EnvironmentProblem where it says nothing about the
-        service."""
+        """Take one trial. None where its result is kept as a fact of the block, or where its cell
+        was lost (`BlockRun.lose`). Raises EnvironmentProblem where the trial has no valid result
+        and a second attempt may have one (`again`)."""
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """None where a trial that said nothing can be taken once more, and what that needs is done;
-        else the reason for which its cell is lost."""
+        """Prepare the second attempt at a trial that had no valid result for the reason `why`. None
+        where it can be taken; else the reason for which its cell is lost."""
 
 
 @dataclass
@@ -183,17 +186,17 @@ class LoadRun(BlockRun):
     sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
     """How many requests each strategy of each service was sent, for the service's own count."""
     failing: set[Cell] = field(default_factory=set)
-    """Those of which a request has failed in this block."""
+    """The cells of which a request has failed in this block."""
     void: set[Cell] = field(default_factory=set)
-    """Those that gave a wrong answer to a load before their trials."""
+    """The cells that got a wrong answer in a load before their trials."""
 
     def requests(self, cell: Cell) -> Requests:
-        """What a cell sends."""
+        """The requests that a cell sends."""
         return requests_of(self.order.experiment, cell.complexity)
 
     def ask(self, cell: Cell) -> None:
-        """One request of each kind that a cell sends. EnvironmentProblem where it is refused,
-        WrongAnswers, or an error of httpx."""
+        """Send one request of each kind that a cell sends. Raises EnvironmentProblem where one is
+        refused, WrongAnswers where an answer is wrong, or an error of httpx."""
         requests = self.requests(cell)
         path = requests.path(cell.strategy, cell.kernel)
         for name, payload in requests.payloads.items():
@@ -204,26 +207,26 @@ class LoadRun(BlockRun):
                 raise WrongAnswers(f"{name}: a wrong answer before the first trial")
 
     def prove(self) -> None:
-        """Look at what only this kind of load has, before its first."""
+        """Prove what only this kind of load needs, before the first load."""
 
     def keep_proof(self, found: Proof, of: str) -> None:
-        """Keep and tell what a service was seen to do."""
+        """Store a proof of a service's behaviour, and show it."""
         self.run.keep_proof(found)
         says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
         self.view.note(f"proof  {of} {says}: {found.claim}; {found.evidence}")
 
     def before(self, cell: Cell) -> None:
-        """Make ready what a load of a cell needs."""
+        """Prepare what a load on a cell needs."""
 
     def after(self, cell: Cell, sent: LoadResult, found: Trial) -> Trial:  # noqa: ARG002 - of others
-        """The trial with what only this kind of load tells of it."""
+        """The trial with the values that only this kind of load has."""
         return found
 
     def ended(self, cell: Cell, sent: LoadResult) -> None:
-        """Look at what is left of a load in which the service ended."""
+        """Check what remains after a load during which the service ended."""
 
     def announce(self, cell: Cell) -> None:
-        """Tell the load generator what a cell's trials send where."""
+        """Tell the load generator what a cell's trials send, and to which address."""
         url = self.url(cell) + _connections(cell)
         self.load.cell(cell.id, url, self.run.payload(cell.complexity))
 
@@ -233,24 +236,24 @@ class LoadRun(BlockRun):
         return self.running(cell).service.base_url + path
 
     def count(self, cell: Cell, requests: int) -> None:
-        """So many requests were sent to a cell's strategy."""
+        """Add to the number of requests that were sent to a cell's strategy."""
         self.sent[cell.service_group, cell.strategy] += requests
 
     def failed(self, cell: Cell, error: str) -> None:
-        """Requests of a trial failed, the first of them with this error: noted once for a cell."""
+        """Note the first error of a trial's failed requests, once for each cell."""
         if cell not in self.failing:
             self.failing.add(cell)
             self.note("errors", f"the first request that failed: {error}", cell)
 
     def wrong(self, cell: Cell) -> None:
-        """An answer was wrong in a load that is not measured: noted once for a cell."""
+        """Note a wrong answer in a load that is not measured, once for each cell."""
         if cell not in self.void:
             self.void.add(cell)
             self.note("wrong", "an answer was wrong in a load before the first trial", cell)
 
     def renew_if_dead(self, cell: Cell) -> str | None:
-        """None where a cell's service serves, or a fresh one does in its place; else why there is
-        none."""
+        """Replace a cell's service by a fresh one if it does not serve any more. None where a
+        service serves now; else the reason why none does."""
         running = self.deployments.of(cell)
         if running is None:
             return self.deployments.lacks(cell)
@@ -270,7 +273,7 @@ class LoadRun(BlockRun):
 
 
 def _connections(cell: Cell) -> str:
-    """How long the load generator keeps them, as the fragment of an address. The worker that
-    accepts a connection keeps it, so with several workers each trial draws anew."""
+    """How long the load generator keeps connections, as the fragment of an address. A connection
+    stays with the worker that accepted it, so with several workers each trial opens new ones."""
     kept = "#renewed" if cell.workers > 1 else ""
     return "#each" if cell.connection == "each" else kept

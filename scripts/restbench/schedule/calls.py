@@ -1,5 +1,5 @@
-"""The driver of batches of calls: a trial is one batch of a client program, and what it says of it
-is held against what the service counted, and against the least time that it can take."""
+"""The driver of batches of calls: a trial is one batch of a client program. The client's report is
+checked against the service's own count, and against the least time that the batch can take."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
-#: The kernel counts CPU time in steps of 10 ms: of less a batch says nothing.
+#: A batch with less CPU time of the service says nothing about it: the kernel counts in steps of
+#: 10 ms.
 SURE_CPU_MS = 100.0
-#: A client has small messages, but for a few documents of 10 MB.
+#: A client's heap is small, as its messages are small except for a few documents of 10 MB.
 SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 
 
@@ -58,7 +59,7 @@ def opened(wanted: BlockOrder) -> Iterator[CallsDriver]:
 
 
 def _require(here: BlockRun) -> None:
-    """BadConfiguration where a service that is up cannot take the calls of its cells."""
+    """Raises BadConfiguration where a service that is up cannot take the calls of its cells."""
     for key, running in here.deployments.up.items():
         works = [work_of(each.complexity) for each in here.cells if each.service_group == key]
         longest_ms = max(each.delay_ms for each in works)
@@ -74,11 +75,12 @@ class CallsDriver(OnceEach):
     clients: Mapping[tuple[Client, str], CallClient]
     folder: Path
     cores: int
-    """The client's."""
+    """How many cores a client may use."""
     alone: dict[tuple[Client, str], SingleCall] = field(default_factory=dict)
+    """By client program, once it is warm: what a call takes that is made alone."""
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """Once all clients are warm (OnceEach)."""
+        """Warm up all clients; then the rounds (OnceEach)."""
         ends = time.monotonic() + seconds
         for cell in self.here.cells:
             work = work_of(cell.complexity)
@@ -89,7 +91,7 @@ class CallsDriver(OnceEach):
         yield from super().rounds(ends - time.monotonic())
 
     def least_s(self, cell: Cell) -> float:
-        """Of the waits alone."""
+        """The seconds that the delays of the batch's calls take; 0 for documents (OnceEach)."""
         work = work_of(cell.complexity)
         made = self.table.made(self.here.order.profile_name, self.here.block, work)
         if work.strategy == "document":
@@ -98,7 +100,7 @@ class CallsDriver(OnceEach):
         return least_s(work.strategy, cell.users, made, waits, cpu_s=0.0, cores=1)
 
     def trial(self, planned: PlannedTrial) -> Trial | None:
-        """One batch, with its audit."""
+        """Make one batch and check it. None where the cell is lost."""
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         self._ready(cell, work)
         client, service = self.clients[work.program], here.running(cell).service
@@ -121,7 +123,7 @@ class CallsDriver(OnceEach):
             wrong = [f"{result.wrong} answers were wrong"] if result.wrong else []
             here.lose(cell, "wrong" if wrong else "failed", "; ".join([*wrong, *faults]))
             return None
-        if work.delay_ms == 0 and cpu_ms >= SURE_CPU_MS:  # the service gets faster yet
+        if work.delay_ms == 0 and cpu_ms >= SURE_CPU_MS:  # the service may still get faster
             took_s = result.cpu_s / batch.calls, cpu_ms / 1000 / batch.calls
             self.alone[work.program] = self.alone[work.program].at_most(*took_s)
         found = self._reduced(planned, batch, result, lines, cpu_ms)
@@ -135,7 +137,7 @@ class CallsDriver(OnceEach):
         return found
 
     def _ready(self, cell: Cell, work: CallWork) -> None:
-        """Have the client of a cell up and warm, anew where it has ended since."""
+        """Make sure that a cell's client is up and warm; one that has ended is started anew."""
         if self.clients[work.program].renew_if_dead():
             self.alone.pop(work.program, None)
         if work.program not in self.alone:
@@ -156,7 +158,7 @@ class CallsDriver(OnceEach):
         files = batches.files(self.folder, self.table.shape(work), bodies)
         batch = batches.batch_of(service, cell.strategy, work, cell.users, calls, files)
         batch = replace(batch, log=self.folder / f"{cell.id}.jsonl")
-        if is_document:  # one at a time, whose rows a team reads
+        if is_document:  # one call at a time, whose rows several threads decode
             return replace(batch, strategy="sequential", threads=1, loop_threads=cell.users)
         return batch
 
@@ -184,7 +186,7 @@ class CallsDriver(OnceEach):
             "client_threads": sum(result.threads.values()),
             "decode_s": fmean(each.d_ms or 0.0 for each in lines) / 1000,
         }
-        if work.strategy != "document":  # of which nothing is known beforehand
+        if work.strategy != "document":  # for documents neither is known beforehand
             extras["alone_s"] = calls * (alone.one.whole + work.delay_ms / 1000)
             extras["limit_s"] = batches.limit_s(
                 batch, calls, work.delay_ms, alone, self.cores, is_shared=shared

@@ -33,22 +33,23 @@ from restbench.schedule.preparation import WARMING_S, renewed, short_load
 from restbench.schedule.reduction import loaded
 from restbench.store.trials import Trial
 
-#: The load of every cell that tells how long its trials are.
+#: Seconds of the pilot, a short load on a cell from which the length of its trials follows.
 PILOT_S = 0.3
-#: A response time up to this is measured before a cell's trials; a longer one would take too long.
+#: A known or predicted response time above this is used as it is: its pilot would take too long.
 PILOT_UP_TO_S = 0.5
-#: Of a block's time for trials, the part for cells that are slow or that no claim compares, and how
-#: many trials a slow one has in a run at most.
+#: The part of a block's time for trials that is for cells that are slow or that no claim compares;
+#: and the largest number of blocks in which a slow cell has trials.
 SINGLES_PART = 0.45
 MOST_SLOW_TRIALS = 3
-#: Where open claims need the time, other cells are measured in no more blocks than these; slow
-#: ones in as many as make an interval.
+#: Where open claims need the time, other quick cells are measured in at most so many blocks, and
+#: cells slower than QUICK_S in as many as an interval needs (FEWEST_BLOCKS).
 QUICK_BLOCKS = 5
-#: What is kept begins and ends with an answer. Where the first comes after both moments it lasts
-#: microseconds, in which a second answer would be thousands a second.
+#: The least share of the planned time that a trial must keep. The kept part begins and ends with an
+#: answer. Where the first answer comes after both planned moments, the part lasts microseconds, and
+#: a second answer in it would count as thousands per second.
 LEAST_PART = 0.25
 NOT_MEASURED = "not-measured"
-#: The arm of a load by wrk, which counts its time in whole seconds, and what it takes.
+#: The arm of a load by wrk, its seconds (wrk counts whole ones), and the seconds it takes in all.
 WRK, WRK_S, WRK_WHOLE_S = "wrk", 1.0, 1.2
 
 
@@ -59,16 +60,17 @@ class ClosedDriver:
     here: LoadRun
     paces: dict[Cell, Pace] = field(default_factory=dict)
     blocks_of: dict[str, int] = field(default_factory=dict)
-    """In how many blocks each cell has trials so far, by its id."""
+    """By cell id: in how many blocks the cell has trials so far."""
     drawn: dict[str, list[list[int]]] = field(default_factory=dict)
-    """The connections of the workers that have any in each trial, by the cell's id."""
+    """By cell id: for each trial, the numbers of connections of the workers that have any."""
     stretched: set[Cell] = field(default_factory=set)
-    """Those whose last trial had no answer while it was measured."""
+    """The cells whose last attempt kept too little, so that their next trial is longer."""
 
     def pilot(self) -> None:
-        """How long each cell's trials are, from its response time: that of earlier blocks or of the
-        same cell with fewer users where it is long, else that of a short load, which also warms it
-        up. What would take longer than the profile gives has no trials."""
+        """Set the pace of each cell from its response time. A long response time is taken from
+        earlier blocks, or predicted from the same cell with fewer users; others are measured by a
+        short load, which also warms up the cell. A cell slower than the profile's limit has no
+        trials, unless it is in the study's tables."""
         here = self.here
         measured_s: dict[str, float] = {}
         for each in here.file.blocks():
@@ -99,7 +101,7 @@ class ClosedDriver:
         here.file.fact(here.block, "response_s", found_s)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """All of a block's rounds are known before the first; one is of loads by wrk."""
+        """All rounds of the block, planned before the first; the loads by wrk are one round."""
         here, paces = self.here, self.paces
         where = here.order.experiment.wrk
         by_wrk = [cell for cell in paces if where and where.matches(cell)]
@@ -131,8 +133,8 @@ class ClosedDriver:
         yield from plan
 
     def trial(self, planned: PlannedTrial) -> Trial | None:
-        """Let a cell's users send for as long as its pace says. None of a load by wrk: it is no
-        trial of the cell, and a fact of the block."""
+        """Let a cell's users send for as long as its pace says. None for a load by wrk, which is no
+        trial of the cell: its result is a fact of the block."""
         if planned.arm == WRK:
             self._by_wrk(planned.cell)
             return None
@@ -155,13 +157,13 @@ class ClosedDriver:
         found = replace(found, extras=extras)
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
         if not is_whole and not found.wrong:
-            # Answers that came later tell how long the second attempt has to be.
+            # The answers that came later show how long the second attempt has to be.
             if response_s := response_time_s(sent, cell.users):
                 self.paces[cell] = replace(pace, response_s=response_s)
                 self.stretched.add(cell)
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
         if cell in self.stretched:
-            # Maybe the machine stood still for a moment: the trials after it need not be as long.
+            # The machine may have paused for a moment: later trials need not be as long.
             self.stretched.discard(cell)
             response_s = response_time_s(sent, cell.users) or pace.response_s
             self.paces[cell] = replace(pace, response_s=response_s)
@@ -171,8 +173,8 @@ class ClosedDriver:
             here.file.fact(here.block, "connections", {cell.id: its})
         return here.after(cell, sent, found)
 
-    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
-        """On the service as it is, or on a fresh one (Driver)."""
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - the same for any reason
+        """Repeat on the same service, or on a fresh one where it has ended (Driver)."""
         return renewed(self.here, cell)
 
     def _by_wrk(self, cell: Cell) -> None:
@@ -195,7 +197,7 @@ class ClosedDriver:
         except CellsFailed as error:
             here.note("no-limit", f"under wrk: {error}", cell)
         after = monitor.answered_requests(service, cell.strategy)
-        # What wrk cut off at its end is in the service's count alone.
+        # Requests that wrk cut off at its end are in the service's count only.
         told = found.requests if found else 0
         here.count(cell, round(sum(after) - sum(before)) if before and after else told)
         if found:
@@ -214,8 +216,8 @@ class ClosedDriver:
         )
 
     def _goes_on(self, cell: Cell, response_s: float) -> bool:
-        """Not a cell that has its blocks and that no open claim needs, where others need the
-        time."""
+        """Whether a cell is still measured. False where open claims need the time for other cells
+        and this cell already has enough blocks."""
         needed = self.here.wanted.needed
         if not needed or cell.id in needed:
             return True
@@ -223,11 +225,12 @@ class ClosedDriver:
         return self.blocks_of.get(cell.id, 0) < enough
 
     def _alone(self, seconds: float) -> dict[Cell, int]:
-        """Which cells outside the rounds have trials in this block, and how many: slow ones in one
-        block of the planned ones, those that no claim compares in each, as far as the time goes.
-        From the last of these on, one that had none may have the whole block where others follow;
-        beyond these slow ones have some more, unless a claim needs the time. A slow one that an
-        open claim needs has as many as make an interval."""
+        """The cells outside the rounds that have trials in this block, and how many, as far as the
+        time allows. In the planned blocks a slow cell is measured in one block, a cell that no
+        claim compares in each block. From the last planned block on, cells without a trial so far
+        may take the whole block, if further blocks can follow. In further blocks slow cells are
+        measured some more times, unless an open claim needs the time. A slow cell that an open
+        claim needs is measured in as many blocks as an interval needs."""
         here = self.here
         planned = here.wanted.planned
         groups = [each for each in here.wanted.groups if each.compared]
@@ -255,14 +258,14 @@ class ClosedDriver:
         return found
 
     def _most_slow(self, cell: Cell, is_short_of_time: bool) -> int:
-        """In how many blocks a slow cell is measured at most."""
+        """The largest number of blocks in which a slow cell is measured."""
         if cell.id in self.here.wanted.needed:
-            # In its first block the cell that it is compared with may not have been measured.
+            # One more, as the cell that it is compared with may be missing in its first block.
             return 1 + FEWEST_BLOCKS
         return 1 if is_short_of_time else MOST_SLOW_TRIALS
 
     def _not_measured(self, cell: Cell, why: str) -> None:
-        """No trial of a slow cell; reported in one block of a run."""
+        """Give up a slow cell in this block; the event is noted once in a run."""
         reported = {each.cell for each in self.here.file.events() if each.kind == NOT_MEASURED}
         pace = self.paces[cell]
         text = (
@@ -276,11 +279,11 @@ class ClosedDriver:
 
 
 def least_block_s(groups: Sequence[TrialGroup]) -> float:
-    """What a block of these cells takes at least, as far as is known before it: a pass of warm-up,
-    a pilot of each cell, and trials for as long as the quickest one has, the A/A arm among them.
-    The starts of services and their proofs are not known."""
+    """Seconds that a block of these cells takes at least, as far as is known before it: one pass of
+    warm-up, a pilot of each cell, and trials as if every cell were quick, with the A/A arm (AGAIN).
+    The start of services and their proofs are not included."""
     cells = [cell for each in groups for cell in each.cells]
-    # Many short trials or one of a second take as long.
+    # Many short trials take as long as one of a second, which `is_mix` gives.
     quickest = dict.fromkeys(cells, Pace(0.0, is_mix=True))
     warmed = {(cell.service_group, cell.strategy) for cell in cells}
     trials_s = least_seconds([each for each in groups if each.compared], quickest)
@@ -288,9 +291,9 @@ def least_block_s(groups: Sequence[TrialGroup]) -> float:
 
 
 def response_time_s(sent: LoadResult, users: int) -> float | None:
-    """Users over throughput (Little's law), from a load whose last answers were waited for. The
-    mean of the first responses would be half of it where one request waits for another, as all
-    users begin at once. None where no answer was right."""
+    """The response time as users over throughput (Little's law), from a load whose last answers
+    were awaited; None where no answer was correct. The mean of the first responses would be half of
+    it where requests queue, as all users begin at once."""
     correct = sent.records[sent.records["outcome"] == CORRECT]
     if not correct.size:
         return None

@@ -37,13 +37,13 @@ class RunningService:
     """The cores of each instance, where there are several."""
 
     def instances(self) -> list[tuple[Service, tuple[int, ...]]]:
-        """Each with its cores."""
+        """Each instance with the cores that it may use."""
         each = self.service.each()
         return list(zip(each, self.bound or [self.cores.service], strict=True))
 
     def off_cores_share(self) -> float:
-        """Of the CPU time of its instances and its front, the part on other cores than each was
-        given; 0 to 1."""
+        """The share of the CPU time of instances and front that was spent on other cores than the
+        ones that each was given; 0 to 1."""
         given = [(each.pids(), cores) for each, cores in self.instances()]
         if self.bound:  # else the front is among the processes of the one service
             given.append((self.service.front_pids(), self.cores.service))
@@ -60,18 +60,20 @@ class Deployments:
     attached: Mapping[ServiceName, str] = field(default_factory=dict)
     builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
     host: Host | None = None
-    """Where they run, if not here."""
+    """The host on which the services run; None: this machine, without a network namespace."""
     databases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By the settings of PostgreSQL that a cell names: the variables of a service's environment by
-    which it finds that database."""
+    """By the settings of PostgreSQL that a cell names: the environment variables with which a
+    service finds the database that has these settings."""
     usual_ports: bool = True
-    """Whether the first of each service has its usual port, which another's may have."""
+    """Whether the first service of each name gets its usual port; False where services of another
+    `Deployments` may have that port."""
     up: dict[ServiceGroup, RunningService] = field(default_factory=dict)
     down: dict[ServiceGroup, str] = field(default_factory=dict)
-    """Those that do not come up, with the reason: their cells fail, the others go on."""
+    """The services that did not come up, with the reason. Only their cells fail."""
 
     def start(self, keys: Iterable[ServiceGroup]) -> None:
-        """Start what is not up yet, each with a second attempt."""
+        """Start services that are not up, each with a second attempt; `down` has those that do not
+        come up. Raises StorageProblem."""
         for key in keys:
             is_ours = key.service not in self.attached
             if is_ours and (lack := programs.lacking(key.service, key.framework)):
@@ -92,7 +94,7 @@ class Deployments:
         return self.up.get(cell.service_group)
 
     def running(self, cell: Cell) -> RunningService:
-        """The same; EnvironmentProblem where it is not up."""
+        """The service that answers a cell's requests. EnvironmentProblem where it is not up."""
         if (running := self.of(cell)) is None:
             raise EnvironmentProblem(self.lacks(cell) or "its service is not up")
         return running
@@ -110,8 +112,8 @@ class Deployments:
         return None
 
     def renew(self, cell: Cell) -> bool:
-        """A fresh process for a cell whose service of ours has ended or did not come up; whether
-        it is up now."""
+        """Start a fresh service for a cell in place of one that has ended or did not come up;
+        returns whether it is up. Not for attached services."""
         key = cell.service_group
         if ended := self.up.pop(key, None):
             ended.service.stop(signal.SIGKILL)
@@ -119,7 +121,7 @@ class Deployments:
         return key in self.up
 
     def stop(self) -> None:
-        """End all that was started here."""
+        """Stop all services that were started."""
         for each in self.up.values():
             each.service.stop()
         self.up.clear()
@@ -175,9 +177,9 @@ class Deployments:
 
 
 def _of_factors(key: ServiceGroup) -> dict[str, str]:
-    """The settings that are factors, and a cell's own. Several workers start no pools, of which
-    each would have its own; by default a thread has a connection; what is no event loop refuses a
-    handoff."""
+    """The variables that follow from factors, and those of the cell's own settings. Several workers
+    offer only `serial`, as each would start pools of its own. By default there is a connection for
+    each thread. A handoff is set only for frameworks with an event loop, as others refuse it."""
     given: dict[str, object] = {
         "RESTBENCH_WORKERS": key.workers if key.workers > 1 else "",
         "RESTBENCH_STRATEGIES": "serial" if key.workers > 1 else "",
@@ -189,8 +191,8 @@ def _of_factors(key: ServiceGroup) -> dict[str, str]:
 
 
 def _shares(name: ServiceName, instances: int, cores: int) -> dict[str, str]:
-    """The settings of each of several instances: its part of the heap, or of the processes, that
-    one would have. Java's pools follow from an instance's cores."""
+    """The settings of each of several instances: an equal part of the heap (Java) or the processes
+    (Python) of a single instance. The sizes of Java's pools follow from an instance's cores."""
     if instances == 1:
         return {}
     if name == "java":

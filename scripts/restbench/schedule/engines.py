@@ -1,5 +1,5 @@
-"""The driver of a load from several hosts: JMeter's remote engines. A trial is a window of its own,
-for each is a JMeter run of its own; cells are measured in random order (method, rule 2)."""
+"""The driver of a load from several hosts, by JMeter's remote engines. A trial is a long window, as
+it is a JMeter run of its own; cells are measured in random order (method, rule 2)."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ class EnginesRun(LoadRun):
 
     load: Engines = field(kw_only=True)
     delaying: Sequence[Host] = ()
-    """The hosts of services and engines, where the kernel can delay what they send; else a relay
-    does."""
+    """The hosts of services and engines, if the kernel can delay what they send; empty if a relay
+    has to do so."""
 
     def prove(self) -> None:
-        """Whether the clocks of engines that others run go with ours (LoadRun)."""
+        """Raises EnvironmentProblem where the clock of an engine that others run differs too much
+        from the controller's (LoadRun)."""
         if self.load.controller is None:
             found = self.load.offsets_ms()
             self.file.fact(self.block, "engine_clocks_ms", found)
             engine_clocks.require_together(found)
 
     def url(self, cell: Cell) -> str:
-        """To the service, or to the relay before it (LoadRun)."""
+        """The address of the service, or of the relay in front of it (LoadRun)."""
         direct = super().url(cell)
         if not cell.delay_ms or self.delaying:
             return direct
@@ -58,7 +59,8 @@ class EnginesDriver:
     load: EngineLoad
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """A window of each cell, in random order; none that would not end in time."""
+        """A window of each cell, in random order; except for the first, none that would not end in
+        time."""
         ends = time.monotonic() + seconds
         cells = self.here.cells
         self.here.wanted.draws().shuffle(cells)
@@ -70,8 +72,8 @@ class EnginesDriver:
             yield [PlannedTrial(number, cell)]
 
     def trial(self, planned: PlannedTrial) -> Trial:
-        """One window. Of a cell that the profile names a long window for its requests are kept,
-        those of the last block."""
+        """Take one window. If the profile wants a long window of the cell, the requests are kept,
+        in place of those of an earlier block."""
         here, cell = self.here, planned.cell
         if cell.delay_ms and not here.delaying:
             here.note("relayed", f"{cell.delay_ms} ms in each direction", cell)
@@ -87,7 +89,8 @@ class EnginesDriver:
         return found
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """On the service as it is, or on a fresh one; an engine that is gone stays gone."""
+        """Repeat on the same service, or on a fresh one where it has ended; not where an engine has
+        ended, as engines are not restarted (Driver)."""
         if not self.here.load.alive():
             return why
         return self.here.renew_if_dead(cell)
@@ -95,7 +98,7 @@ class EnginesDriver:
 
 @contextmanager
 def opened(wanted: BlockOrder) -> Iterator[Driver]:
-    """The driver of a block: services up and proven, engines running."""
+    """The driver of a block: its services are up and proven, its engines are running."""
     load = wanted.order.experiment.table(EngineLoad)
     folder = wanted.run.path / "load" / f"block-{wanted.block}"
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What a run needs is looked at before anything is started: tools, ports, attached services."""
+"""Checks what a run needs before anything is started: tools, ports, attached services."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from restbench.store import store
 
 
 def check(order: Order) -> list[str]:
-    """Look at everything a run needs before anything is started; returns notes for the user. From
-    here on this process has the machine for itself.
+    """Check everything that a run needs before anything is started; returns notes for the user.
+    From here on this process holds the machine's lock.
 
-    EnvironmentProblem with the mend where the run cannot go on.
+    Raises EnvironmentProblem, which says what to do about it, where the run cannot go on.
     """
     machine_lock.take()
     if order.experiment.traits.sends_load:
@@ -61,7 +61,8 @@ def check(order: Order) -> list[str]:
 
 
 def _check_attached(order: Order) -> None:
-    """What others run must be there, be what it is said to be, and be used as it is."""
+    """Raises BadConfiguration where an attached service is not needed, is not what its cells say,
+    or would have to be set, placed or given a front."""
     if order.attached and not order.experiment.traits.can_attach:
         raise BadConfiguration("--attach: this experiment needs a service of its own")
     for name, url in order.attached.items():

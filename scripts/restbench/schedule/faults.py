@@ -1,5 +1,5 @@
-"""The driver of faults: a trial is a load of messages, in the middle of which something is killed;
-its history is held against what queues promise, and the service against what it promises."""
+"""The driver of faults: a trial is a load of messages during which one fault is injected. The
+load's history is checked against the rules of queues, and the service against its own promises."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from restbench.schedule.once_each import OnceEach
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
-#: Of the small disk: a cluster has 40 MiB of files, and some WAL.
+#: The size of the small disk: a database cluster has 40 MiB of files, and some WAL.
 DISK_MIB = 256
 ON_DISK = {"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "64MB"}
-#: What must be free there before a service refuses to send: far less than on a usual disk.
+#: With less free space on the small disk a service refuses sends; far less than on a usual disk.
 ROOM = {"RESTBENCH_DATABASE_MIN_FREE_BYTES": str(1 << 20)}
-#: So many violations and complaints of a trial are noted.
+#: The largest number of violations, and of complaints, that are noted of a trial.
 NOTED = 5
 
 
 @dataclass
 class Bench:
-    """A database and the services on it."""
+    """A database, and the services that use it."""
 
     database: Database
     deployments: Deployments
     disk: Path | None = None
-    """The small one that the database lies on, if it does."""
+    """The small disk that holds the database; None: the database is on a usual disk."""
 
 
 @contextmanager
@@ -95,18 +95,19 @@ class FaultsDriver(OnceEach):
     table: Faults
     folder: Path
     usual: Bench | None
-    """For all but a full disk, which needs one of its own."""
+    """The bench of all faults except a full disk, which needs a bench on a small disk."""
     made: int = 0
 
     def trial(self, planned: PlannedTrial) -> Trial:
-        """One fault."""
+        """Take one trial, with one fault."""
         with self._bench_of(planned.cell) as bench:
             if why := bench.deployments.lacks(planned.cell):
                 raise EnvironmentProblem(why)
             return self._trial(planned, bench)
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """On a database that works, and a service that came up after the fault (OnceEach)."""
+        """Restart a database that is down and a service that did not come up after the fault, for a
+        second attempt (OnceEach)."""
         if bench := self.usual:
             if not bench.database.alive():
                 bench.database.restart()
@@ -237,6 +238,7 @@ class FaultsDriver(OnceEach):
 
 
 def _cpu_ms(service: Service, before_ms: float, now: RunningService | None) -> float | None:
-    """What a service took since; None where another one, or none, is in its place by now."""
+    """The CPU time of a service since `before_ms`, in milliseconds; None where another service, or
+    none, is in its place by now."""
     is_same = now is not None and now.service is service
     return process.cpu_ms(service.pids()) - before_ms if is_same else None

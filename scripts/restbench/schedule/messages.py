@@ -1,5 +1,5 @@
-"""The driver of messages: a closed load on queues that are filled anew before each trial, and
-pgbench with the same statements in the same rounds."""
+"""The driver of messages: a closed load on queues that are filled anew before each trial, and loads
+by pgbench with the services' statements in between."""
 
 from __future__ import annotations
 
@@ -26,29 +26,30 @@ from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import PlannedTrial
 from restbench.store.trials import Trial
 
-#: The arm of a load by pgbench, which counts its time in whole seconds. It lasts one for so many
-#: connections: each has to plan its statements first, and a hundred need a second for that alone.
+#: The arm of a load by pgbench, and how many connections it has for each second that it lasts:
+#: pgbench counts whole seconds, and a hundred connections need one to plan their statements.
 PGBENCH, PGBENCH_CONNECTIONS_A_S = "pgbench", 20
-#: The arm of such a load at a cell's own rate, which is longer, as it sends less.
+#: The arm of a load by pgbench at a cell's own rate, and its seconds: more, as it sends less.
 AT_RATE, AT_RATE_S = "pgbench_at_rate", 3
-#: Filling the queues, and a load of the begin alone, which takes longer at a cell's own rate.
+#: Further seconds of each kind of load by pgbench: to fill the queues, and for a short load that
+#: only measures connecting and planning.
 AROUND_S, AROUND_AT_RATE_S = 1.5, 2.5
-#: A run of so many minutes has the seconds to ask how long the disk takes.
+#: From so many minutes on a run has the time to measure how long the disk's fdatasync takes.
 ASKS_DISK_FROM_MINUTES = 5
 
 
 @dataclass
 class Store:
-    """A database of a block, with what the harness asks of it."""
+    """A database of a block, with the harness' own connections to it and its queues."""
 
     database: Database
     owner: Connection
     watching: Connection
-    """For `resources.Meter` alone, which asks from a thread of its own."""
+    """Used by `resources.Meter` only, which queries in a thread of its own."""
     most: int
-    """Queues that a load of the run needs."""
+    """The largest number of queues that a load of the block needs."""
     queues: dict[str, InDatabase] = field(default_factory=dict)
-    """By technique."""
+    """By technique; made when they are first used."""
 
     def of(self, cell: Cell) -> InDatabase:
         """The queues of a cell's technique."""
@@ -63,32 +64,33 @@ class MessagesRun(LoadRun):
     """A block whose services have queues."""
 
     stores: Mapping[str, Store] = field(kw_only=True)
-    """By the settings of PostgreSQL that cells name."""
+    """The databases, by the settings of PostgreSQL that cells name."""
     opens_after_s: float = 0.0
-    """When what is measured of the next trial begins."""
+    """Seconds from the start of the next trial to the part of it that is measured."""
     meter: resources.Meter | None = None
-    """Of the trial that goes on."""
+    """The meter of the database's resources in the current trial."""
 
     def level(self, cell: Cell) -> Messages:
-        """What a cell's messages are."""
+        """The messages of a cell, by its level of complexity."""
         found = self.order.experiment.messages(cell.complexity)
         if found is None:
             raise TypeError(f"{cell.id} is of no messages")  # the experiment's file is checked
         return found
 
     def queues(self, cell: Cell) -> InDatabase | InProcess:
-        """Where a cell's messages lie."""
+        """The queues of a cell, in a database or in the service's memory."""
         if cell.technique != "memory":
             return self.stores[cell.postgres].of(cell)
         level = self.level(cell)
         return InProcess(self.calls(cell), cell.technique, level.queues)
 
     def calls(self, cell: Cell) -> QueueCalls:
-        """Our own requests to a cell's service."""
+        """The harness' own requests to the queues of a cell's service."""
         return QueueCalls(self.running(cell).service, cell.strategy)
 
     def url(self, cell: Cell) -> str:
-        """Of the queues; of several instances without a front each has its own address."""
+        """The address of the queues; for several instances without a front one address for each,
+        separated by spaces."""
         path = messages.queue_path(cell.strategy, cell.technique)
         service = self.running(cell).service
         each = service.each() if cell.front == "none" else (service,)
@@ -96,7 +98,7 @@ class MessagesRun(LoadRun):
 
     @answering()
     def ask(self, cell: Cell) -> None:
-        """A message that is sent must be popped as it was."""
+        """Send a message and pop it. Raises WrongAnswers where what is popped differs."""
         level, calls = self.level(cell), self.calls(cell)
         self.queues(cell).fill(level.model_copy(update={"filled": 0}), self.order.experiment.seed)
         queue, text = messages.queue_name(cell.technique, 1), "m" * level.characters
@@ -106,9 +108,9 @@ class MessagesRun(LoadRun):
 
     @answering()
     def prove(self) -> None:
-        """Describe the databases. Each technique of each service, and each number of connections
-        of a strategy that holds them, once a run; one that is not proven is measured all the same,
-        and said (LoadRun)."""
+        """Describe the databases; prove each technique of each service, and the number of
+        connections of each strategy that has a pool of them, once in a run. What is not proven is
+        reported, and measured all the same (LoadRun)."""
         self.describe()
         known = {(each.service, each.strategy) for each in self.run.proofs()}
         for cell in self.cells:
@@ -122,7 +124,8 @@ class MessagesRun(LoadRun):
                 self.keep_proof(found, f"{cell.service} {claim.name}")
 
     def describe(self) -> None:
-        """What the databases are, and a note on the cells of one that may lose what it answered."""
+        """Keep a description of each database as a fact of the block, and note the cells of a
+        database that may lose a commit after its answer."""
         facts = {}
         for name, store in self.stores.items():
             facts[name or "usual"] = store.database.described()
@@ -136,7 +139,7 @@ class MessagesRun(LoadRun):
 
     @answering()
     def before(self, cell: Cell) -> None:
-        """Each load begins with the same messages in the queues."""
+        """Fill the queues, so that each load begins with the same messages, and make the meter."""
         with self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
         store = self.stores[cell.postgres]
@@ -144,8 +147,8 @@ class MessagesRun(LoadRun):
 
     @answering()
     def after(self, cell: Cell, sent: LoadResult, found: Trial) -> Trial:
-        """What the database took, the stages of sends and pops, and whether what was popped and
-        what is left is what was sent."""
+        """The trial with the resources that the database used, the stages of sends and pops, and
+        the number of violations: whether messages popped and messages left are those sent."""
         if self.meter is None:
             raise TypeError("after() comes after before()")
         since_ms, used = self.meter.used()
@@ -168,12 +171,12 @@ class MessagesRun(LoadRun):
 
     @answering()
     def ended(self, cell: Cell, sent: LoadResult) -> None:
-        """What broke a rule stays noted, whatever a second attempt finds (LoadRun)."""
+        """Note violations of this attempt, which a second attempt must not hide (LoadRun)."""
         if cell.technique != "memory":
             self._violations(cell, sent)
 
     def _violations(self, cell: Cell, sent: LoadResult) -> int:
-        """How often rules were broken, which is noted."""
+        """How often rules of queues were violated in a load; violations are noted as an event."""
         with self._counted(cell):
             left = self.queues(cell).left()
         broken = messages.violations(sent.records, self.level(cell).filled, left)
@@ -184,7 +187,8 @@ class MessagesRun(LoadRun):
 
     @contextmanager
     def _counted(self, cell: Cell) -> Iterator[None]:
-        """Queues of a process are asked by requests, which the service counts with the load's."""
+        """Count the harness' own requests in this context as sent: queues in a service's memory are
+        filled and read by requests, which the service counts together with those of the load."""
         if cell.technique != "memory":
             yield
             return
@@ -203,8 +207,8 @@ class MessagesDriver(ClosedDriver):
     here: MessagesRun
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """The closed load's, and the loads by pgbench: one of each kind that cells need, anywhere,
-        and those at their own rate, which is known in the later half."""
+        """The rounds of the closed load, and loads by pgbench in between: one for each limit of the
+        cells at any place, and those at a cell's own rate in the second half, when it is known."""
         experiment = self.here.order.experiment
         limits: dict[str, Cell] = {}
         at_rate: list[Cell] = []
@@ -231,8 +235,8 @@ class MessagesDriver(ClosedDriver):
             yield [self._with_any(each) if each.arm == PGBENCH else each for each in turn]
 
     def trial(self, planned: PlannedTrial) -> Trial | None:
-        """As of any closed load; none of a load by pgbench, which is a fact of the block. A cell
-        whose limit is not found is measured without one."""
+        """A trial of a closed load. None for a load by pgbench, whose result is a fact of the
+        block; if that load fails, its cells are measured without a limit."""
         if planned.arm not in (PGBENCH, AT_RATE):
             self.here.opens_after_s = self.paces[planned.cell].drop_s
             return super().trial(planned)
@@ -240,7 +244,7 @@ class MessagesDriver(ClosedDriver):
         return None
 
     def _with_any(self, planned: PlannedTrial) -> PlannedTrial:
-        """A load of a limit, by a cell of it that is not lost, if there is one."""
+        """The load of a limit, with one of the limit's cells that is not lost, if there is one."""
         kind = _limit(planned.cell)
         left = (each for each in self.paces if _limit(each) == kind and each not in self.here.lost)
         return replace(planned, cell=next(left, planned.cell))
@@ -282,7 +286,7 @@ class MessagesDriver(ClosedDriver):
             here.note("given-up", f"pgbench gave up {found.failed} transactions", cell)
 
     def _per_s(self, cell: Cell) -> float:
-        """Operations of a cell so far; of one without a trial by its pilot."""
+        """Operations per second of a cell in its trials so far; without a trial in its pilot."""
         _, response_s = self.here.file.tried().get(cell.id, (0, self.paces[cell].response_s))
         return cell.users / response_s
 
@@ -292,7 +296,8 @@ def _pgbench_s(cell: Cell) -> int:
 
 
 def _limit(cell: Cell) -> str:
-    """What cells of one limit have in common, as a name: whatever is in front of the database."""
+    """The name of a cell's limit. Cells share it if their loads on the database are the same,
+    whatever service is in front of it."""
     parts = [cell.technique, cell.complexity, f"{cell.users}u", cell.postgres]
     return "-".join(filter(None, parts))
 
@@ -301,7 +306,7 @@ def _limit(cell: Cell) -> str:
 def opened(
     kind: Callable[[MessagesRun], under_load.LoadDriver], wanted: BlockOrder
 ) -> Iterator[Driver]:
-    """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
+    """The driver of a block: databases and services are fresh, techniques proven, services warm."""
     with ExitStack() as stack:
         stores = _stores(stack, wanted)
         found = {name: each.database.environment() for name, each in stores.items()}
@@ -310,8 +315,8 @@ def opened(
 
 
 def _stores(stack: ExitStack, wanted: BlockOrder) -> dict[str, Store]:
-    """A fresh database for each set of settings that cells name, and the usual one where none
-    does; all are removed with the stack, but for their logs."""
+    """A fresh database for each of the settings that cells name, the empty ones being the usual;
+    all are removed when `stack` is closed, except for their logs."""
     names = dict.fromkeys(cell.postgres for cell in wanted.cells)
     levels = [wanted.order.experiment.messages(cell.complexity) for cell in wanted.cells]
     most = max((level.queues for level in levels if level), default=0)

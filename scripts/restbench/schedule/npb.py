@@ -1,8 +1,8 @@
 """The driver of NAS kernels: a trial is a kernel's time in a fresh process without HTTP, in that
-process warm, and in a service that has been called as often.
+process once it is warm, and in a service that has been called as often.
 
-Each trial has a service process of its own, which no other cell has warmed: what is held against
-each other is equally warm. A cell that looks at the number of cores has no service.
+Each trial has a service process of its own, which no other cell has warmed up: the times that are
+compared are equally warm. A cell that varies the number of cores has no service.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from restbench.store.trials import Trial
 
 @dataclass(frozen=True)
 class ServiceCalls:
-    """The calls of a service, and what it took for the last of them."""
+    """The calls of a service, and the resources that it used for the calls that are kept."""
 
     calls: tuple[ServiceCall, ...] = ()
     cpu_ms: float | None = None
     memory_mib: float | None = None
     by_client: Mapping[ClientName, Sequence[ServiceCall]] = field(default_factory=dict)
-    """Calls after these, in two languages over REST and SOAP."""
+    """Further calls by client programs, made after `calls`."""
 
 
 @contextmanager
 def opened(wanted: BlockOrder) -> Iterator[NpbDriver]:
-    """The driver of a block; no service is left running behind it."""
+    """The driver of a block; services and clients are stopped when the context ends."""
     experiment, run = wanted.order.experiment, wanted.run
     table = experiment.table(Npb)
     deployments = Deployments(run, wanted.block, experiment.settings)
@@ -66,20 +66,21 @@ class NpbDriver(OnceEach):
     table: Npb
     clients: NpbClients | None = None
     foreign_pct: dict[str, float] = field(default_factory=dict)
-    """By a cell's id: while its service started and was called, of the machine's CPU time what went
-    to others; `steal_pct` is what the hypervisor took away."""
+    """By cell id, while the cell's service started and was called: the percentage of the machine's
+    CPU time that other processes took; in `steal_pct` what the hypervisor took."""
     steal_pct: dict[str, float] = field(default_factory=dict)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """And then what else was at work meanwhile (OnceEach)."""
+        """The rounds (OnceEach); then the CPU time of others is kept as facts of the block."""
         here = self.here
         yield from super().rounds(seconds)
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
         here.file.fact(here.block, "steal_pct", self.steal_pct)
 
     def trial(self, planned: PlannedTrial) -> Trial | None:
-        """Measure a cell. Odd trials begin with the service, even ones with the process without
-        HTTP, so that what drifts within one goes to neither."""
+        """Measure a cell. Whether the service or the process without HTTP comes first alternates
+        between blocks and between rounds, so that a drift within a trial favours neither. None
+        where the cell is lost."""
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         wanted = self.table.runs[here.order.profile_name][work.npb_class]
         is_service_first = (here.block + planned.round) % 2 == 0
@@ -132,7 +133,8 @@ class NpbDriver(OnceEach):
         return self.clients.calls(names, service, cell, [work] * kept, self.table.run_max_s)
 
     def _program(self, cell: Cell, work: Work, runs: int) -> Program:
-        """On the service's cores; where their number is looked at, on the first few of them."""
+        """The process without HTTP, on the service's cores or, where the number of cores is varied,
+        on that many of them."""
         cores = self.here.run.cores(cell.placement).service
         return Program(
             cell.service,
@@ -150,8 +152,8 @@ class NpbDriver(OnceEach):
 def reduced(
     planned: PlannedTrial, block: int, direct: Sequence[KernelRun], served: ServiceCalls, kept: int
 ) -> Trial:
-    """A trial of the last `kept` calls of the service; without one, of the last runs of the
-    process, with their inputs. Its extras are the times that the study compares."""
+    """A trial made of the last `kept` calls of the service or, without a service, of the last runs
+    of the process, whose times include their inputs. Its extras are the times that are compared."""
     calls = served.calls[-kept:]
     kept_s = [each.client_seconds for each in calls] or _of(direct, kept, "total_seconds")
     seconds = sum(kept_s)
@@ -172,8 +174,8 @@ def reduced(
 def extras_of(
     direct: Sequence[KernelRun], calls: Sequence[ServiceCall], kept: int
 ) -> dict[str, float]:
-    """What `analyse.npb.COLUMNS` explains: medians over the last runs of the process, never of its
-    first, which is the fresh one, and over the calls."""
+    """The values that `analyse.npb.COLUMNS` explains: the first run of the process is the fresh
+    one; medians are over its last `kept` runs, never the first, and over the calls."""
     found = {
         "fresh_s": direct[0].kernel_seconds,
         "fresh_mops": direct[0].mops,
@@ -194,8 +196,8 @@ def extras_of(
 def extras_of_clients(
     calls: Sequence[ServiceCall], by_client: Mapping[ClientName, Sequence[ServiceCall]]
 ) -> dict[str, float]:
-    """The same of each client; and how many always had the value that the harness' own calls had,
-    to the last bit."""
+    """The medians over the calls of each client program; and how many of these programs always got
+    the value that the harness' own calls got, to the last bit."""
     found: dict[str, float] = {}
     for client, made in by_client.items():
         name = client.replace("-", "_")
@@ -213,7 +215,7 @@ def _of(direct: Sequence[KernelRun], kept: int, name: str) -> list[float]:
 
 
 def _kind(error: Exception, cell: Cell) -> str:
-    """Of the event that says why a cell has no trial."""
+    """The kind of the event that says why a cell has no trial."""
     if isinstance(error, WrongAnswers):
         return "wrong"
     if isinstance(error, ClassTooLarge):

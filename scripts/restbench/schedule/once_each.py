@@ -1,5 +1,5 @@
-"""What drivers have in common whose trials share nothing: rounds of one cell each, every cell once
-a block."""
+"""The base of drivers whose trials share nothing: a round is one trial of one cell, and a block
+measures every cell once, as far as there is time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from restbench.schedule.pace import PlannedTrial
 
 @dataclass
 class OnceEach:
-    """A Driver but for its trials."""
+    """A Driver without `trial`, which subclasses add."""
 
     here: BlockRun
     _retried: set[Cell] = field(default_factory=set, init=False)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """Every cell once, in random order: first those that open claims need, then those that
-        had no time in the blocks before. A trial that takes longer than the time that is left lets
-        those go first that do not. What begins before the block's time is over ends; time that is
-        left is for what claims need, once more, where it fits."""
+        """Every cell once, in random order: first the cells that open claims need, then those with
+        trials in the fewest blocks so far. Trials that fit into the time that is left come before
+        trials that do not. A trial that begins before the block's time is over is finished. Time
+        that is left at the end is used for up to two more trials of the needed cells."""
         here, ends = self.here, time.monotonic() + seconds
         tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
         cells, needed = here.cells, here.wanted.needed
@@ -46,13 +46,13 @@ class OnceEach:
                     here.lose(cell, "not-measured", "the block had no time for it")
                 is_first = False
 
-    def least_s(self, cell: Cell) -> float:  # noqa: ARG002 - where trials differ, it says by what
-        """The time that a trial of the cell takes at least, where that is known."""
+    def least_s(self, cell: Cell) -> float:  # noqa: ARG002 - overrides use it
+        """Seconds that a trial of the cell takes at least; 0 where that is not known."""
         return 0.0
 
     def again(self, cell: Cell, why: str) -> str | None:
-        """None the first time that a cell's trial said nothing, which is noted, and a service that
-        has ended is started anew; else the reason."""
+        """After a cell's first failure None: the failure is noted, and a service that has ended is
+        replaced. After later failures the reason `why` (Driver)."""
         if cell in self._retried:
             return why
         self._retried.add(cell)
@@ -62,7 +62,7 @@ class OnceEach:
         return None
 
     def renew_if_dead(self, deployments: Deployments, cell: Cell) -> None:
-        """Have a fresh service in the place of one that has ended."""
+        """Replace a cell's service by a fresh one if it has ended."""
         running = deployments.of(cell)
         if running is not None and not running.service.alive():
             self.here.note("restarted", running.service.ending(), cell)

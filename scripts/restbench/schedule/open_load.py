@@ -1,6 +1,6 @@
-"""The driver of open loads: requests at the moments of a schedule, rate after rate to the highest
-one that meets the objective. The walks of a block's cells go on side by side: a round is a step of
-each whose walk is not over, in random order."""
+"""The driver of open loads: requests at the moments of a schedule, at one rate after another, in
+search of the highest rate that meets the objective. The searches ("walks") of a block's cells are
+interleaved: each cell whose walk is not over takes one step, in random order, and so on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from restbench.store.writing import write_text
 
 @dataclass
 class _Walk:
-    """One cell's, while it goes on."""
+    """The search for the highest rate of one cell in this block."""
 
     start_per_s: float
     rates: Rates
@@ -32,7 +32,7 @@ class _Walk:
 
     @property
     def rate_per_s(self) -> float | None:
-        """Of the next step; None when the walk is over."""
+        """The rate of the next step, per second; None when the walk is over."""
         return open_load.next_rate(self.tried, self.start_per_s, self.rates)
 
 
@@ -40,15 +40,16 @@ class OpenDriver:
     """Open loads in one block (Driver)."""
 
     def __init__(self, here: LoadRun) -> None:
-        """The block's experiment has a table [open]."""
+        """The block's experiment must have a table [open]."""
         self.here = here
         self._load = here.order.experiment.table(OpenLoad)
         self._walks: dict[Cell, _Walk] = {}
         self._shuffler = here.wanted.draws()
 
     def pilot(self) -> None:
-        """Where each cell's walk starts: near the limit of earlier blocks, at random so that the
-        rates of two blocks are not the same; in the first at a share of what a closed load gets."""
+        """Set the rate at which each cell's walk starts: near the cell's limit in earlier blocks,
+        with a random offset, so that blocks differ in their rates; without a known limit at a share
+        of a closed load's throughput."""
         known = limits.known_limits(self.here.file.trials(), self._load)
         for cell in self.here.cells:
             self.here.at(cell.id)
@@ -62,7 +63,7 @@ class OpenDriver:
             self._walks[cell] = _Walk(start_per_s, self._load.rates_from(limit_per_s))
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
-        """A step at a time; none that would not end in time: its cell's walk is over then."""
+        """One step at a time. A step that would not end in time is left out, and ends its walk."""
         ends, number = time.monotonic() + seconds, 0
         while going_on := self._going_on():
             number += 1
@@ -76,8 +77,8 @@ class OpenDriver:
                 yield [PlannedTrial(number, cell)]
 
     def trial(self, planned: PlannedTrial) -> Trial:
-        """Offer the next rate of a cell's walk once. EnvironmentProblem where the service died of
-        it, or gave no right answer: that is not what a limit is."""
+        """Offer the next rate of a cell's walk once. Raises EnvironmentProblem where the service
+        ended meanwhile or gave no correct answer: neither shows a limit."""
         here, cell, going_on = self.here, planned.cell, self._walks[planned.cell]
         rate = going_on.rate_per_s
         if rate is None:
@@ -105,8 +106,8 @@ class OpenDriver:
         here.view.note(f"      {cell.id}  {line}")
         return trial
 
-    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
-        """On the service as it is, or on a fresh one (Driver)."""
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - the same for any reason
+        """Repeat on the same service, or on a fresh one where it has ended (Driver)."""
         return renewed(self.here, cell)
 
     def _going_on(self) -> list[Cell]:

@@ -13,18 +13,18 @@ from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN
 from restbench.store.trials import AGAIN
 
-#: Between two trials: its users come together, records are written, clocks are read.
+#: Seconds between two trials: users are synchronised, records are written, clocks are read.
 BETWEEN_S = 0.02
-#: A cell that has trials in a block is measured for so long in it, in as many as that takes.
+#: A cell with trials in a block is measured for so many seconds in it, in as many trials as needed.
 LEAST_KEPT_S = 1.0
-#: Cells of like response times share rounds: quick ones need not wait for slow ones, and slow ones
-#: have no more rounds than they need.
+#: The limits between bands of response times. Cells of one band share rounds: so quick cells need
+#: not wait for slow ones, and slow cells have no more rounds than they need.
 BANDS_S = (0.025, 0.1, 0.25)
-#: A response of a trial up to this is one of many; a trial of slower ones is long.
+#: Up to this response time a trial has many responses of each user; slower cells have long trials.
 QUICK_S = BANDS_S[-1]
-#: The responses of a user that a mean needs are two: with room for one that comes a little late.
+#: A slow cell's trial lasts for so many response times: two for a mean, with room for a late one.
 LEAST_RESPONSES = 2.2
-#: A group's trials may take no larger part of a block than it has rounds for; no cell needs more.
+#: The largest number of rounds of a group in a block; no cell needs more.
 MOST_ROUNDS = 400
 
 
@@ -34,16 +34,17 @@ class Pace:
 
     response_s: float
     once: bool = False
-    """Whether it is so slow that it has a trial or two in a run, and no interval."""
+    """Whether the cell is so slow that it has only a trial or two in a run, and no interval."""
     users: int = 10
     is_mix: bool = False
-    """Whether its requests are of several sizes: a large one takes far longer than the mean."""
+    """Whether requests are of several sizes or kinds: some take far longer than the mean."""
 
     @property
     def keep_s(self) -> float:
-        """What is kept: ten responses of a user, of a mix a second; of a slow one two and a bit, or
-        as many as the 30 of a mean ask for (three of ten users), and no more than 15 s; one of the
-        slowest, whose trial is not to be repeated."""
+        """Seconds of a trial that are kept. Quick cells: ten response times, 0.1 s to 1 s; a mix
+        1 s. Slow cells: LEAST_RESPONSES response times, or as many as the 30 responses of a mean
+        need (three with ten users), 1 s to 15 s. Cells measured `once`: one response time, at least
+        2.5 s, as their trial is not to be repeated."""
         if self.once:
             return max(2.5, self.response_s)
         if self.response_s <= QUICK_S:
@@ -53,21 +54,23 @@ class Pace:
 
     @property
     def drop_s(self) -> float:
-        """What is left out before it: all users begin at once, which a closed load forgets within
-        some response times. Throughput, all that a slow cell has, forgets it sooner."""
+        """Seconds at the start of a trial that are dropped: all users begin at once, and the effect
+        of that on a closed load lasts for some response times. It lasts less on throughput, the
+        only result of cells that are measured `once`."""
         if self.once:
             return max(0.5, 0.25 * self.response_s)
         return max(0.2 * self.keep_s, self.response_s)
 
     @property
     def seconds(self) -> float:
-        """A whole trial: at its end the answers that are still to come are waited for."""
+        """Duration of a whole trial, which waits for outstanding answers at its end."""
         return self.drop_s + self.keep_s + self.response_s + BETWEEN_S
 
 
 def predicted_s(cell: Cell, known: Mapping[Cell, float], cores: int) -> float | None:
-    """The response time under a cell's users, from the same cell with other users: as throughput
-    grows no more once every core has one, it grows as they do. None where none is known."""
+    """A cell's response time in seconds, predicted from the same cell with fewer users; None where
+    none of these is known. Once every core has a user, throughput grows no more, and the response
+    time grows in proportion to the number of users."""
     rest = cell.model_dump(exclude={"users"})
     for other in sorted(known, key=lambda each: -each.users):
         if other.users < cell.users and other.model_dump(exclude={"users"}) == rest:
@@ -82,15 +85,16 @@ class TrialGroup:
     name: str
     cells: tuple[Cell, ...]
     share: float = 1.0
-    """Of the time, next to other groups."""
+    """The weight of the group when groups share the time of a block."""
     compared: bool = True
-    """Whether claims compare its cells; others have what time these leave."""
+    """Whether claims compare its cells; other groups get the time that compared ones leave."""
     again: bool = True
     """Whether its first cell is measured once more in each round."""
 
     @property
     def turns(self) -> tuple[tuple[Cell, str], ...]:
-        """A round: every cell, and the first of several once more."""
+        """The trials of a round, each as its cell and arm: every cell and, with `again`, the first
+        of several cells once more."""
         again = [(self.cells[0], AGAIN)] if self.again and len(self.cells) > 1 else []
         return (*((cell, "") for cell in self.cells), *again)
 
@@ -107,13 +111,13 @@ class PlannedTrial:
 def bands(
     group: TrialGroup, paces: Mapping[Cell, Pace], needed: Container[str] = ()
 ) -> list[TrialGroup]:
-    """The group cut into those of like response times. The quick ones share its time: trials of
-    0.1 s differ by 20 %, and are many in little time. Slow ones have the rounds that they need, and
-    no cell twice in one; where there are no quick ones the time is theirs.
+    """The group, split into bands of similar response times (BANDS_S). Quick bands share its time:
+    trials of 0.1 s vary by 20 %, but many of them take little time. The slow band has only the
+    rounds that it needs, with no cell twice in a round; without quick bands it has all the time.
 
-    Where some ids are `needed`, only those cells share it, apart from the others, slow ones too:
-    each band by the root of what its round takes, so that slow ones have more of the time and quick
-    ones more of the rounds."""
+    Where cell ids are `needed`, only bands of these cells share the time, the slow band too, and
+    other cells are in bands of their own. A band's weight is the square root of the duration of its
+    round: slow bands get more of the time, quick bands more of the rounds."""
     found: dict[tuple[int, bool], list[Cell]] = {}
     for cell in group.cells:
         band = bisect_left(BANDS_S, paces[cell].response_s)
@@ -141,7 +145,7 @@ def bands(
 
 
 def round_seconds(group: TrialGroup, paces: Mapping[Cell, Pace]) -> float:
-    """What a round takes."""
+    """How many seconds a round of the group takes."""
     return sum(paces[cell].seconds for cell, _ in group.turns)
 
 
@@ -151,7 +155,7 @@ def least_rounds(cells: Iterable[Cell], paces: Mapping[Cell, Pace]) -> int:
 
 
 def least_seconds(groups: Iterable[TrialGroup], paces: Mapping[Cell, Pace]) -> float:
-    """What these rounds of a block take, whatever time it has."""
+    """How many seconds the least rounds of all groups take together."""
     return sum(least_rounds(each.cells, paces) * round_seconds(each, paces) for each in groups)
 
 
@@ -162,10 +166,10 @@ def singles(
     claimed: Container[Cell],
     seconds: float,
 ) -> dict[Cell, int]:
-    """Of the cells that have no part in rounds, those that are measured in a block of so much time
-    for them, with their number of trials: those with the fewest blocks so far (`tried`) before
-    others, of these what claims ask for, then the quickest. Those in `first` that have had none
-    come before all, and whatever time they take."""
+    """The cells outside the rounds that are measured in a block with so many seconds for them, and
+    their numbers of trials. Cells with the fewest blocks so far (`tried`) come first, among these
+    the cells in `first`, then those in `claimed`, then the quickest. A cell in `first` without a
+    block so far is measured whatever time that takes."""
 
     def rank(cell: Cell) -> tuple[int, bool, bool, float]:
         return tried.get(cell, 0), cell not in first, cell not in claimed, paces[cell].seconds
@@ -183,8 +187,8 @@ def singles(
 def rounds_of(
     groups: Sequence[TrialGroup], paces: Mapping[Cell, Pace], seconds: float
 ) -> dict[str, int]:
-    """How many rounds of each group there are in so much time: by its share, at least as many as
-    each of its cells needs. What a group with few cells would not use is the others'."""
+    """The number of rounds of each group in so many seconds: by the group's share, but at least
+    `least_rounds` and at most MOST_ROUNDS. Time that a group cannot use goes to the others."""
     round_s = {each.name: round_seconds(each, paces) for each in groups}
     rounds = {each.name: least_rounds(each.cells, paces) for each in groups}
     left = seconds - least_seconds(groups, paces)

@@ -1,4 +1,4 @@
-"""What a block does before its first trial: look at each cell, prove each strategy, warm up."""
+"""What a block does before its first trial: check each cell, prove each strategy, warm up."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from restbench.prove import proof
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.deployments import RunningService
 
-#: Of a warm service the compilers take no more of its CPU time: a method now and then (method,
-#: rule 3). On cores that a load keeps busy they get a share and no more: what takes a core four
-#: seconds takes fifteen to twenty, and the throughput of a fresh JVM was a third lower so long.
+#: A service is warm when its compilers take no more than this share of its CPU time (method, rule
+#: 3). Compilers get only a share of cores that a load keeps busy: four seconds of compilation then
+#: take fifteen to twenty, and the throughput of a fresh JVM was a third lower for that time.
 WARM_SHARE = 0.02
-#: One warming trial of a strategy: its users, and how long.
+#: The users and the seconds of one short load that warms up a strategy.
 WARMING_USERS = 10
 WARMING_S = 0.5
-#: A request that takes longer when nobody else sends one is not tried with many users.
+#: A cell has no trials if a single request without any other load takes longer than this.
 LONGEST_REQUEST_S = 30.0
 
 
 def look(here: LoadRun) -> None:
-    """One request of each kind of cell: what is not offered, answers wrong or takes too long has no
-    trials."""
+    """Check each kind of cell with one request of each kind that it sends. Cells that are not
+    offered, answer wrongly or take too long are lost; the load generator gets the others."""
     seen: dict[tuple[object, ...], float | Exception] = {}
     for cell in here.cells:
         if why := here.deployments.lacks(cell):
@@ -51,7 +51,8 @@ def look(here: LoadRun) -> None:
 
 
 def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
-    """How long it takes; what is wrong with it, the second time where its service had ended."""
+    """How many seconds the check of a cell takes; else its error. If the service had ended, a
+    second attempt on a fresh one decides."""
     for attempt in (1, 2):
         begun, running = time.monotonic(), here.running(cell)
         try:
@@ -59,7 +60,7 @@ def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
             return time.monotonic() - begun
         except WrongAnswers as error:
             return error
-        except EnvironmentProblem as error:  # a front's word for a service that has ended, too
+        except EnvironmentProblem as error:  # also a front's answer for a service that has ended
             found = error
         except httpx.HTTPError as error:
             text = f"no answer to one request: {error or type(error).__name__}"
@@ -72,9 +73,9 @@ def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
 
 
 def prove(here: LoadRun) -> None:
-    """Each strategy of each service, once a run."""
+    """Prove each strategy of each service, once in a run."""
     known = {each.key for each in here.run.proofs()}
-    # With several workers a request is seen in any of them: the fewest are looked at.
+    # Any of several workers may run a request: a cell with the fewest workers is proven.
     for cell in sorted(here.cells, key=lambda each: each.workers):
         key = cell.proof_key
         if key in known or cell in here.lost:
@@ -92,7 +93,8 @@ def prove(here: LoadRun) -> None:
 
 
 def _proof(here: LoadRun, cell: Cell) -> Proof | str:
-    """How the service ended, where it does so during both of two attempts, or why it is not up."""
+    """The proof; or, in words, how the service ended during both of two attempts, or why it is not
+    up."""
     ending = ""
     for _attempt in range(2):
         if lack := here.deployments.lacks(cell):
@@ -108,8 +110,8 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
 
 
 def warm(here: LoadRun) -> None:
-    """Short loads on every strategy in turn, the smallest size of each workload, until a service's
-    compilers are quiet in a whole turn or its time is up."""
+    """Warm up each service by short loads on each of its strategies, with the smallest level of
+    each workload, until its compilers are quiet (WARM_SHARE) in a whole pass or its time is up."""
     smallest: dict[tuple[object, ...], Cell] = {}
     requests = {cell: here.requests(cell) for cell in here.cells}
     work = {cell: min(it.work for it in of.payloads.values()) for cell, of in requests.items()}
@@ -138,8 +140,8 @@ def warm(here: LoadRun) -> None:
 
 
 def _compilers_share(here: LoadRun, cell: Cell) -> float:
-    """Of the service's CPU time under a short load, what its compilers took; 0 where the cell is
-    lost of it."""
+    """The compilers' share of the service's CPU time under a short load, 0 to 1; 0 if the cell is
+    lost in that load."""
     running = here.deployments.of(cell)
     pids = running.service.pids() if running else ()
     before_ms, worked_ms = jvm.compilers_cpu_ms(pids), process.cpu_ms(pids)
@@ -150,9 +152,9 @@ def _compilers_share(here: LoadRun, cell: Cell) -> float:
 
 
 def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> LoadResult | None:
-    """A closed load that is not measured, its last answers waited for; None, and the cell is lost,
-    where no answer was right twice, the second time on a fresh service. One that was wrong voids
-    the cell in this block, as in a trial (method, rule 5)."""
+    """A closed load that is not measured and whose last answers are awaited. None, and the cell is
+    lost, where two attempts have no correct answer; a service that ended in the first is replaced.
+    A wrong answer voids the cell in this block, as in a trial (method, rule 5)."""
     error = "its service is gone"
     for _attempt in range(2):
         running = here.deployments.of(cell)
@@ -170,8 +172,9 @@ def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> LoadRes
 
 
 def renewed(here: LoadRun, cell: Cell) -> str | None:
-    """None where a cell's service serves, or a fresh one does that its users have warmed up: a
-    trial may be over before the first answer of a cold one. Else why there is none."""
+    """Replace a cell's service if it does not serve any more, and warm up the fresh one by the
+    cell's users: a trial may be over before the first answer of a cold service. None where a
+    service serves now; else the reason why none does."""
     before, lack = here.deployments.of(cell), here.renew_if_dead(cell)
     now = here.deployments.of(cell)
     if before and now and now.service is not before.service:

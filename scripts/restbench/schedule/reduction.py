@@ -1,4 +1,4 @@
-"""What is kept of a trial: from the load generator's records and clocks to a row of the file."""
+"""Reduces a trial: from the load generator's records and clocks to a row of the trial file."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from restbench.store.trials import Microseconds, Trial
 def loaded(
     here: LoadRun, planned: PlannedTrial, drop_s: float, keep_s: float, arrivals: Path | None = None
 ) -> tuple[LoadResult, Trial]:
-    """Let a cell's users send: what came of it, and the trial that is made of that.
+    """Let a cell's users send; returns the result of the load and the trial that is made of it.
 
-    EnvironmentProblem where the service ended meanwhile, unless an answer was wrong.
+    Raises EnvironmentProblem where the service ended meanwhile, unless an answer was wrong.
     """
     cell, service = planned.cell, here.running(planned.cell).service
     pids = service.pids()
     before = _helpers_ms(pids)
     sent = here.load.trial(cell.id, cell.users, drop_s, keep_s, pids, arrivals)
     here.count(cell, sent.records.size)
-    # A front goes on without an instance that has ended, and sends its requests nowhere.
+    # Answers alone do not show that: a front goes on when an instance has ended.
     if not service.alive() and not (sent.records["outcome"] == WRONG).any():
         here.ended(cell, sent)
         raise EnvironmentProblem(service.ending())
@@ -51,8 +51,8 @@ def reduced(
     pids: Sequence[int],
     helpers: Sequence[float],
 ) -> Trial:
-    """A closed load's. What compilers and collectors took (`helpers`, of the whole trial): what is
-    measured gets its share of it."""
+    """The trial of a closed load. `helpers` are the CPU times of compilers and collectors in the
+    whole trial, in milliseconds; the measured part gets the share that it has of the service's."""
     kept = sent.measured
     correct = kept[kept["outcome"] == CORRECT]
     service_ms = float(sent.closed.service_ms - sent.opened.service_ms)
@@ -87,7 +87,7 @@ def reduced(
 
 
 def arrivals_of(records: npt.NDArray[Any], phases: Phases) -> npt.NDArray[Any]:
-    """Those of the requests that were meant to be sent in the window of an open load."""
+    """The requests that were scheduled in the window of an open load."""
     first_us, end_us = (1000 * each for each in phases.window_ms)
     inside: npt.NDArray[Any] = records[
         (records["start_us"] >= first_us) & (records["start_us"] < end_us)
@@ -98,9 +98,10 @@ def arrivals_of(records: npt.NDArray[Any], phases: Phases) -> npt.NDArray[Any]:
 def of_arrivals(
     records: npt.NDArray[Any], offsets: Offsets, phases: Phases, late_ms: int
 ) -> tuple[Microseconds, dict[str, float]]:
-    """What came of the window's arrivals: latency of the correct answers, sorted, from the intended
-    moment; and by name how many `arrivals` there were, `errors`, those `unsent` when the load was
-    over, those sent more than `late_ms` `late`, and p95 of lateness and of latency from sending.
+    """The results of the window's arrivals: the latencies of the correct answers from the intended
+    moment, sorted, in microseconds; and by name the numbers of `arrivals`, of `errors`, of arrivals
+    `unsent` when the load was over and sent `late`, by more than `late_ms`, and the p95 of lateness
+    and of latency from sending, in milliseconds, where there are enough for it.
     """
     first_ms, end_ms = phases.window_ms
     sent = arrivals_of(records, phases)

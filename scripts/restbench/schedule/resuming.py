@@ -1,4 +1,4 @@
-"""Which run goes on: one that ended too early, or a finished one for more blocks."""
+"""Which run goes on: one that ended too early, or a finished one that gets more blocks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.store.store import Run
 
-#: Of a block of an extended run.
+#: The least duration of a block of an extended run.
 LEAST_BLOCK_S = 5.0
 
 
@@ -26,12 +26,12 @@ class UnfinishedRun:
     run: Run
     manifest: Manifest
     differences: tuple[str, ...]
-    """In what it was ordered otherwise; none for one that can go on."""
+    """What was ordered differently; empty for a run that can go on."""
 
 
 def to_go_on_with(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -> Run | None:
-    """The newest unfinished run that was ordered in just this way; where there is none, `tell` gets
-    a line that says so."""
+    """The newest unfinished run that was ordered in exactly this way; None where there is none, and
+    `tell` gets a line that says so."""
     known = unfinished(order, runs, tell)
     found = next((each.run for each in known if not each.differences), None)
     if found is None:
@@ -47,7 +47,7 @@ def unfinished(
 ) -> list[UnfinishedRun]:
     """The unfinished runs of the same experiment and profile, the newest first.
 
-    One that cannot be read is reported, and left out: nobody can know what was ordered.
+    A run that cannot be read is reported and left out: what was ordered is not known.
     """
     found = []
     for run in runs:
@@ -64,7 +64,7 @@ def unfinished(
 
 
 def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
-    # Of a complete one only the blocks that the stop rule asked for are in the plan.
+    # The plan of a complete run has only the blocks that the stop rule asked for.
     planned = order.plan[: len(manifest.plan)] if manifest.status == "complete" else order.plan
     text, file = order.experiment_text.encode(), run.experiment_file
     differs = {
@@ -77,8 +77,9 @@ def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
 
 
 def order_to_extend(run: Run, minutes: float) -> Order:
-    """At least one block more, and others while a claim is undecided and there is time; each as
-    long as those it has. BadConfiguration of a run that has none."""
+    """The order that extends a run: at least one block more, and others while a claim is undecided
+    and there is time, each as long as the run's blocks on average. Raises BadConfiguration where
+    the run has no finished block, or compares builds."""
     manifest = run.manifest()
     if manifest.builds:
         raise BadConfiguration(
@@ -91,7 +92,7 @@ def order_to_extend(run: Run, minutes: float) -> Order:
             "goes on with it"
         )
     loaded = experiment.load(run.experiment_file, run.cores_allowed())
-    # Of tiny kernels a block is mostly the start of programs, whose time varies by seconds.
+    # A block of tiny kernels mostly starts programs, which takes a time that varies by seconds.
     block_minutes = max(LEAST_BLOCK_S, sum(took_s) / len(took_s)) / 60
     total_minutes = sum(took_s) / 60 + max(minutes, max(took_s) / 60)
     profile = loaded.profile(manifest.profile)

@@ -1,4 +1,4 @@
-"""A whole run of trials: blocks until all is decided or time is up, and how it ends."""
+"""A whole run: its blocks, until every claim is decided or the time is up, and its end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from restbench.schedule.pace import TrialGroup
 from restbench.store import machine_findings, store
 from restbench.store.store import Run
 
-#: However long those before have taken, a block has so much of what it was to have.
+#: A block has at least this share of the duration in its profile, however long earlier blocks took.
 LEAST_BLOCK_PART = 0.5
 
 
@@ -38,7 +38,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
         finished = {each.block for each in run.trials.blocks() if each.finished}
         to_come = [each for each in range(1, order.profile.most_blocks + 1) if each not in finished]
         while True:
-            # Looked at only at a block's end (rule 6).
+            # Claims are evaluated at the end of a block only (rule 6).
             decisions = claims.decisions(run, measures.rows(run)) if finished else []
             _note_verdicts(decisions, view)
             waiting = undecided(decisions)
@@ -60,7 +60,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             finished.add(to_come.pop(0))
         windows.take(order, run, view)
     except BaseException:
-        with suppress(StorageProblem):  # where the disk is why, it still says `running`
+        with suppress(StorageProblem):  # on a full disk the manifest still says `running`
             begin.finish(run, manifest, status="interrupted")
         raise
     measured = tuple(each for each in order.plan if each.block <= max(finished, default=0))
@@ -68,7 +68,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
 
 
 def _note_verdicts(decisions: Sequence[Decision], view: View) -> None:
-    """Each claim's verdict so far; those that no cell of the run decides are one line."""
+    """Show the verdict of each claim so far; claims that are not measured share one line."""
     for each in decisions:
         if each.verdict != "not-measured":
             view.note(f"  {each.id:14} {each.headline}")
@@ -88,8 +88,8 @@ def has_time(order: Order, run: Run) -> bool:
 
 
 def _is_begun(order: Order, run: Run, view: View) -> bool:
-    """Whether one more planned block is measured. After the first, and where none is, how many
-    still are is a note."""
+    """Whether one more planned block is measured. After the first block, and where no further one
+    is measured, a note says how many are to come."""
     coming, shortest_s = blocks_to_come(order, run), _shortest_s(order, run)
     left_s = max(0.0, _left_s(order, run))
     if len([each for each in run.trials.blocks() if each.finished]) == 1 or not coming:
@@ -107,21 +107,22 @@ def blocks_to_come(order: Order, run: Run) -> int:
     interval needs."""
     planned = order.profile.blocks
     done = sum(each.finished is not None for each in run.trials.blocks())
-    left_s = max(0.0, _left_s(order, run)) + 1.0  # who is a second late is in time
+    left_s = max(0.0, _left_s(order, run)) + 1.0  # a tolerance of a second
     in_time = int(left_s / _shortest_s(order, run))
     return min(planned - done, max(FEWEST_BLOCKS - done, in_time))
 
 
 def _shortest_s(order: Order, run: Run) -> float:
-    """What the next block takes at least, by the last one."""
+    """How many seconds the next block takes at least, judged by the last one."""
     last_s = [each.least_s for each in run.trials.blocks() if each.finished][-1:]
     return max([LEAST_BLOCK_PART * order.profile.block_s, *last_s])
 
 
 def block_seconds(order: Order, run: Run, number: int) -> float:
-    """How long a block is: the planned ones that are still measured share the run's time, less its
-    long windows' and what those before have taken, which can be more than they were given; later
-    ones are all alike. None is said to be shorter than it can be."""
+    """The duration of a block. The planned blocks to come share the time that is left of the run,
+    without its long windows, and are at most as long as the profile says; earlier blocks may have
+    taken more than their share. Blocks beyond the planned ones are as long as the profile says. No
+    block is shorter than `_shortest_s`."""
     profile, shortest_s = order.profile, _shortest_s(order, run)
     if number > profile.blocks:
         return max(profile.block_s, shortest_s)
@@ -130,7 +131,7 @@ def block_seconds(order: Order, run: Run, number: int) -> float:
 
 
 def _left_s(order: Order, run: Run) -> float:
-    """Of the run's time, without its finished blocks' and what its long windows still take."""
+    """Seconds of the run's time that are left, without the long windows that are still missing."""
     taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks())
     return 60 * order.profile.minutes - taken_s - windows.seconds(order, run)
 
@@ -160,8 +161,9 @@ def groups_of(order: Order) -> tuple[TrialGroup, ...]:
 
 
 def _measure(wanted: BlockOrder) -> None:
-    """A block, with what is measured as it was. It has a second attempt, from its begin: where the
-    load generator died, or no service came up. EnvironmentProblem where that ends no better."""
+    """Measure a block. NotAsBegun where the measured programs have changed since the run began. A
+    second attempt begins the block anew, such as after the load generator died. EnvironmentProblem
+    where that fails too."""
     begin.require_as_begun(wanted.run, wanted.order.build_folders)
     wanted.view.note(f"block {wanted.block}: {wanted.seconds / 60:.1f} minutes")
     for is_last in (False, True):

@@ -1,5 +1,5 @@
-"""The driver of traces: one long uninterrupted load on each cell, seen second by second, with what
-service and database did meanwhile."""
+"""The driver of traces: one long uninterrupted load on each cell, recorded second by second, with
+what the service and the database did meanwhile."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ from restbench.store.traces import Course, FullTrace
 from restbench.store.trials import Trial
 from restbench.store.writing import write_model, write_text
 
-#: An open load goes on after it, so that its last requests meet what the others met.
+#: Seconds that an open load goes on after the trace, so that the trace's last requests meet the
+#: same load as the others.
 TAIL_S = 1.0
 TRACE, SAMPLES = "trace.json", "database.jsonl"
 
 
 def opened(wanted: BlockOrder) -> AbstractContextManager[Driver]:
-    """The driver of a block; with databases where its cells are of messages."""
+    """The driver of a block, with databases where its cells are of messages."""
     if any(wanted.order.experiment.messages(cell.complexity) for cell in wanted.cells):
         return messages.opened(TraceDriver, wanted)
     return under_load.opened(TraceDriver, LoadRun, wanted)
@@ -54,12 +55,12 @@ class TraceDriver:
     """Traces in one block (Driver)."""
 
     def __init__(self, here: LoadRun) -> None:
-        """The block's experiment has a table [trace]."""
+        """The block's experiment must have a table [trace]."""
         self.here = here
         self._table = here.order.experiment.table(Trace)
 
     def pilot(self) -> None:
-        """Nothing: how long a trace is stands in the experiment."""
+        """Nothing to find out: the experiment's file says how long a trace is (LoadDriver)."""
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:  # noqa: ARG002 - no stop rule
         """Every cell once, whatever time that takes."""
@@ -69,8 +70,8 @@ class TraceDriver:
             yield [PlannedTrial(number, cell)]
 
     def trial(self, planned: PlannedTrial) -> Trial:
-        """One trace; its file is written before the trial is. The service may have ended in the
-        one before."""
+        """Take one trace; its file is written before the trial is returned. A service that ended in
+        an earlier trace is replaced first. Raises EnvironmentProblem without a correct answer."""
         here, cell = self.here, planned.cell
         if lack := renewed(here, cell):
             raise EnvironmentProblem(lack)
@@ -107,8 +108,8 @@ class TraceDriver:
         its = {"rate_per_s": asked.rate_per_s, "late_share": late}
         return replace(trial, extras={**trial.extras, **its})
 
-    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
-        """Never: what a second one would show is another trace (Driver)."""
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - never a second attempt
+        """Always the reason: a second attempt would be another trace (Driver)."""
         return why
 
     def _loaded(
@@ -147,7 +148,7 @@ class TraceDriver:
     def _incidents(
         self, cell: Cell, sent: LoadResult, samples: Sequence[dict[str, Any]]
     ) -> list[Incident]:
-        """By the logs of service and database, and by what the monitor saw."""
+        """The incidents in the logs of service and database, and in the monitor's samples."""
         found = incidents.of_backends(samples, sent.opened.epoch_ms / 1000)
         for each in self.here.running(cell).service.each():
             if each.log:
@@ -176,8 +177,8 @@ def _samples(folder: Path) -> list[dict[str, Any]]:
 
 
 def codes(records: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
-    """Of each request that failed its code, or the status where it has none; a wrong answer is
-    `wrong`, none `none`; empty of a correct one."""
+    """For each request that failed its error code, or its HTTP status where it has no code; `wrong`
+    for a wrong answer, `none` for no answer, and an empty text for a correct one."""
     found = np.zeros(records.size, "<U5")
     is_error = records["outcome"] == ERROR
     found[records["outcome"] == WRONG] = "wrong"

@@ -16,10 +16,12 @@ from restbench.schedule.deployments import Deployments, RunningService
 
 R = TypeVar("R", bound=LoadRun)
 Counts: TypeAlias = dict[tuple[ServiceGroup, str], tuple[RunningService, list[float] | None]]
-"""How many requests each strategy has answered by its service's own count."""
-#: An instance of several that served less than this part of its fair share was not one of them.
+"""By service and strategy: the service, and how many requests each instance has answered by its own
+count; None where an instance reports no count."""
+#: An instance that served less than this part of its fair share is reported as unbalanced.
 LEAST_OF_FAIR_SHARE = 0.5
-#: Requests that never reached the service, or whose answer never came, are in one count alone.
+#: The relative difference that is tolerated between requests sent and requests counted: a request
+#: that never reached the service, or whose answer never came, is in one of the counts only.
 COUNT_TOLERANCE = 0.001
 
 
@@ -37,8 +39,8 @@ def opened(
     wanted: BlockOrder,
     databases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[Driver]:
-    """The driver of a block, ready for its first trial; checks after its last. `run_of` makes the
-    block of a kind of load that has more."""
+    """The driver of a block, ready for its first trial; checks follow after the last one. `run_of`
+    makes the block: LoadRun, or a subclass for a kind of load that needs more."""
     folder = wanted.run.path / "load" / f"block-{wanted.block}"
     with (
         services(wanted, databases=databases) as deployments,
@@ -58,8 +60,8 @@ def opened(
 
 @contextmanager
 def proven(here: LoadRun) -> Iterator[None]:
-    """Look at each cell and prove what it is; after the last trial look whether services counted
-    what was sent to them meanwhile, and whether they kept to their cores."""
+    """Check each cell with a request, and prove the strategies; after the last trial check whether
+    the services counted what was sent to them, and whether they kept to their cores."""
     preparation.look(here)
     preparation.prove(here)
     here.prove()
@@ -77,8 +79,8 @@ def services(
     host: Host | None = None,
     databases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[Deployments]:
-    """All that a block's cells need, up as long as the context lasts; on another host where one is
-    given, with their `databases` where they have any."""
+    """The services that a block's cells need, up as long as the context lasts; on `host` where one
+    is given. `databases` as in Deployments."""
     order = wanted.order
     wanted.view.show(wanted.begun())
     deployments = Deployments(
@@ -91,7 +93,7 @@ def services(
         databases or {},
     )
     groups = list(dict.fromkeys(cell.service_group for cell in wanted.cells))
-    # What starts first has some seconds more before its trials, so that must vary.
+    # A service that starts first has some seconds more before its trials: hence a random order.
     wanted.draws("start").shuffle(groups)
     try:
         deployments.start(groups)
@@ -110,8 +112,8 @@ def _counts(here: LoadRun) -> Counts:
 
 
 def _check_counts(here: LoadRun, before: Counts) -> None:
-    """Whether services counted what was sent to them: it is two programs' word for one number. One
-    that was started anew meanwhile began to count anew."""
+    """Check that each service counted as many requests as were sent to it, and that its instances
+    served similar numbers. A service that was replaced meanwhile is skipped: its count is new."""
     gaps: dict[str, float] = {}
     for (key, strategy), (running, first) in before.items():
         if first is None or here.deployments.up.get(key) is not running:

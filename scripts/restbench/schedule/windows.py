@@ -1,7 +1,7 @@
 """Long uninterrupted windows: the study's own view (method, rule 13), and a cross-check of trials.
 
-Each is one trial of some seconds with sar, pidstat and the service's own metrics next to it. Its
-requests are written as a JTL, which JMeter makes the study's dashboards of.
+Each window is one trial of some seconds, while sar, pidstat and the service's own metrics are
+recorded. Its requests are written as a JTL, from which JMeter makes the study's dashboards.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from restbench.store.store import Run
 from restbench.store.trials import Event
 from restbench.store.writing import write_record
 
-#: Load on a cell before its window, as long a part of it as of the trials.
+#: The duration of the load on a cell before its window, as a share of the window's.
 WARM_SHARE = 0.5
-#: Of a fresh service the first window is preceded by so much more.
+#: Additional seconds of load before the first window of a fresh service.
 FIRST_WARM_S = 6.0
-#: What a window takes in addition to itself, as a part of it: its warm-up and its collectors' ends.
+#: The time that the warm-up before a window and the end of its collectors take, as a share of it.
 _BESIDE = 0.6
 
 
 def missing(order: Order, run: Run) -> list[Cell]:
-    """The cells that the profile names a window for and that have none yet."""
+    """The cells for which the profile wants a window, and which have none yet."""
     if order.experiment.traits.trials_are_windows:
         return []
     cells = dict.fromkeys(each.cell for each in order.plan)
@@ -41,12 +41,12 @@ def missing(order: Order, run: Run) -> list[Cell]:
 
 
 def seconds(order: Order, run: Run) -> float:
-    """How long those take."""
+    """How many seconds the missing windows take."""
     return (1 + _BESIDE) * order.profile.window_s * len(missing(order, run))
 
 
 def take(order: Order, run: Run, view: View) -> None:
-    """A window for each cell that lacks one."""
+    """Measure a window for each cell that lacks one."""
     groups: dict[object, list[Cell]] = {}
     for cell in missing(order, run):
         groups.setdefault(cell.service_group, []).append(cell)
@@ -94,7 +94,8 @@ def _measure(wanted: BlockOrder) -> None:
 
 
 def _say(wanted: BlockOrder, kind: str, text: str, cell: Cell) -> None:
-    """Of a window, at the last block of its cell's run: an event of no block is no cell's."""
+    """Note an event of a window, at the last finished block of the run: an event without a block
+    would not be shown for its cell."""
     finished = [each.block for each in wanted.run.trials.blocks() if each.finished]
     event = Event(clock.now_text(), kind, text, max(finished, default=None), cell.id)
     wanted.run.trials.note(event)

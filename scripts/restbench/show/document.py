@@ -1,5 +1,5 @@
-"""What a run's page is made of, whatever kind of experiment it was: sections of text, tables and
-charts. `report` writes them as HTML, `markdown` as Markdown, `terminal` shows tables."""
+"""The parts of a run's page, for every kind of experiment: sections of text, tables and charts.
+`report` writes them as HTML, `markdown` writes tables as Markdown, `terminal` shows tables."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from restbench.grouping import grouped
 from restbench.show import wording
 from restbench.show.charts.theme import Chart
 
-#: How a word is coloured, next to what it says.
+#: Tones of a field: its colour, in addition to its words.
 GOOD, BAD, DOUBT, SOFT = "good", "bad", "doubt", "soft"
-#: Fields that say nothing where a whole column has them.
+#: A column that has only such fields is left out by `Table.telling`.
 _NOTHING = {"", "0"}
 T = TypeVar("T")
 
@@ -49,16 +49,16 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Terms:
-    """Names with what they mean, each with an id where a link leads to it."""
+    """A list of names with their meanings. With a prefix, each name has an id for links."""
 
     entries: Mapping[str, Inline]
     prefix: str = ""
-    """Of the ids; empty where none is needed."""
+    """Prefix of the ids; empty where the names need none."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a table, where it is more than its text."""
+    """A field of a table that has links or a tone; a plain field is a `str`."""
 
     content: Inline
     tone: str = ""
@@ -66,16 +66,16 @@ class Field:
 
 @dataclass(frozen=True)
 class Column(Generic[T]):
-    """A column of a table whose rows are made of a T each."""
+    """A column of a table whose rows are made from objects of type T."""
 
     heading: str
     value: Callable[[T], object]
-    """A field, a link, or what `readable` makes text of."""
+    """Returns a Field, a Link, or a value that `readable` turns into text."""
     is_number: bool = False
     meaning: str = ""
 
     def field(self, of: T) -> Field | str:
-        """What stands in the column."""
+        """The field of this column in the row of an object."""
         value = self.value(of)
         if isinstance(value, Field):
             return value
@@ -91,13 +91,13 @@ class Table:
     rows: tuple[tuple[Field | str, ...], ...]
 
     def only(self, places: Iterable[int]) -> Table:
-        """These columns, of the rows that have something in the last of them."""
+        """The table with these columns only, without rows whose last such field is empty."""
         wanted = tuple(places)
         rows = tuple(tuple(row[n] for n in wanted) for row in self.rows if words(row[wanted[-1]]))
         return Table(self.caption, tuple(self.columns[n] for n in wanted), rows)
 
     def telling(self) -> Table:
-        """Without the columns that are empty or 0 in every row."""
+        """The table without the columns that are empty or 0 in every row."""
         columns = enumerate(self.columns)
         told = {
             n: each for n, each in columns if not {words(of[n]) for of in self.rows} <= _NOTHING
@@ -108,7 +108,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its words."""
+    """A chart as a part of the page, with its caption."""
 
     chart: Chart
     file: str = ""
@@ -137,8 +137,8 @@ def number(heading: str, value: Callable[[T], object]) -> Column[T]:
 
 
 def listed(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[object]]]:
-    """The columns of rows that are lists of their fields; `numbers` has a character a column, `n`
-    for one of numbers."""
+    """Columns for rows that are sequences of fields. `numbers` has one character per column: `n`
+    means a column of numbers."""
     return [
         Column(heading, itemgetter(n), is_number=numbers[n : n + 1] == "n")
         for n, heading in enumerate(head)
@@ -146,7 +146,7 @@ def listed(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[objec
 
 
 def table(caption: str, columns: Sequence[Column[T]], items: Iterable[T]) -> Table:
-    """A row for each item."""
+    """A table with a row for each item."""
     rows = (tuple(column.field(each) for column in columns) for each in items)
     return Table(caption, tuple(columns), tuple(rows))
 
@@ -160,17 +160,17 @@ def table_each(
 
 
 def cell_link(cell: Cell, text: str = "") -> Link:
-    """To the cell's own section, under its name where no text is given."""
+    """A link to the cell's section; its text is the cell's name where none is given."""
     return Link(text or wording.cell_name(cell), f"#cell-{cell.id}")
 
 
 def spaced(links: Iterable[Link]) -> tuple[str | Link, ...]:
-    """Links one after the other."""
+    """The links, separated by spaces."""
     return tuple(part for link in links for part in (link, " "))
 
 
 def remarks(row: Row) -> Field:
-    """Its warnings and notes."""
+    """The field with a row's warnings and notes."""
     return Field(wording.remarks(row), DOUBT if row.warnings else "")
 
 

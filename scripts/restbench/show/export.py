@@ -1,5 +1,5 @@
-"""`run.json`: everything that was found in a run, in one file (`store.exported`), with what it
-quotes of the run's other files (`store.quoted`)."""
+"""Making `run.json`: all results of a run in one file (`store.exported`), with quotations from the
+run's other files (`store.quoted`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from restbench.store.store import Run
 from restbench.store.traces import FullTrace, TraceEntry
 from restbench.store.trials import Block
 
-#: What of a machine's description is a version of something.
+#: The facts in a machine's description that are versions.
 VERSIONS = (
     "java",
     "java_program",
@@ -38,13 +38,13 @@ VERSIONS = (
 
 
 def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> RunExport:
-    """Write a run's `run.json` from its trials; returns it as it is read again, so that what is
-    made of it is the same now and later. `note` takes what was left out."""
+    """Write a run's `run.json` from its trials. Returns it as read back from the file, so that what
+    is made from it is the same now and later. `note` receives a line on what was left out."""
     return _answered(run, _exported(run, rows, note))
 
 
 def answer_again(run: Run) -> None:
-    """Put the first screen's words of today into the `run.json` of a kept copy."""
+    """Replace the answer in the `run.json` of a kept copy by the one that this version gives."""
     _answered(run, exported.read(run.exported_file))
 
 
@@ -77,20 +77,20 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
         calibration=calibration(run),
         microbench=microbench(run),
         again=tuple(again(run.trials.rates())),
-        # Rates that are tried follow a plan, and make the throughput.
+        # In an open load the offered rate, which follows a plan, determines the throughput.
         predecessor=None if objective else predecessor.entry(run.trials.course(), cells),
         windows=tuple(long_windows.of_run(run)),
     )
 
 
 def _steps(run: Run, finished: Container[int], objective: Objective) -> list[exported.StepEntry]:
-    """Of finished blocks: the walks of others are not over."""
+    """The steps of finished blocks; in other blocks the search for the limit is not over."""
     trials = [each for each in run.trials.trials() if each.block in finished]
     return limits.steps(trials, objective)
 
 
 def _traces(run: Run, finished: Container[int]) -> list[TraceEntry]:
-    """Of finished blocks."""
+    """The traces of finished blocks."""
     known = [
         store.read_model(path, FullTrace, "measure again")
         for path in sorted(run.traces.glob("*/trace.json"))
@@ -125,7 +125,7 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> exported.ManifestEntry:
 
 def _versions(described: dict[str, Any], blocks: Sequence[Block]) -> exported.VersionsEntry:
     facts = {name: value for name, value in described.items() if name in VERSIONS}
-    # PostgreSQL's, with its settings and its disk, as it was when the first block began.
+    # PostgreSQL's version, settings and disk, as they were when the first block began.
     databases = (each.facts["databases"] for each in blocks if "databases" in each.facts)
     return exported.VersionsEntry.model_validate(facts | {"databases": next(databases, None)})
 
@@ -137,7 +137,7 @@ def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> exported.Mac
         for each in blocks
         if "speed" in each.facts
     ]
-    # Which cores the load generator had, as the bottleneck's stations need it.
+    # The cores of the load generator: the bottleneck analysis makes its stations from them.
     given = [each.facts["load_cores"] for each in blocks if "load_cores" in each.facts]
     if given:
         facts["load_cores"] = given[0]
@@ -145,7 +145,7 @@ def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> exported.Mac
 
 
 def claim(decision: Decision) -> quoted.ClaimEntry:
-    """A claim with every ratio behind it; those that only stand next to it come last."""
+    """A claim with all its ratios; those that are only its context come last."""
     parts = [_part(each, decides=True) for each in decision.parts]
     parts += [_part(each, decides=False) for each in decision.context]
     named = {*quoted.ClaimEntry.model_fields} - {"parts"}
@@ -190,7 +190,7 @@ def microbench(run: Run) -> quoted.MicrobenchEntry | None:
 
 
 def again(rates: Mapping[tuple[int, str, str], float]) -> list[quoted.AgainEntry]:
-    """Each group's first cell against itself; `rates` as `estimates.again_ratios` wants them."""
+    """The A/A ratio of each group's first cell; `rates` as `estimates.again_ratios` takes them."""
     return [_again(cell, of) for cell, of in estimates.again_ratios(rates).items()]
 
 

@@ -18,14 +18,14 @@ from restbench.store import exported
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
-#: Charts that a kept copy has as files, by the beginnings of their names: where it has figures of
-#: the study, and of others. Its page draws all.
+#: The charts that a kept copy has as SVG files, by prefixes of their names: KEPT_FIGURES where the
+#: run has figures of the study, else KEPT_OF_OTHERS. The page draws all charts.
 KEPT_FIGURES = ("overview", "figure-14")
 KEPT_OF_OTHERS = ("F1-ratios", "npb-speed-up")
 
 
 def write_tables(found: Findings) -> None:
-    """Write to `tables/` the test matrix and what else the run is about."""
+    """Write the test matrix, and the tables of the run's views, to `tables/`."""
     write_text(found.folder.test_matrix_csv, matrix_csv(found.rows))
     for view, its in found.views:
         for path, records in view.records(found.folder, its).items():
@@ -36,8 +36,8 @@ def write_tables(found: Findings) -> None:
 
 
 def write_figures(found: Findings, names: tuple[str, ...] = ("",)) -> list[Path]:
-    """Write every chart that the run has a point for and whose name begins like that as an SVG
-    file; returns the files."""
+    """Write the charts whose names begin with one of `names`, by default all, as SVG files; returns
+    the files."""
     written = {
         found.folder.named_figure(name): chart
         for name, chart in found.charts.items()
@@ -49,8 +49,8 @@ def write_figures(found: Findings, names: tuple[str, ...] = ("",)) -> list[Path]
 
 
 def matrix_csv(rows: Iterable[Row]) -> str:
-    """A line a cell: the study's columns, then the ends of intervals; an unknown value is an empty
-    field."""
+    """The test matrix as CSV, a line per cell: the study's columns, then the ends of intervals. An
+    unknown value is an empty field."""
     fields = [{**row.record(), **_ends(row)} for row in rows]
     rounded = [
         {name: round(of, 3) if isinstance(of, float) else of for name, of in each.items()}
@@ -60,7 +60,7 @@ def matrix_csv(rows: Iterable[Row]) -> str:
 
 
 def as_csv(records: Sequence[Mapping[str, object]], names: Sequence[str] = ()) -> str:
-    """A line for each record under the names of its fields, those of the first where none are
+    """Records as CSV. The columns are `names`, or the fields of the first record where none are
     given."""
     text = io.StringIO()
     writer = csv.DictWriter(text, names or list(records[0]), lineterminator="\n")
@@ -70,15 +70,15 @@ def as_csv(records: Sequence[Mapping[str, object]], names: Sequence[str] = ()) -
 
 
 def _ends(row: Row) -> dict[str, float | None]:
-    """Of the intervals over blocks: column → value."""
+    """The ends of the intervals over blocks, by column."""
     ends = [end for metric in columns.WITH_ENDS for end in row.ends(metric)]
     return dict(zip(columns.ENDS, ends, strict=True))
 
 
 def keep(run: Run, kept: Run, library: Path) -> None:
-    """Write `run.json`, tables, figures and page of `run` into the folder of `kept`; what was kept
-    there before goes. Everything is made of `run.json`, so that it links only to what is kept with
-    it. `library` is the file of the chart library that all kept pages share.
+    """Write `run.json`, tables, figures and page of `run` into the folder of `kept`, whose contents
+    are deleted first. The page is made from `run.json` alone and links only to files that are kept
+    with it. `library` is the file of the chart library that all kept pages share.
     """
     _keep_identity(run, kept)
     shutil.copyfile(run.exported_file, kept.exported_file)
@@ -86,7 +86,7 @@ def keep(run: Run, kept: Run, library: Path) -> None:
 
 
 def show_kept(kept: Run, library: Path) -> None:
-    """Write tables, figures and page of a kept copy, in the place of those that it has."""
+    """Write tables, figures and page of a kept copy; existing ones are replaced."""
     for folder in (kept.figures, kept.test_matrix_csv.parent):
         shutil.rmtree(folder, ignore_errors=True)
     found = views.drawn(exported.read(kept.exported_file), kept)
@@ -103,5 +103,5 @@ def _keep_identity(run: Run, kept: Run) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.exists() and source not in in_run_json:
             shutil.copyfile(source, target)
-    # In which order cells were measured is part of the raw data: it would be a third of the copy.
+    # The plan (the order of measuring) belongs to the raw data: it would be a third of the copy.
     write_model(kept.manifest_file, run.manifest().model_copy(update={"plan": ()}))

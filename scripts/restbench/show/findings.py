@@ -1,6 +1,6 @@
-"""What everything that is shown of a run is made of: its `run.json`, and which files lie next to
-the page; and what a view of it has to say, wherever that is: on the page, on its first screen, in a
-terminal, as tables for programs. `views` has them all."""
+"""The data and the interface of everything that is shown of a run. `Findings` are its `run.json`
+and the files next to the page. A `View` is what one kind of experiment shows: on the page, on its
+first screen, in a terminal, as tables for programs. `views` lists all views."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ class Findings:
 
     run: RunExport
     folder: Run
-    """Where the page lies; nothing but the existence of files is asked of it."""
+    """The folder of the page. It is only used to see which files exist."""
     rows: Sequence[Row]
     """A row for each cell, in the order of the experiment's file."""
     definition: Experiment
     """The experiment as it was when the run began."""
     views: Sequence[tuple[View[Any], Any]] = ()
-    """Those that the experiment wants, each with what it is made of."""
+    """The views that the experiment names, each with the data that its `of` returned."""
     charts: Mapping[str, Chart] = field(default_factory=dict)
     """Every chart of the run, by name, in the order of the page."""
 
     @property
     def cores(self) -> int:
-        """That an unbound service may use."""
+        """The number of cores that an unbound service may use."""
         return len(place("unbound", tuple(self.run.cores_allowed or (0,))).service)
 
     @property
     def first(self) -> Figure | None:
-        """The picture of the first screen: the overview, or what the experiment is about."""
+        """The chart on the first screen: the first of `charts`; None where there is none."""
         return next((self._figure(chart) for chart in self.charts.values()), None)
 
     def figures(self, names: str) -> list[Figure]:
-        """The charts whose name begins so, but for the first."""
+        """The charts whose names begin with `names`, without the one on the first screen."""
         following = list(self.charts.values())[1:]
         return [self._figure(each) for each in following if each.name.startswith(names)]
 
@@ -61,14 +61,14 @@ class Findings:
         return Figure(chart, file.href if file else "")
 
     def link(self, path: Path, text: str = "") -> Link | None:
-        """To a file, from where the page lies; None where there is no such file."""
+        """A link from the page to a file; None where there is no such file."""
         if not path.exists():
             return None
         place = Path(os.path.relpath(path, self.folder.path)).as_posix()
         return Link(text or place, place)
 
     def files_of(self, cell: str) -> list[Link]:
-        """What lies next to the page about a cell: its dashboard, its long window's raw files."""
+        """Links to a cell's files next to the page: its dashboard, its long window's raw files."""
         known = {
             "JMeter's dashboard": self.folder.dashboard(cell) / "index.html",
             "raw files of the long window": self.folder.window(cell).path,
@@ -78,29 +78,30 @@ class Findings:
 
 @dataclass(frozen=True)
 class View(Generic[T]):
-    """All of it is made of what `of` finds in a run; what a kind of experiment lacks is empty."""
+    """How one kind of experiment is shown. `of` takes the data from a run; all other functions get
+    these data. What the kind of experiment does not have is empty."""
 
     of: Callable[[Findings], T]
     page: Callable[[Findings, T], Section | None]
     sentence: Callable[[T], str] = lambda _its: ""
-    """Of the first screen."""
+    """The answer on the first screen; empty where the run has none of this kind."""
     sure: Callable[[T], str] = lambda _its: ""
     """How sure the sentence is."""
     charts: Callable[[T], Charts] = lambda _its: ()
-    """Of the view whose sentence is the answer the first is the picture next to it."""
+    """The charts. If the view's sentence is the answer, the first one stands next to it."""
     terminal: Callable[[T], Iterable[Table | str]] = lambda _its: ()
-    """Tables and lines in the place of a line for each cell."""
+    """Tables and lines that replace the usual table with a line per cell."""
     records: Callable[[Run, T], Mapping[Path, Records]] = lambda _run, _its: {}
-    """Files for programs: of one table each, or of JSON."""
+    """Files for programs: records of a CSV table, or a JSON object."""
     more: tuple[Callable[[Findings], Section | None], ...] = ()
-    """Sections that follow."""
+    """Further sections of the page, after `page`."""
     note: Callable[[T], str] = lambda _its: ""
     """A line of the terminal, below its tables."""
     asks_which: bool = True
-    """Whether it is asked too which technique is best."""
+    """Whether a run with this view also asks which technique is best."""
 
 
 def of(run: RunExport, folder: Run) -> Findings:
-    """Of a run's file, without views and charts."""
+    """The findings of a run, without views and charts."""
     definition = experiment.parse(run.experiment.toml, folder.experiment_file, run.cores_allowed)
     return Findings(run, folder, rows_of(run), definition)

@@ -22,7 +22,7 @@ def table(part: doc.Table) -> str:
 
 
 def _inline(content: doc.Inline) -> str:
-    """Links to files stay links; those within the page are their text."""
+    """Links to files stay links; links within the page become plain text."""
     if isinstance(content, tuple):
         return "".join(map(_inline, content))
     if isinstance(content, doc.Link):

@@ -37,7 +37,7 @@ def made_of(made: Microbench) -> str:
 
 
 def _surroundings(made: Microbench) -> str:
-    """What others did on the machine meanwhile."""
+    """The CPU use of other processes during the microbenchmark, in words."""
     if made.foreign_pct is None:
         return "what others used of the machine is not known"
     busy = made.foreign_pct > FOREIGN_LIMIT_PCT

@@ -1,5 +1,4 @@
-"""What a person sees while a run goes on: a bar and the current cell on a terminal, plain lines
-anywhere else."""
+"""The progress of a run: a bar and the current cell on a terminal, plain lines anywhere else."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from rich.text import Text
 
 
 class BlockProgress(Protocol):
-    """What a block that is being measured is at."""
+    """The progress of the block that is being measured."""
 
     block: int
     done: int
@@ -23,14 +22,14 @@ class BlockProgress(Protocol):
     until: float
 
 
-#: What is shown changes once a second; drawing it oftener would only take CPU time.
+#: The shown values change once a second; drawing much more often would only take CPU time.
 DRAWN_PER_S = 2.0
 #: Narrow enough for a terminal of 60 columns with counts and time next to it.
 BAR_COLUMNS = 24
 
 
 class ProgressView:
-    """Shows what a block is at (runner.View)."""
+    """Shows the progress of a block (runner.View)."""
 
     def __init__(self, console: Console) -> None:
         """Nothing is shown before the first block."""
@@ -56,11 +55,11 @@ class ProgressView:
         self._bar.stop()
 
     def note(self, text: str) -> None:
-        """A line worth reading."""
+        """Print a line."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def show(self, progress: BlockProgress) -> None:
-        """What the block is at; nothing without a terminal."""
+        """Show the progress of the block; without a terminal nothing is shown."""
         if not self._console.is_terminal:
             return
         left_s = max(0.0, progress.until - time.monotonic())

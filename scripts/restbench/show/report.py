@@ -1,5 +1,5 @@
-"""The page of a run, made of its `run.json` alone: the answer on the first screen, then what was
-decided, the figures, and everything else folded away."""
+"""The page of a run, made from its `run.json` alone: the answer on the first screen, then the
+decided claims, the figures, and everything else folded away."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _LONG = 40
 
 
 def sections(found: Findings) -> list[Section]:
-    """What follows the first screen, the most important first; its sentence is not said twice."""
+    """The sections after the first screen, the most important first, without a paragraph that only
+    repeats the answer."""
     wanted = [
         *claims.of(found),
         *views.sections(found),
@@ -50,8 +51,8 @@ def sections(found: Findings) -> list[Section]:
 
 
 def write(found: Findings, library: str | None = None) -> None:
-    """Write `report.html`. `library` is the address of the chart library, relative to the page;
-    without one it stands in the page, which then needs no other file."""
+    """Write `report.html`. `library` is the address of the chart library, relative to the page.
+    Without it the library is embedded in the page, which then needs no other file."""
     write_text(found.folder.report, html(found, library))
 
 
@@ -82,7 +83,7 @@ def html(found: Findings, library: str | None = None) -> str:
 
 
 def answer_of(found: Findings) -> AnswerEntry:
-    """The first screen in words; of a file that has none, that it has none."""
+    """The text of the first screen; for a `run.json` without one, a sentence that says so."""
     return found.run.answer or AnswerEntry(sentence="This run.json has no answer: make it again.")
 
 
@@ -106,9 +107,9 @@ def _spec(figure: Figure) -> Markup:
 
 
 def _packed(rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-    """Records as a row of heads and a row of values each: half the size. A head is a name, or of a
-    field with repeated texts `[name, texts]`, and the rows have the places of their texts. `{}` is
-    a field that a record lacks. `report.js` makes records of them again."""
+    """Records packed to half their size: a row of heads, then a row of values per record. A head is
+    a field's name, or `[name, texts]` for a field with repeated texts, whose values are then
+    indexes into `texts`. `{}` means that a record lacks the field. `report.js` unpacks them."""
     heads: list[Any] = []
     columns: list[list[Any]] = []
     for name in dict.fromkeys(name for row in rows for name in row):
@@ -125,7 +126,7 @@ def _packed(rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
 
 
 def _cut(row: Sequence[Any]) -> Sequence[Any]:
-    """Without the fields at its end that the record lacks."""
+    """The row without those fields at its end that the record lacks."""
     last = max((place for place, value in enumerate(row) if value != {}), default=-1)
     return row[: last + 1]
 

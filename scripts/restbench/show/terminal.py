@@ -1,5 +1,5 @@
-"""What a run came to, for a terminal of 100 columns: the sentence, a compact table with intervals,
-what to know before believing it."""
+"""The results of a run for a terminal of 100 columns: the sentence, a compact table with intervals,
+and what to know before believing them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from restbench.show.findings import Findings
 from restbench.show.parts import claims
 from restbench.store.quoted import ClaimEntry
 
-#: More cells than that are summed up: a line for each size and number of users.
+#: With more cells than this, the table has a line per size and number of users instead of cell.
 MOST_LISTED = 16
 _STYLES = {doc.GOOD: "green", doc.BAD: "bold red", doc.DOUBT: "yellow", doc.SOFT: "", "": ""}
 
 
 def render(found: Findings) -> RenderableType:
-    """The story of the page: sentence, table, claims, and why to believe it, last."""
+    """The results in the page's order: sentence, tables, claims, and last why to believe it."""
     stored = found.run.answer
     parts: list[RenderableType] = [Text(stored.sentence, style="bold"), ""] if stored else []
     parts += [*_tables(found), ""]
@@ -49,7 +49,8 @@ def render(found: Findings) -> RenderableType:
 
 
 def drawn(shown: doc.Table, wrapped: Collection[str] | None = None) -> rich.Table:
-    """A page's table; where it is too wide these of its columns are wrapped, by default all."""
+    """A table of the page, for the terminal. Where it is too wide, the columns with the headings
+    `wrapped` are wrapped, by default all."""
     title = Text(shown.caption, "bold")
     made = rich.Table(box=None, pad_edge=False, title=title, title_justify="left")
     for column in shown.columns:
@@ -68,7 +69,8 @@ def _field(field: doc.Field | str) -> Text:
 
 
 def _tables(found: Findings) -> Sequence[RenderableType]:
-    """Of the first view that has any; else a line for each cell, or for each group of many."""
+    """The tables of the first view that has any; else a table with a line per cell or, where there
+    are many cells, per group."""
     for view, its in found.views:
         if special := view.terminal(its):
             return [drawn(each) if isinstance(each, doc.Table) else Text(each) for each in special]
@@ -95,14 +97,16 @@ def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
 
 
 def _technique(row: Row) -> doc.Field:
-    """With all that is unusual about the cell; of several settings each can have a line."""
+    """The technique, with all levels of the cell that are not the usual ones: cells that differ in
+    one of them have a line each."""
     cell = row.cell
     placed = () if cell.placement == "unbound" else (f"bound to {cell.placement}",)
     return _toned(", ".join((cell.strategy, *placed, *cell.unusual_parts)), row.warnings)
 
 
 def _shares(leaders: Sequence[Leader]) -> dict[Cell, str]:
-    """Of each service: the share of the best's throughput; of the best that it is that."""
+    """By cell: its throughput as a share of that of the service's best technique; for the best
+    itself, the words that say so."""
     found: dict[Cell, str] = {}
     for leader in leaders:
         if leader.scope == "both":
@@ -115,7 +119,7 @@ def _shares(leaders: Sequence[Leader]) -> dict[Cell, str]:
 
 
 def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
-    """A line for each service, size and number of users: who is first, and how far ahead."""
+    """A line for each service, size and number of users: the first technique and its lead."""
     known = {row.cell: row for row in rows}
     columns: list[doc.Column[Leader]] = [
         doc.Column("", lambda each: _toned(each.scope.capitalize(), each.warned)),

@@ -1,5 +1,5 @@
-"""The views that an experiment can name, and what they make of a run together. To show another kind
-of experiment is a module with its VIEW, and a line of VIEWS."""
+"""The views that an experiment can name, and what a run's views show together. Another kind of
+experiment needs a module with a VIEW, and a line in VIEWS."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from restbench.store.exported import RunExport
 from restbench.store.quoted import AnswerEntry
 from restbench.store.store import Run
 
-#: By the name in an experiment's file. Of several the first that has a sentence is the answer.
+#: Views by their name in an experiment's file. Of several, the first with a sentence is the answer.
 VIEWS: dict[str, View[Any]] = {
     "builds": builds.VIEW,
     "limits": limits.VIEW,
@@ -57,7 +57,8 @@ def drawn(run: RunExport, folder: Run) -> Findings:
 
 
 def _viewed(run: RunExport, folder: Run) -> Findings:
-    """Several instances are shown wherever there are any."""
+    """The findings with the views that the experiment names. `instances` is always added: it shows
+    something only where there are several instances."""
     found = findings.of(run, folder)
     wanted = (*found.definition.views, "instances")
     known = [(view, view.of(found)) for name, view in VIEWS.items() if name in wanted]
@@ -65,12 +66,12 @@ def _viewed(run: RunExport, folder: Run) -> Findings:
 
 
 def _asks_which(found: Findings) -> bool:
-    """Whether which technique is best is the question: of a load, where no view asks another."""
+    """Whether the run asks which technique is best: it sends a load, and no view says otherwise."""
     return found.definition.traits.sends_load and all(view.asks_which for view, _ in found.views)
 
 
 def _charts(found: Findings) -> list[theme.Chart | None]:
-    """Those of the view that has the answer come first."""
+    """All charts in the order of the page; those of the view that gives the answer come first."""
     answering = next((view for view, its in found.views if view.sentence(its)), None)
     own: list[theme.Chart | None] = []
     others: list[theme.Chart | None] = []
@@ -87,8 +88,8 @@ def _charts(found: Findings) -> list[theme.Chart | None]:
 
 
 def answer_of(run: RunExport) -> AnswerEntry:
-    """The first screen in words, of a run that has all else: a sentence, its own kind's before the
-    general one, where it holds, and why to believe it."""
+    """The text of the first screen, for a run with all other entries: the sentence of the first
+    view that has one, else the general one, and why to believe it."""
     found = _viewed(run, Run(Path(run.run)))
     general = answer.answer(found.rows)
     said = ((view.sentence(its), view.sure(its)) for view, its in found.views)
@@ -107,7 +108,7 @@ def answer_of(run: RunExport) -> AnswerEntry:
 
 
 def sections(found: Findings) -> list[Section | None]:
-    """What the run's experiment wants to be shown, and its course over time."""
+    """The sections of the run's views, and one on its long windows over time."""
     pages = [
         part
         for view, its in found.views

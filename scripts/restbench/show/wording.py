@@ -13,13 +13,13 @@ from restbench.judge import study
 
 
 def with_ends(value: float | None, low: float | None, high: float | None) -> str:
-    """`1.92 [1.85, 1.99]`; without ends the value alone, nothing where that is unknown."""
+    """`1.92 [1.85, 1.99]`; the value alone without ends, an empty text without a value."""
     ends = f" [{readable(low)}, {readable(high)}]" if low is not None and high is not None else ""
     return "" if value is None else f"{readable(value)}{ends}"
 
 
 def rounded(value: float | None, digits: int = 4) -> float | None:
-    """For programs: to so many significant digits."""
+    """A value for programs, rounded to this number of significant digits."""
     return None if value is None else float(f"{value:.{digits}g}")
 
 
@@ -40,8 +40,8 @@ def service_name(row: Row) -> str:
 
 
 def laws(fit: Callable[..., Fitted], over: str) -> str:
-    """What both laws of growth over `users` or `instances` come to, or why one is not told; `fit`
-    takes whether it is `amdahl`'s."""
+    """Both laws of growth over `users` or `instances` with their parameters, or why one was not
+    fitted. `fit` has the argument `amdahl`: whether to fit Amdahl's law."""
     return "; ".join(_law(fit(amdahl=each), over, amdahl=each) for each in (False, True))
 
 
@@ -57,5 +57,5 @@ def _law(found: Fitted, over: str, *, amdahl: bool) -> str:
 
 
 def remarks(row: Row) -> str:
-    """Its warnings and notes, separated by commas."""
+    """A row's warnings and notes, separated by commas."""
     return ", ".join(study.marks(row).values())

@@ -1,1 +1,1 @@
-"""What lies in the folder of a run."""
+"""The files of a run: their layout, reading and writing."""

@@ -1,5 +1,5 @@
-"""The process that works on a run: nobody else does meanwhile, for the kernel lets go of its lock
-only when the process ends."""
+"""The lock of a run: one process at a time works on it. The kernel releases the lock when the
+process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from contextlib import contextmanager
 from restbench.failures import EnvironmentProblem
 from restbench.store.store import Run
 
-#: What a file system answers that knows no locks of folders (NFS).
+#: Errors of a file system that cannot lock folders (NFS).
 _NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 @contextmanager
 def held(run: Run) -> Iterator[bool]:
-    """Nobody else goes on with this run meanwhile.
+    """Hold the lock of a run, so that no other process continues it meanwhile.
 
-    EnvironmentProblem where another process has it; False where the file system has no locks.
+    Yields False where the file system has no locks. Raises EnvironmentProblem where another process
+    holds the lock.
     """
     folder = os.open(run.path, os.O_RDONLY | os.O_DIRECTORY)
     is_held = True

@@ -1,8 +1,9 @@
-"""A whole run in one file, `run.json`: what it measured, found and was made with.
+"""A whole run in one file, `run.json`: results, verdicts, machine and versions.
 
-Made of the trials at a run's end, and again by `restbench report`. Page, tables and comparisons
-are made of it alone (`analyse.exported`), so it is what is kept of a run. Its form for programs
-is `run.schema.json` next to this module. What a driver does not measure is absent, never 0.
+It is written from the trials at a run's end, and again by `restbench report`. The page, the tables
+and comparisons are made from this file alone (`analyse.exported`), so a copy of a run needs no
+trials. Its JSON schema is `run.schema.json` next to this module. What a driver does not measure is
+absent, never 0.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from restbench.store.quoted import (
 from restbench.store.traces import JoinedCourse, TraceEntry
 from restbench.store.writing import write_text
 
-#: Of a file of this form. Another number is another form, which is refused.
+#: The version of the file's format. A file of another version is refused.
 FORM = 1
 
 Count = Annotated[int, Field(ge=0)]
@@ -58,7 +59,7 @@ class WarningEntry(Record):
 
 
 class NoteEntry(Record):
-    """What else to know before believing a number; it has no size."""
+    """A remark on a number that, unlike a warning, has no size."""
 
     kind: str
     text: str
@@ -69,30 +70,29 @@ class CellEntry(Record):
 
     id: str
     factors: dict[str, str | int]
-    """Level by factor, of every factor there is (`experiment.cell.FACTORS`)."""
+    """The level of every factor in `experiment.cell.FACTORS`."""
     test_ids: tuple[str, ...] = ()
-    """Of the study's tests that it answers."""
+    """The study's tests that this cell answers."""
     shape: Shape | None = None
-    """Of its operands; absent where its requests are of several sizes, those of `mix`, or no
-    matrices."""
+    """The operand sizes. Absent where requests have several sizes (`mix`) or are no matrices."""
     mix: tuple[Kind, ...] = ()
     logs: Logs | None = None
-    """Lines and rules, where its requests are lines of a log."""
+    """Numbers of lines and rules, where a request consists of lines of a log."""
     throughput_per_s: Estimate | None = None
-    """Correct responses."""
+    """Correct responses per second."""
     cpu_ms_per_request: Estimate | None = None
-    """Of the service, for each correct response."""
+    """CPU time of the service per correct response."""
     mean_ms: Estimate | None = None
     p50_ms: Estimate | None = None
     p95_ms: Estimate | None = None
     p99_ms: Estimate | None = None
     extras: dict[str, Estimate] = Field(default_factory=dict)
-    """What only its driver measures, by name, over the blocks that have it. Where all of them are
-    above 0 the mean is the geometric one, with its interval."""
+    """Metrics that only the cell's driver measures, by name, over the blocks that have them. Where
+    all values are above 0, mean and interval are geometric."""
     blocks: Count
-    """In how many it was measured."""
+    """The number of blocks in which the cell was measured."""
     trials: Count
-    """Of how many trials they are made."""
+    """The number of trials in these blocks."""
     warnings: tuple[WarningEntry, ...]
     notes: tuple[NoteEntry, ...]
 
@@ -107,13 +107,14 @@ class KindEntry(Record):
 
 
 class BlockEntry(Record):
-    """A cell in one block, all its trials together, or the reason why there is nothing of it.
+    """One cell in one block: the results of all its trials together, or why there are none.
 
-    Throughput is `completions / seconds`, N/X `1000 users seconds / completions`.
+    Throughput is `completions / seconds`. The response time from Little's law, N/X in milliseconds,
+    is `1000 users seconds / completions`.
     """
 
     cell: str
-    """Its id."""
+    """The cell's id."""
     block: int
     trials: Count | None = None
     completions: Count | None = None
@@ -121,12 +122,12 @@ class BlockEntry(Record):
     errors: Count = 0
     wrong_answers: Count = 0
     seconds: float | None = None
-    """What was kept of the trials, together."""
+    """The total time that was kept of the trials."""
     cpu_ms_per_request: float | None = None
     generator_share: float | None = None
-    """Of the CPU time of service and load generator, what the generator took; 0 to 1."""
+    """The load generator's share of the CPU time of service and load generator, 0 to 1."""
     users_in_flight: float | None = None
-    """X R of all completions: how many users were waiting for an answer, on average."""
+    """Mean number of users that were waiting for an answer: X R over all completions."""
     mean_ms: float | None = None
     p50_ms: float | None = None
     p90_ms: float | None = None
@@ -135,83 +136,84 @@ class BlockEntry(Record):
     within_block_se: float | None = None
     """Relative standard error of the throughput over the block's trials."""
     load_cpu_pct: float | None = None
-    """The load generator, percent of one core."""
+    """CPU use of the load generator, percent of one core."""
     machine_cpu_pct: float | None = None
-    """Everything, percent of the cores that the run may use; so are the next two."""
+    """CPU use of all processes, percent of the cores that the run may use; `steal_pct` and
+    `foreign_pct` are percentages of the same."""
     steal_pct: float | None = None
-    """What the hypervisor took away."""
+    """CPU time that the hypervisor took away."""
     foreign_pct: float | None = None
-    """What went to neither service nor load generator."""
+    """CPU time that went to neither service nor load generator."""
     compile_share: float | None = None
-    """Of the service's CPU time, what its compilers took; 0 to 1."""
+    """The compilers' share of the service's CPU time, 0 to 1."""
     gc_share: float | None = None
-    """The same of garbage collection."""
+    """The garbage collector's share of the service's CPU time, 0 to 1."""
     count_gap: float | None = None
-    """By how much the service's count of a strategy's requests differs from the load generator's,
-    over the service's."""
+    """The difference between the service's and the load generator's count of a strategy's requests,
+    as a part of the service's."""
     start_gap: float | None = None
-    """By how much the start of its trials makes the throughput another than that of the rest, as a
-    part of that (method, rule 3); 0 where chance would do."""
+    """The difference that the start of the trials makes to the throughput, as a part of that of the
+    rest (method, rule 3); 0 where chance explains it."""
     off_cores_share: float | None = None
-    """Of the service's CPU time, what it took on cores that it was not given; 0 to 1."""
+    """The share of the service's CPU time on cores that it was not given, 0 to 1."""
     connections: Sequence[Sequence[Count]] | None = None
-    """Of each trial with several workers and kept connections: how many each worker has that has
-    any, most first."""
+    """For each trial with several workers and kept connections: the number of connections of each
+    worker that has any, the largest first."""
     memory_mib: float | None = None
     queue_ms: float | None = None
     parse_ms: float | None = None
     compute_ms: float | None = None
     serialize_ms: float | None = None
     kinds: Mapping[str, KindEntry] = Field(default_factory=dict)
-    """Of a mix: each kind of its requests."""
+    """The kinds of requests of a mix, by name."""
     extras: Mapping[str, float] = Field(default_factory=dict)
-    """What only its driver measures, by name."""
+    """Metrics that only the cell's driver measures, by name."""
     flags: tuple[str, ...] = ()
     reason: str | None = None
-    """Why there is nothing, or less than there should be."""
+    """Why the block has no result, or an incomplete one."""
     warnings: tuple[WarningEntry, ...]
 
 
 class StepEntry(Record):
-    """One rate of an open load, offered once: what came of the arrivals of its window.
+    """One rate of an open load, offered once, with the outcome of the arrivals in its window.
 
-    Latency counts from the intended moment, over ALL of them: an arrival without a correct answer
-    is slower than any other.
+    Latency counts from the intended moment of sending, over ALL arrivals: one without a correct
+    answer is slower than any other.
     """
 
     cell: str
-    """Its id."""
+    """The cell's id."""
     block: int
     rate_per_s: float
-    """What was offered."""
+    """The offered rate."""
     achieved_per_s: float
-    """Correct answers."""
+    """Correct answers per second."""
     arrivals: Count
     unsent: Count = 0
-    """Of the arrivals, those not sent when the load was over."""
+    """Arrivals that were not sent when the load was over."""
     late: Count = 0
-    """Of the arrivals, those sent over 10 ms late."""
+    """Arrivals that were sent over 10 ms late."""
     errors: Count = 0
     wrong_answers: Count = 0
     lateness_p95_ms: float | None = None
     sent_p95_ms: float | None = None
-    """Of the latency from the moment of sending."""
+    """95th percentile of the latency from the actual moment of sending."""
     p50_ms: float | None = None
-    """None, as the next three: the arrivals are too few for it, or it falls on one without a
-    correct answer."""
+    """This percentile and the next three are None where the arrivals are too few, or where the
+    percentile falls on an arrival without a correct answer."""
     p90_ms: float | None = None
     p95_ms: float | None = None
     p99_ms: float | None = None
     load_cpu_pct: float | None = None
-    """The load generator, percent of one core."""
+    """CPU use of the load generator, percent of one core."""
     met: bool
-    """Whether it met the experiment's objective."""
+    """Whether the step met the experiment's objective."""
     reasons: tuple[str, ...] = ()
-    """Why it did not."""
+    """Why the step did not meet it."""
 
 
 class SeriesEntry(JoinedCourse):
-    """A column of a cell's long window."""
+    """One column of a cell's long window over time."""
 
     cell: str
 
@@ -231,7 +233,8 @@ class Facts(BaseModel):
 
 
 class MachineEntry(Facts):
-    """The machine: its first four members, number of `cores_allowed` and speed are its identity."""
+    """The machine. Its identity is the first four members, the number of `cores_allowed` and the
+    speed."""
 
     processor: str | None = None
     cores_online: int | None = None
@@ -241,17 +244,18 @@ class MachineEntry(Facts):
 
 
 class DatabaseEntry(Record):
-    """A PostgreSQL."""
+    """A PostgreSQL server that a run used."""
 
     version: str
     settings: dict[str, str]
-    """Those that are not its own defaults."""
+    """The settings that differ from PostgreSQL's defaults."""
     fdatasync_us: float | None = None
-    """Of 8 KiB where its data lie; None of a short run, which does not ask."""
+    """Time of an fdatasync of 8 KiB on the disk of its data; None for a short run, which does not
+    measure it."""
 
 
 class VersionsEntry(Facts):
-    """What the numbers depend on and is no machine: runtimes, tools, builds."""
+    """What the numbers depend on besides the machine: versions of runtimes, tools and builds."""
 
     java: str | None = None
     python: str | None = None
@@ -260,20 +264,20 @@ class VersionsEntry(Facts):
     measured: dict[str, str] | None = None
     """Fingerprints of the builds of services and load generator."""
     databases: dict[str, DatabaseEntry] | None = None
-    """Of messages, by the settings that cells name."""
+    """The databases of message loads, by the settings that cells name."""
 
 
 class ManifestEntry(RunRecord):
-    """Which run it is."""
+    """The identity of the run, and how long it took."""
 
     minutes: float
-    """What its finished blocks took."""
+    """The total time of the finished blocks."""
     interruptions: Count = 0
     interrupted: tuple[Interruption, ...] = ()
-    """Each of them."""
+    """Each interruption."""
     planned_blocks: Count | None = None
     spent_s: dict[str, float] = Field(default_factory=dict)
-    """Of runs of before: what their time went to, by phase."""
+    """Time by phase; only in older runs."""
 
 
 class ExperimentEntry(Record):
@@ -288,7 +292,7 @@ class ExperimentEntry(Record):
 
 
 class RunExport(Record):
-    """A run."""
+    """A whole run, as `run.json` holds it."""
 
     form: int
     run: str
@@ -302,35 +306,35 @@ class RunExport(Record):
     blocks: tuple[BlockEntry, ...]
     """By cell, in the order of `cells`, then by number."""
     steps: tuple[StepEntry, ...] = ()
-    """Of an open load, in the order of measuring."""
+    """The steps of an open load, in the order of measuring."""
     series: tuple[SeriesEntry, ...]
-    """Of long windows; none where the run has none."""
+    """The columns of long windows over time; empty where the run has no long window."""
     traces: tuple[TraceEntry, ...] = ()
-    """By block and cell."""
+    """In the order of block and cell."""
     proofs: tuple[Proof, ...]
     answer: AnswerEntry | None = None
     calibration: CalibrationEntry | None = None
     microbench: MicrobenchEntry | None = None
     again: tuple[AgainEntry, ...] = ()
     predecessor: PredecessorEntry | None = None
-    """None where cells have too few trials in a block, and in files of before."""
+    """None where cells have too few trials in a block, and in older files."""
     windows: tuple[WindowEntry, ...] = ()
 
     @property
     def described(self) -> dict[str, Any]:
-        """The machine and its versions as `machine.json` had them."""
+        """The facts on machine and versions, as in `machine.json`, without unknown ones."""
         facts = self.machine.model_dump(exclude={"speed"}) | self.versions.model_dump()
         return {name: value for name, value in facts.items() if value is not None}
 
     @property
     def cores_allowed(self) -> Sequence[int] | None:
-        """The cores that the run could use; None where nothing says so."""
+        """The cores that the run could use; None where that is not recorded."""
         found: Sequence[int] | None = self.described.get("cores_allowed")
         return found
 
     @property
     def speeds(self) -> list[Mapping[str, float]]:
-        """Of each block that was probed."""
+        """The machine's speed at the start of each block for which it was measured."""
         return [each.model_dump(exclude={"block"}) for each in self.machine.speed]
 
 
@@ -344,7 +348,7 @@ def schema() -> dict[str, Any]:
 
 
 def read(path: Path) -> RunExport:
-    """A run from its file; Unreadable, in one line, where it is none or of another form."""
+    """Read a run. Raises Unreadable (one line) where the file holds none or has another format."""
     document = store.read_object(path, _MEND)
     if (form := document.get("form")) != FORM:
         raise Unreadable(f"{path}: of form {form}, this version reads {FORM}: {_MEND}")
@@ -355,8 +359,8 @@ _MEND = "make it again with 'restbench report', or restore it from a copy"
 
 
 def write(path: Path, run: RunExport) -> None:
-    """Write the file, whole or not at all: a line for each entry of a list, so that two versions
-    can be told apart line by line."""
+    """Write the file atomically. Each entry of a list has its own line, so that two versions can be
+    compared line by line."""
     values = run.model_dump(mode="json", exclude_defaults=True)
     members = ",\n".join(f'"{name}": {_lines(value)}' for name, value in values.items())
     write_text(path, f"{{\n{members}\n}}\n")
@@ -373,7 +377,7 @@ def _compact(value: object) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Numbers in six significant digits: no interval is as narrow, and the file half as long."""
+    """Round numbers to six significant digits: no interval is that narrow; it halves the file."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
     if isinstance(value, dict):

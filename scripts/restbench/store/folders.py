@@ -8,26 +8,26 @@ from pathlib import Path
 from restbench.experiment.cell import ServiceGroup
 from restbench.store.trials import TrialFile
 
-#: What a run that began has one of: its manifest, or its trials.
+#: Files of a run. Once it has begun, at least one of them exists.
 BEGUN = ("manifest.json", "trials.sqlite")
 
 
 @dataclass(frozen=True)
 class Folder:
-    """Some folder."""
+    """A folder; subclasses name the paths inside it."""
 
     path: Path
 
 
 @dataclass(frozen=True)
 class FolderPath:
-    """The path of what lies in a folder under this name."""
+    """A descriptor: the path of a file or folder inside a `Folder`."""
 
     name: str
-    """With the folders in between."""
+    """Relative to the folder; it may contain further folders."""
 
     def __get__(self, folder: Folder, _owner: object = None) -> Path:
-        """Of one folder."""
+        """The path inside this folder."""
         return folder.path / self.name
 
 
@@ -41,7 +41,7 @@ class CellFolder(Folder):
     sar_binary = FolderPath("sar.bin")
     """What `sar -o` wrote."""
     sar_json = FolderPath("sar.json")
-    """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
+    """The same as JSON (`sadf -j`): CPU per core, memory, context switches, run queue."""
     pidstat = FolderPath("pidstat.txt")
     """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
     metrics = FolderPath("metrics.jsonl")
@@ -54,7 +54,7 @@ class RunFolder(Folder):
     manifest_file = FolderPath("manifest.json")
     """A Manifest."""
     payloads = FolderPath("payloads")
-    """What it sends, by level of complexity; empty where its clients make that themselves."""
+    """The request bodies, by level of complexity; empty where the clients generate them."""
     experiment_file = FolderPath("experiment.toml")
     """The experiment as it was when the run started."""
     claims_file = FolderPath("claims.toml")
@@ -68,21 +68,21 @@ class RunFolder(Folder):
     exported_file = FolderPath("run.json")
     """The whole run in one file, made from the others (`exported`)."""
     proofs_file = FolderPath("proofs.json")
-    """One Proof a strategy and placement."""
+    """A list of Proofs, one for each `Proof.key`."""
     interruptions_file = FolderPath("interruptions.jsonl")
-    """An Interruption a line; absent where there was none."""
+    """One Interruption per line; absent where there was none."""
     test_matrix_csv = FolderPath("tables/test-matrix.csv")
-    """The table of the study, a row a cell."""
+    """The study's table: a row per cell."""
     factorial_json = FolderPath("tables/factorial.json")
     """The effects of a factorial design."""
     open_load_csv = FolderPath("tables/open-load.csv")
-    """Each cell's highest rate: a row a cell."""
+    """The highest rate of an open load: a row per cell."""
     open_load_steps_csv = FolderPath("tables/open-load-steps.csv")
-    """A row a step."""
+    """The rates of an open load that were tried: a row per step."""
     messages_csv = FolderPath("tables/messages.csv")
-    """Loads of messages, with what their database took: a row a cell."""
+    """Message loads with the resources that their database used: a row per cell."""
     npb_csv = FolderPath("tables/npb.csv")
-    """The times of each NAS kernel: a row a cell."""
+    """The times of each NAS kernel: a row per cell."""
     report = FolderPath("report.html")
     """The page that shows everything and links to the rest."""
     figures = FolderPath("figures")
@@ -96,7 +96,7 @@ class RunFolder(Folder):
 
     @property
     def name(self) -> str:
-        """The run's name, its folder's."""
+        """The run's name, which is the name of its folder."""
         return self.path.name
 
     @property
@@ -106,11 +106,11 @@ class RunFolder(Folder):
 
     @property
     def trials(self) -> TrialFile:
-        """`trials.sqlite`: what was measured, with what happened meanwhile."""
+        """`trials.sqlite`: the trials of the run and the events during it."""
         return TrialFile(self.path / "trials.sqlite")
 
     def identity_files(self) -> tuple[Path, ...]:
-        """What says which run this is, and what its numbers are judged by."""
+        """The files that identify the run, and those that its numbers are judged by."""
         return (
             self.manifest_file,
             self.experiment_file,
@@ -139,7 +139,7 @@ class RunFolder(Folder):
         return self.path / "services" / f"block-{block}-{group.name}"
 
     def program_log(self, block: int, cell_id: str) -> Path:
-        """What a kernel without HTTP printed: its answers, a line each, and its log."""
+        """The output of a kernel without HTTP: one answer per line, and log lines."""
         return self.path / "programs" / f"block-{block}" / f"{cell_id}.log"
 
     def window(self, cell_id: str) -> CellFolder:

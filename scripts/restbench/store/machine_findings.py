@@ -1,4 +1,5 @@
-"""What was found of a machine, to be quoted by the runs that are made on it: the newest holds."""
+"""Calibrations and microbenchmarks of a machine ("findings"). A run on that machine quotes the
+newest one of each kind."""
 
 from __future__ import annotations
 
@@ -17,15 +18,15 @@ from restbench.store.store import Run
 
 Finding = TypeVar("Finding", Calibration, Microbench)
 Note = Callable[[str], None]
-"""Takes what was left out, and why."""
+"""Receives a line on a finding that was left out or differs, and why."""
 
 
 def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note) -> Finding | None:
-    """The newest of its kind of the machine with this identity (`machine.identity`), if any.
+    """The newest finding of this kind for the machine with this identity (`machine.identity`).
 
-    A file in the folder that cannot be read is left out: it has nothing to do with the run that
-    asks, whose measurements are not to be lost for it. One of another machine is refused; where
-    there is no other, in words.
+    None where there is none. A file in the folder that cannot be read is left out with a note: it
+    must not stop a run, whose measurements would be lost. Findings of other machines are not used;
+    where there are no others, a note says in what the newest one differs.
     """
     made: list[Finding] = []
     for path in sorted(folder.glob("*.json")):
@@ -46,9 +47,9 @@ def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note
 
 
 def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -> None:
-    """Put a copy of the newest one of the run's machine next to the run.
+    """Copy the newest finding of the run's machine to the path `copy` in the run's folder.
 
-    A copy that is there stays as it is: what a run is judged by does not change after it.
+    An existing copy is left as it is: what a run is judged by does not change afterwards.
     """
     if copy.exists() or not run.machine_file.exists():
         return
@@ -68,7 +69,7 @@ def _differences(names: Iterable[str], there: Identity, here: Identity) -> str:
 
 
 def keep(found: Calibration | Microbench, folder: Path = store.CALIBRATIONS) -> Path:
-    """Write one under the time it was made at; returns the file."""
+    """Write a finding to a file that is named by the time it was made; returns the file."""
     path = folder / f"{found.made[:19].replace(':', '-')}.json"
     writing.write_model(path, found)
     return path

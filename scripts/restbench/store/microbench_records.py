@@ -1,4 +1,4 @@
-"""What a microbenchmark leaves on disk: each part's times, and what they say together."""
+"""Records of a microbenchmark: the times of each part, and the break-even sizes made from them."""
 
 from __future__ import annotations
 
@@ -8,56 +8,57 @@ from restbench.experiment.cell import Kernel, Record, ServiceName, Shape
 from restbench.experiment.records import SCHEMA_VERSION
 
 Part = Literal["parse", "compute", "serialize", "dispatch", "unmarshal", "soap"]
-"""`unmarshal` is reading an envelope, `soap` all of a request in SOAP."""
+"""`unmarshal` is reading a SOAP envelope, `soap` a whole request in SOAP."""
 Verdict = Literal["from", "never", "unclear"]
 
 
 class Score(Record):
-    """The time of one part of a request, in microseconds, over processes of its own."""
+    """The time of one part of a request, in microseconds, measured in several processes."""
 
     service: ServiceName
     part: Part
     shape: str | None = None
-    """Name of the operands' sizes; of an empty loop, which has none, None."""
+    """Name of the operand sizes; None for an empty loop, which has no operands."""
     kernel: Kernel | None = None
-    """Of a computation, or of an empty loop in the same tasks; None of one that stands for both."""
+    """The kernel of a computation, or the one whose tasks an empty loop uses. None for an empty
+    loop that stands for both kernels."""
     strategy: str | None = None
-    """Of a computation, whose dispatch is in its time, or of an empty loop."""
+    """The strategy of a computation, whose time includes the dispatch, or of an empty loop."""
     rows: int | None = None
-    """Of an empty loop: a row has as many units as the study's products have columns."""
+    """Rows of an empty loop; each has as many units as the study's products have columns."""
     runs_us: tuple[float, ...]
     """The mean time of a call in each process (JMH's forks, pyperf's runs)."""
 
 
 class BreakEven(Record):
     """From which size on a strategy beats the one that does everything in order, for one request
-    on an idle service; rows are those of the study's 50 x 20 matrix."""
+    on an idle service. Rows are those of matrixOne where matrixTwo is the study's 50 x 20."""
 
     service: ServiceName
     strategy: str
     kernel: Kernel
     verdict: Verdict
-    """`unclear`: the times do not tell whether it computes faster at all."""
+    """`unclear`: the times do not decide it; `why` says what is open."""
     rows: float | None = None
     rows_low: float | None = None
     rows_high: float | None = None
-    """None next to a known `rows`: it may be never."""
+    """Where `rows` is known, None means that the strategy may never be ahead."""
     operations: float | None = None
-    """Multiplications with an addition, of so many rows."""
+    """The multiply-add operations of so many rows."""
     faster: float | None
-    """Computing in order over computing so, dispatch apart; with the ends of its interval. None
-    where dispatch took all of the time."""
+    """The time of computing in order over that of computing under the strategy, both without
+    dispatch, with the ends of its interval. None where dispatch took all of the time."""
     faster_low: float | None
     faster_high: float | None
     why: str
 
 
 class Microbench(Record):
-    """`results/microbench/<stamp>.json`."""
+    """A whole microbenchmark: `results/microbench/<stamp>.json`."""
 
     schema_version: int = SCHEMA_VERSION
     made: str
-    """When, ISO 8601."""
+    """When it was made, ISO 8601."""
     machine: dict[str, str | int | float]
     """What identifies the machine (`machine.identity`)."""
     described: str
@@ -65,10 +66,10 @@ class Microbench(Record):
     git_commit: str
     profile: str
     whole: bool
-    """Every service and strategy, in a profile whose numbers mean something."""
+    """Whether it covers every service and strategy, in a profile whose numbers are meaningful."""
     foreign_pct: float | None = None
-    """What others used of the machine, percent: the most of looks around each service. None in
-    those of a time when nobody looked."""
+    """CPU use of other processes, percent of the machine: the largest of the samples taken before
+    and after each service. None in older files, which have no samples."""
     shapes: dict[str, Shape]
     scores: tuple[Score, ...]
     break_evens: tuple[BreakEven, ...]

@@ -1,5 +1,5 @@
-"""What `run.json` quotes of other files of a run, so that its page can be made of it alone: claims
-with their ratios, the calibration, the microbenchmark, long windows."""
+"""The entries of `run.json` that quote other files of a run, so that the page can be made from it
+alone: claims with their ratios, the calibration, the microbenchmark, long windows."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from restbench.store.microbench_records import BreakEven
 
 
 class AnswerEntry(Record):
-    """The first screen in words (`judge.leader`, `judge.trust`)."""
+    """The text of the page's first screen (`judge.answer`, `judge.trust`)."""
 
     sentence: str
     """What is best, over the whole run."""
     places: tuple[str, ...] = ()
     """Of older runs: where which technique is best, in words."""
     reasons: tuple[str, ...] = ()
-    """Why to believe it."""
+    """Why to believe the sentence."""
 
 
 class PartEntry(Record):
-    """One ratio of a claim, and what the run says of it."""
+    """One ratio of a claim, and what the run says about it."""
 
     label: str
     """Such as `M low 30u / M low 10u`."""
     metric: str
     expect: str
     ratio: float | None = None
-    """None where a number is missing."""
+    """None where one of the two values is missing."""
     low: float | None = None
     """The ends of its 95 % interval; None for a single block."""
     high: float | None = None
     margin: float
-    """As a part of the smaller of the two: 0.05 is 5 %."""
+    """The difference that does not count, as a part of the smaller value: 0.05 is 5 %."""
     study_value: float | None = None
     """The ratio in the study, where it is published as a number."""
     verdict: str
     headline: str
-    """The verdict in words, with its half-width and the minutes it lacks."""
+    """The verdict in words, with the interval's half-width and the minutes that are missing."""
     decides: bool = True
-    """False: shown next to the claim, which stands or falls without it."""
+    """Whether the claim's verdict depends on this ratio; if not, it is only shown with it."""
 
 
 class ClaimEntry(Record):
@@ -51,15 +51,15 @@ class ClaimEntry(Record):
     text: str
     verdict: str
     headline: str
-    """The verdict with what belongs to it: what lacks, what could have been seen."""
+    """The verdict with its details: what is missing, which effect could have been detected."""
     why: str
     cells: tuple[str, ...] = ()
-    """The ids of the cells behind it."""
+    """The ids of the cells that the claim is about."""
     reading: str = ""
-    """How it is tested, in plain words."""
+    """How the claim is tested, in plain words."""
     parts: tuple[PartEntry, ...] = ()
     warned: tuple[str, ...] = ()
-    """The cells behind it that have warnings, each with them."""
+    """Those of these cells that have warnings, each with its warnings."""
 
 
 class CalibrationEntry(Record):
@@ -96,15 +96,15 @@ class PredecessorEntry(Record):
     `another process`."""
     effect_percent: float
     low: float
-    """The ends of its 95 % interval, which holds for all effects that were looked at."""
+    """The ends of the effect's 95 % interval, simultaneous for all effects that were examined."""
     high: float
     p_value: float
-    """Of the hypothesis that nothing of it shows."""
+    """Of the hypothesis that what ran before has no effect."""
 
 
 class WindowEntry(Record):
-    """What collectors saw during a cell's long window. Shares of the machine are means over all
-    cores, those of the service percent of ONE core."""
+    """What collectors saw during a cell's long window. Percentages of the machine are means over
+    all cores; those of the service are percent of ONE core."""
 
     cell: str
     seconds: float

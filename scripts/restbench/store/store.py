@@ -1,5 +1,5 @@
-"""What lies in the folders of runs, and which runs there are. With `folders`, which knows where
-each file lies, the only module that builds paths."""
+"""Runs on disk: finding, creating and opening them, and reading their files. This module and
+`folders`, which has the layout of a run, are the only ones that build paths."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from restbench.store.microbench_records import Microbench
 from restbench.store.writing import write_json
 
 M = TypeVar("M", bound=BaseModel)
-#: A record's form is its `schema_version`. It grows when a member is added, so that an older
-#: restbench refuses what it would misread; what an older one wrote is read as long as nothing was
-#: taken away. The oldest that is read:
+#: The oldest `schema_version` of a record that is read. The version grows when a member is added,
+#: so that an older restbench refuses a record that it would misread. Records of older versions are
+#: read as long as no member was removed.
 OLDEST = 1
 
 RESULTS = ROOT / "results"
@@ -43,7 +43,7 @@ def serve_folder() -> Path:
     return ROOT / ".cache" / "serve"
 
 
-#: What to do about a file that cannot be read, by what it should have been.
+#: What to do about a file that cannot be read, by the kind of record that it should hold.
 _MENDS: dict[type[BaseModel], str] = {
     Manifest: "restore it from a copy, or measure again; raw/ next to it is as it was",
     Calibration: "remove it, and make another with 'restbench calibrate'",
@@ -53,9 +53,11 @@ _MEND = "restore it from a copy, or measure again"
 
 
 def read_model(path: Path, kind: type[M], mend: str = "") -> M:
-    """One record; Unreadable, in one line with the mend (the usual one of its kind where none is
-    given), where the file is missing, cut off, of another form or has members that it should not
-    have."""
+    """Read one record.
+
+    Raises Unreadable where the file is missing, cut off, of another form or has unknown members;
+    its one line ends with `mend`, by default the usual advice for this kind.
+    """
     mend = mend or _MENDS.get(kind, _MEND)
     document = read_object(path, mend)
     if "schema_version" in kind.model_fields:
@@ -110,28 +112,29 @@ def _require_known(path: Path, document: dict[str, Any]) -> None:
 
 
 class Run(RunFolder):
-    """What lies in the folder of one run."""
+    """The folder of one run, with readers of its files."""
 
     @property
     def has_raw_data(self) -> bool:
-        """Whether its measurements lie here: a kept copy has none."""
+        """Whether the folder holds the measurements themselves; a kept copy does not."""
         return self.trials.exists() or (self.path / "raw").is_dir()
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is a copy without its measurements."""
+        """Whether this is a kept copy: a run without its measurements."""
         return self.manifest_file.exists() and not self.has_raw_data
 
     @property
     def is_of_old_form(self) -> bool:
-        """Whether an earlier version made it: its measurements are folders with a record each, or,
-        of a kept copy, nowhere. One that has just begun has its payloads."""
+        """Whether an earlier version wrote it, without `trials.sqlite` and `run.json`: measurements
+        are folders with a record each, or absent from a kept copy. A run that has just begun, which
+        has neither file yet, is recognised by its payloads."""
         if self.trials.exists() or self.exported_file.exists():
             return False
         return not self.can_go_on or any(self.path.glob("raw/*/*/*.json"))
 
     def require_read(self) -> None:
-        """BadConfiguration, with the version that reads it, where it is of the old form."""
+        """Raise BadConfiguration, with the last commit that reads it, if it is of the old form."""
         if self.is_of_old_form:
             raise BadConfiguration(
                 f"{self.path}: of an earlier form, without trials.sqlite and run.json; the last "
@@ -147,7 +150,7 @@ class Run(RunFolder):
         return read_object(self.machine_file, _MEND)
 
     def cores_allowed(self) -> Sequence[int] | None:
-        """The cores that the run could use; None where nothing says so."""
+        """The cores that the run could use; None where that is not recorded."""
         described = self.machine() if self.machine_file.exists() else {}
         found: Sequence[int] | None = described.get("cores_allowed")
         return found
@@ -159,7 +162,7 @@ class Run(RunFolder):
 
     @property
     def can_go_on(self) -> bool:
-        """Whether what it sends, or has measured, lies here: a kept copy has none of it."""
+        """Whether payloads or trials, which continuing needs, are here; a kept copy has neither."""
         return self.payloads.is_dir() or self.trials.exists()
 
     def interruptions(self) -> list[Interruption]:
@@ -172,12 +175,12 @@ class Run(RunFolder):
         return read_model(path, Calibration) if path.exists() else None
 
     def load_cores(self) -> int | None:
-        """How many cores the load generator has for itself by that calibration; None without."""
+        """The number of cores reserved for the load generator by that calibration; None without."""
         made = self.calibration()
         return made.load_cores if made else None
 
     def cores(self, placement: Placement = "unbound") -> Cores:
-        """Those of a service and of the load generator on this machine."""
+        """The cores of a service and of the load generator on this machine."""
         return place(placement, allowed_cores(), self.load_cores())
 
     def microbench(self) -> Microbench | None:
@@ -196,8 +199,8 @@ class Run(RunFolder):
             raise Unreadable(f"{self.proofs_file}: not a list of proofs: {_MEND}") from error
 
     def keep_proof(self, proven: Proof) -> None:
-        """Write it next to the others: of several looks (a block, an attempt, a run that went on)
-        the first that denies it, else the last."""
+        """Add a proof to the run's file. Of several with the same key (from several blocks,
+        attempts or continuations) the first that refutes the claim is kept, else the last."""
         kept = {each.key: each for each in self.proofs()}
         known = kept.get(proven.key)
         if known is None or known.does is not False:
@@ -206,7 +209,7 @@ class Run(RunFolder):
 
 
 def _lines_of(path: Path, kind: type[M]) -> list[M]:
-    """A record a line; none where there is no such file."""
+    """Read a file with one record per line; empty where there is no such file."""
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -217,16 +220,16 @@ def _lines_of(path: Path, kind: type[M]) -> list[M]:
 
 
 def require_room(results: Path = RESULTS) -> None:
-    """StorageProblem where the folder of all runs cannot be written to, or has no room for one."""
+    """Raise StorageProblem where the folder of runs cannot be written or has no room for a run."""
     with storage.writing(results):
         results.mkdir(parents=True, exist_ok=True)
     storage.require_room(results)
 
 
 def create_run(name: str, results: Path = RESULTS) -> Run:
-    """A new, empty run folder; a name that is taken gets a number behind it.
+    """Create an empty run folder; a number is appended to a name that is taken.
 
-    StorageProblem where none can be made.
+    Raises StorageProblem where the folder cannot be created.
     """
     with storage.writing(results):
         results.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,8 @@
-"""What a run measured, one SQLite file: trials and events are appended to it and never changed.
+"""The trials and events of a run, in one SQLite file. They are appended and never changed; those of
+an interrupted block are deleted when the block begins again.
 
-A trial is written when it is over, together with those of its round, so a run that is killed loses
-the round in flight. Everything that analysis reads of a run's loads is here.
+The trials of a round are written together when the round is over, so a run that is killed loses the
+current round. Everything that the analysis reads about a run's loads is in this file.
 """
 
 from __future__ import annotations
@@ -25,35 +26,36 @@ from restbench.failures import Unreadable
 from restbench.machine import storage
 
 Microseconds = npt.NDArray[np.int64]
-#: The fact of a block that says how much of its time its trials could have done without.
+#: Name of the block's fact with the seconds that its trials took beyond the least that they need.
 SPARE_S = "spare_s"
-#: Of a file of this form. Another number is another form, which is refused.
+#: The version of the file's format. A file of another version is refused.
 FORM = 2
-#: The arm that measures a group's first cell once more: what it differs by is what chance does.
+#: The arm in which a group's first cell is measured once more (A/A): only chance makes it differ.
 AGAIN = "again"
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One cell at one load for a moment; of what was kept of it, unless something else is said."""
+    """One cell under load for a short time. Members describe the part of the trial that is kept,
+    unless they say otherwise."""
 
     block: int
     round: int
     cell: str
-    """Its id."""
+    """The cell's id."""
     users: int
     began_ms: int
-    """When what is kept began, milliseconds since the epoch."""
+    """When the kept part began, milliseconds since the epoch."""
     seconds: float
     elapsed_us: Microseconds
-    """Of each correct response, sorted."""
+    """The response time of each correct response, sorted."""
     errors: int = 0
     wrong: int = 0
-    """Wrong answers of the whole trial: one voids its cell in its block."""
+    """Wrong answers in the whole trial. A single one voids the cell in this block."""
     stages_ms: Mapping[str, float] = field(default_factory=dict)
-    """The mean of each stage by the service's own clock; without those it did not tell."""
+    """The mean of each stage by the service's own clock, without stages that it did not report."""
     arm: str = ""
-    """`again` where it measures its group's first cell once more."""
+    """`again` where the trial measures its group's first cell once more."""
     service_cpu_ms: float | None = None
     generator_cpu_ms: float | None = None
     busy_ms: float | None = None
@@ -66,9 +68,9 @@ class Trial:
     memory_mib: float | None = None
     """Resident memory of the service's processes at the end."""
     kinds_us: Mapping[str, Microseconds] = field(default_factory=dict)
-    """Of a mix: the same as `elapsed_us` for each kind of request."""
+    """For a mix: response times as in `elapsed_us`, by kind of request."""
     extras: Mapping[str, float] = field(default_factory=dict)
-    """What only its driver tells, by name."""
+    """Values that only the cell's driver measures, by name."""
 
     @property
     def completions(self) -> int:
@@ -77,7 +79,7 @@ class Trial:
 
     @property
     def users_in_flight(self) -> float:
-        """Little's law: the users that were really waiting for an answer, on average."""
+        """Mean number of users that were waiting for an answer, by Little's law."""
         return float(self.elapsed_us.sum()) / 1e6 / self.seconds
 
 
@@ -87,7 +89,7 @@ _TYPES = {
     "float | None": "REAL",
     "str": "TEXT NOT NULL",
 }
-#: Members of a trial that are columns as they are, and those that are packed, with their types.
+#: Columns with their types: members of a trial that are stored as they are, and packed ones.
 _PLAIN = {each.name: _TYPES[str(each.type)] for each in fields(Trial) if each.type in _TYPES}
 _PACKED = {
     "elapsed": "BLOB NOT NULL",
@@ -110,8 +112,8 @@ CREATE TABLE IF NOT EXISTS events (
 """
 
 
-#: What SQLite says of the place where the file lies. Its own files beside this one are what a full
-#: disk takes first, which it calls an error of the disk.
+#: SQLite's messages about the place where the file lies, with the errno that they mean. On a full
+#: disk SQLite's own files next to this one often fail first, which it reports as "disk I/O".
 _OF_THE_PLACE = {
     "full": errno.ENOSPC,
     "disk I/O": errno.ENOSPC,
@@ -122,7 +124,7 @@ _OF_THE_PLACE = {
 
 @dataclass(frozen=True)
 class Block:
-    """A set of trials on processes that were fresh for it."""
+    """One block: a set of trials on freshly started processes."""
 
     block: int
     began: str
@@ -132,7 +134,7 @@ class Block:
 
     @property
     def seconds(self) -> float | None:
-        """How long it took; None of one that has not finished."""
+        """How long the block took; None where it has not finished."""
         if self.finished is None:
             return None
         began, ended = map(datetime.fromisoformat, (self.began, self.finished))
@@ -140,14 +142,14 @@ class Block:
 
     @property
     def least_s(self) -> float:
-        """What it takes at least, whatever time it is given; 0 where that is not known."""
+        """The least time in seconds that the block would have needed; 0 where it is not known."""
         taken_s = self.seconds or 0.0
         return taken_s - float(self.facts.get(SPARE_S, taken_s))
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in a run and is no trial."""
+    """Something that happened in a run, other than a trial."""
 
     at: str
     kind: str
@@ -168,7 +170,7 @@ class TrialFile:
         return self.path.exists()
 
     def begin(self, block: int, at: str, facts: Mapping[str, Any]) -> None:
-        """A block begins; what an interrupted one of this number measured is forgotten."""
+        """Begin a block. What an interrupted block of this number has written is deleted."""
         with self._open() as file:
             for table in ("blocks", "trials", "events"):
                 file.execute(f"DELETE FROM {table} WHERE block = ?", (block,))  # noqa: S608
@@ -176,13 +178,13 @@ class TrialFile:
             file.execute("INSERT INTO blocks (block, began, facts) VALUES (?, ?, ?)", row)
 
     def fact(self, block: int, name: str, value: object) -> None:
-        """Add to what is known of a block; members of an object to those that are there."""
+        """Set a fact of a block. If the value is an object, its members are merged into it."""
         with self._open() as file:
             row = (json.dumps({name: value}), block)
             file.execute("UPDATE blocks SET facts = json_patch(facts, ?) WHERE block = ?", row)
 
     def finish(self, block: int, at: str) -> None:
-        """All trials of a block are written."""
+        """Note that a block has finished: all of its trials are written."""
         with self._open() as file:
             file.execute("UPDATE blocks SET finished = ? WHERE block = ?", (at, block))
 
@@ -255,7 +257,8 @@ class TrialFile:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """A transaction. StorageProblem where it cannot be written, Unreadable where it is none."""
+        """A transaction on the file. Raises StorageProblem where the file cannot be written,
+        Unreadable where it is no file of trials or has another format."""
         try:
             with storage.writing(self.path), closing(sqlite3.connect(self.path)) as file, file:
                 file.execute("PRAGMA journal_mode = WAL")

@@ -1,4 +1,4 @@
-"""Whole files or none: a temporary name first, on the disk itself, then a rename."""
+"""Atomic writing of files: write to a temporary name, sync it to the disk, then rename it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from restbench.machine import storage
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file or none: readers never see half of it. StorageProblem where it cannot."""
+    """Write a file atomically: readers never see half of it. Raises StorageProblem on failure."""
     unnamed = storage.temporary(path)
     with storage.writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -21,7 +21,7 @@ def write_text(path: Path, text: str) -> None:
             with unnamed.open("w", encoding="utf-8") as output:
                 output.write(text)
                 output.flush()
-                # A name that outlives a power cut must not stand for an empty file.
+                # After a power cut the file's name must not refer to an empty file.
                 os.fsync(output.fileno())
             unnamed.replace(path)
             storage.settle(path.parent)
@@ -41,8 +41,8 @@ def write_model(path: Path, model: BaseModel) -> None:
 
 
 def write_record(path: Path, record: BaseModel) -> None:
-    """Write a measurement's record, atomically, when the raw files next to it are on the disk: it
-    says that they are whole. What is left to the kernel would be written in the next window."""
+    """Write a measurement's record atomically, after the raw files next to it are synced: the
+    record says that they are complete. Unsynced data would be written during the next window."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with storage.writing(path):
         for raw in path.parent.iterdir():

@@ -53,9 +53,9 @@ public final class Dashboards {
     }
 
     /**
-     * JMeter shows begin and end of a run in the format in which the samples' times are written: by {@code ms}, milliseconds
-     * since the epoch, it then shows minutes and seconds ("5215"). What reads the samples keeps the format that was set when
-     * its class was loaded, so the one for showing is set after that.
+     * Sets the format in which a dashboard shows the begin and the end of a run. By default it is that of the samples'
+     * times: with {@code ms}, milliseconds since the epoch, a dashboard shows minutes and seconds ("5215"). The class
+     * that reads the samples keeps the format that was set when it was loaded, so it is loaded first.
      */
     private static void showTimesOfDay() {
         new NormalizerSampleConsumer();
@@ -81,7 +81,7 @@ public final class Dashboards {
         }
     }
 
-    /** JMeter makes an empty dashboard of a file with nothing but its header, without a word. */
+    /** Throws IOException where a file has only its header: JMeter would make an empty dashboard without an error. */
     private static void requireSample(Path samples) throws IOException {
         try (Stream<String> lines = Files.lines(samples)) {
             if (lines.limit(2).count() < 2) {

@@ -10,7 +10,7 @@ import java.util.Set;
 import org.apache.jmeter.util.JMeterUtils;
 
 /**
- * Reads a moment: the wall clock and the CPU time that the service, the load generator and the machine have taken so far.
+ * Reads the wall clock, and the CPU time that the service, the load generator and the machine have used so far.
  *
  * @param pids the processes of the service
  */
@@ -18,18 +18,21 @@ record Clocks(List<Long> pids) {
 
     private static final long OURS = ProcessHandle.current().pid();
     private static final Path MACHINE = Path.of("/proc/stat");
-    /** Its lines that count: {@code cpu} is of all cores, {@code cpu0} of the first. */
+    /** The lines of {@code /proc/stat} that count: {@code cpu} is all cores, {@code cpu0} the first. */
     private static final Set<String> COUNTED =
             Set.of(JMeterUtils.getPropDefault("cpus", "cpu").split(","));
 
-    /** {@code /proc/<pid>/stat}, after the command's name, which may hold anything: the places of user and system time. */
+    /**
+     * The indices of user and system time in {@code /proc/<pid>/stat}, counted after the command's name, which may
+     * contain any character.
+     */
     private static final int USER_TIME = 11;
 
     private static final int SYSTEM_TIME = 12;
     /** A tick of the kernel's clock for CPU times: USER_HZ, 100 on every architecture that JVMs run on. */
     private static final long MILLIS_PER_TICK = 10;
 
-    /** {@code /proc/stat}: user, nice, system, idle, iowait, irq, softirq, steal. */
+    /** Fields of a line of {@code /proc/stat}, from 1: user, nice, system, idle, iowait, irq, softirq, steal. */
     private static final int IDLE = 4;
 
     private static final int WAITING = 5;
@@ -40,18 +43,18 @@ record Clocks(List<Long> pids) {
     }
 
     /**
-     * A moment.
+     * The clocks at one moment.
      *
      * @param nanos of {@link System#nanoTime}
      * @param epochMillis since the epoch
      * @param serviceMillis CPU time of the service's processes
      * @param loadMillis CPU time of this process
-     * @param busyMillis CPU time of everything on the cores that count, what the hypervisor took away not included
-     * @param stealMillis what the hypervisor took away of them
+     * @param busyMillis CPU time of all processes on the cores that count, without what the hypervisor took away
+     * @param stealMillis CPU time of these cores that the hypervisor took away
      */
     record Mark(long nanos, long epochMillis, long serviceMillis, long loadMillis, long busyMillis, long stealMillis) {}
 
-    /** This moment. */
+    /** Reads all clocks now. */
     Mark now() {
         long service = pids.stream().mapToLong(Clocks::cpuMillis).sum();
         long load = cpuMillis(OURS);
@@ -76,7 +79,7 @@ record Clocks(List<Long> pids) {
         return new Mark(System.nanoTime(), System.currentTimeMillis(), service, load, busy, steal);
     }
 
-    /** Of a process that is gone 0: the harness looks at which of them live. */
+    /** CPU time of a process in milliseconds; 0 where the process has ended: the harness checks which of them run. */
     private static long cpuMillis(long pid) {
         try {
             String stat = Files.readString(Path.of("/proc", String.valueOf(pid), "stat"), StandardCharsets.ISO_8859_1);

@@ -19,21 +19,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes orders from a socket, a line each with tabs between its parts, and lets the users carry them out:
+ * Reads orders from a socket, one per line with tabs between the parts, and lets the users carry them out:
  *
  * <pre>
  * cell   NAME  URLS  PAYLOAD                                     what a trial of this name sends; no answer
  * trial  NAME  USERS  DROP_MS  KEEP_MS  RECORDS  PIDS [ARRIVALS]  answers a line when its last answer has come
  * </pre>
  *
- * <p>URLS is one address, or several with spaces between them, PIDS are the service's processes with commas between them, RECORDS the file that the samples are written to, ARRIVALS a
- * file with a moment a line, in microseconds from the begin, at which a request is to be sent (open load). The socket's end is
- * the end of the load.
+ * <p>URLS is one address, or several separated by spaces. PIDS are the service's processes, separated by commas. RECORDS is
+ * the file to which the samples are written. ARRIVALS is a file with a moment per line, in microseconds from the begin, at
+ * which a request is to be sent (open load). The load ends when the socket is closed.
  */
 final class Conductor {
 
     private static final Logger LOG = LoggerFactory.getLogger(Conductor.class);
-    /** How much longer than for an answer it waits for the users of a trial. */
+    /** Time to wait for the users of a trial in addition to the timeout of an answer. */
     private static final long SPARE_MILLIS = 10_000;
 
     private final Map<String, Trial.Cell> cells = new HashMap<>();
@@ -61,7 +61,7 @@ final class Conductor {
         }
     }
 
-    /** The trial that follows the one with this number; waits for it. Null where no more will come. */
+    /** Waits for the trial that follows the one with this number; null where no more trials will come. */
     synchronized Trial after(long number) throws InterruptedException, IOException {
         while (!over && (current == null || current.number() <= number)) {
             wait();

@@ -14,12 +14,13 @@ import java.util.zip.CRC32;
 import restbench.trials.Trial.Kind;
 
 /**
- * What users send to queues, and pop from them. Each body proves itself: {@code queue.user.number}, a space, random text, and
- * the CRC-32 of all of that in hexadecimal.
+ * The messages that users send to queues and pop from them. Each body can be verified by itself. It consists of
+ * {@code queue.user.number}, a space, random text, and the CRC-32 of all of that in hexadecimal.
  *
- * @param queues how many; the address is that of the queues without the number, from 1, that the name of each ends with
- * @param characters of each body
- * @param sends how many a user sends, each to a queue at random, before it pops from the last of them
+ * @param queues number of queues; the address of each is that of the cell, followed by the queue's number, from 1
+ * @param characters length of each body
+ * @param sends number of messages that a user sends, each to a random queue, before it pops from the last of these
+ *     queues
  * @param keys whether each request has a key
  * @param filler random text that bodies are cut from
  */
@@ -35,7 +36,7 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
     private static final String FILE = "messages.properties";
     private static final int TOKEN_BYTES = 21;
     private static final int CRC_BYTES = 8;
-    /** A user's messages are counted below this, so that user and number are one number. */
+    /** A token is {@code user * USER + number}: the numbers of a user's messages stay below this. */
     private static final long USER = 1_000_000_000L;
 
     private static final byte[] BODY = bytes("\"body\":\"");
@@ -48,7 +49,7 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
         return new Kind(name, new byte[0], new byte[0]);
     }
 
-    /** Those of a payload's folder; null where it is of something else. */
+    /** Reads the settings in a payload's folder; null where the payload is of another kind. */
     static Messages read(Path folder) throws IOException {
         Path file = folder.resolve(FILE);
         if (!Files.exists(file)) {
@@ -66,7 +67,9 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
                 Files.readAllBytes(folder.resolve("filler.txt")));
     }
 
-    /** One user's way through its queues; kept over trials, as a message's number must never come again. */
+    /**
+     * The state of one user's messages. It is kept over trials, because a message's number must never be used again.
+     */
     final class Conversation {
 
         private final int user;
@@ -83,24 +86,24 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
             this.random = new SplittableRandom(user);
         }
 
-        /** A round begins anew with each trial. */
+        /** Starts a new round of sends and a pop, at the begin of each trial. */
         void begin() {
             step = 0;
         }
 
-        /** What comes next: SEND or POP. */
+        /** Returns the kind of the next request: SEND or POP. */
         int next() {
             step = step % (sends + 1) + 1;
             token = 0;
             return step <= sends ? SEND : POP;
         }
 
-        /** Of the last message: its user and number; 0 where there was none. */
+        /** The token of the last message, made of its user and number; 0 where there was no message. */
         long token() {
             return token;
         }
 
-        /** The whole request. */
+        /** The complete request, head and body. */
         byte[] request(URI url, int kind, String id) {
             if (kind == SEND) {
                 queue = 1 + random.nextInt(queues);
@@ -119,8 +122,8 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
         }
 
         /**
-         * What is wrong with the answer to the last request, whose body these bytes are; empty where nothing is. The text's
-         * members may stand in any order.
+         * What is wrong with the body of the answer to the last request; empty where nothing is. The members after the
+         * requestId may be in any order.
          */
         String fault(byte[] answer, int kind, String id) {
             byte[] begin = bytes("{\"requestId\":\"" + id + "\",");
@@ -150,7 +153,7 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
             return at < 0 || at + CODE_BYTES > answer.length ? 0 : (int) number(answer, at, CODE_BYTES);
         }
 
-        /** R4 and R5: altered, misrouted. */
+        /** Checks a popped message by the rules R4 (not altered) and R5 (not misrouted). */
         private String faultOfMessage(byte[] answer, int from) {
             int crcAt = from + characters - CRC_BYTES;
             if (from < 0 || from + characters >= answer.length || answer[from + characters] != '"') {
@@ -184,7 +187,7 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
         }
     }
 
-    /** A number with leading zeros. */
+    /** Writes a number with leading zeros and returns the index after it. */
     private static int put(byte[] into, int at, long number, int digits) {
         long left = number;
         for (int place = at + digits - 1; place >= at; place--) {
@@ -207,7 +210,7 @@ record Messages(int queues, int characters, int sends, boolean keys, byte[] fill
                 && Arrays.equals(text, at, at + wanted.length, wanted, 0, wanted.length);
     }
 
-    /** The place behind the first of these bytes; -1 where there is none. */
+    /** The index after the first occurrence of {@code wanted}; -1 where there is none. */
     private static int after(byte[] text, byte[] wanted) {
         for (int at = 0; at + wanted.length <= text.length; at++) {
             if (text[at] == wanted[0] && startsWith(text, at, wanted)) {

@@ -21,11 +21,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One cell at one load for a moment. All its users begin at once; what is measured begins {@code dropMillis} later and lasts
- * {@code keepMillis}.
+ * A short run of one cell at one load. All users begin at once; the measured window begins {@code dropMillis} later and
+ * lasts {@code keepMillis}.
  *
- * <p>Whoever first asks for the next request after a moment has passed marks it: both ends of what is measured are ends of
- * requests. Fixed moments would alias with the waves in which slow requests of many users end.
+ * <p>The first user that asks for its next request after the planned begin or end of the window marks that end, so both
+ * ends of the window are ends of requests. Fixed moments would alias with the waves in which slow requests of many
+ * users end.
  */
 final class Trial {
 
@@ -72,14 +73,15 @@ final class Trial {
         return begun.nanos();
     }
 
-    /** The moments of an open load, microseconds from the begin, one a line. */
+    /** Reads the arrivals of an open load: a moment per line, in microseconds from the begin. */
     static long[] arrivals(Path file) throws IOException {
         return Files.readAllLines(file).stream().mapToLong(Long::parseLong).toArray();
     }
 
     /**
-     * When the next request of a user is meant to be sent: now in a closed load; in an open one it waits for the next arrival.
-     * What has not been sent when the last arrival's moment, and what is measured, are over is not sent at all.
+     * The moment at which a user's next request is due. In a closed load that is now; in an open load the method waits
+     * for the next arrival. A request that has not been sent when both the window and the last arrival are over is not
+     * sent at all.
      *
      * @return {@link System#nanoTime} of that moment; -1 where the trial is over
      */
@@ -114,7 +116,7 @@ final class Trial {
         }
     }
 
-    /** A user is done. */
+    /** Called when a user has finished its part. */
     void leave(Records own) {
         synchronized (records) {
             records.add(own);
@@ -126,7 +128,10 @@ final class Trial {
         firstError.compareAndSet("", text);
     }
 
-    /** Waits until all users are done, and marks what nobody has marked; false where they do not come in time. */
+    /**
+     * Waits until all users have finished, and sets the marks that no user has set. Returns false where a user has not
+     * finished {@code patienceMillis} after the window.
+     */
     boolean await(long patienceMillis) throws InterruptedException {
         long planned = TimeUnit.NANOSECONDS.toMillis(closeNanos - begun.nanos());
         boolean allCame = left.await(planned + patienceMillis, TimeUnit.MILLISECONDS);
@@ -135,7 +140,7 @@ final class Trial {
         return allCame;
     }
 
-    /** Every request of every user, as {@link Records} lays one out. */
+    /** Writes every request of every user in the format of {@link Records}. */
     void write(FileChannel file) throws IOException {
         synchronized (records) {
             for (Records each : records) {
@@ -148,8 +153,9 @@ final class Trial {
     }
 
     /**
-     * {@code done}, then of begin, opening and closing the marks (nanoseconds from the begin, milliseconds since the epoch, and the
-     * CPU times of {@link Clocks.Mark}), the names of the kinds with commas between them, and the first error's text.
+     * A line of {@code done}, the marks of the trial's begin and of the window's begin and end (each: nanoseconds from
+     * the begin, milliseconds since the epoch, and the CPU times of {@link Clocks.Mark}), the names of the kinds,
+     * separated by commas, and the first error's text. Tabs separate the parts.
      */
     String summary() {
         StringBuilder line = new StringBuilder("done");
@@ -173,19 +179,21 @@ final class Trial {
     }
 
     /**
-     * What is sent where.
+     * The requests of a trial and the addresses to which they are sent.
      *
-     * @param urls of one address or several, among which users are spread by their numbers
-     * @param order indices into {@code kinds}, in the order of sending, shared by all users: whoever is free sends the next
-     * @param messages what each user sends instead, and pops; null where there is an order
+     * @param urls one address or several, among which users are spread by their numbers
+     * @param order indices into {@code kinds}, in the order of sending, shared by all users: a free user sends the next
+     *     one
+     * @param messages what each user sends and pops instead; null where there is an order
      */
     record Cell(List<URI> urls, List<Kind> kinds, int[] order, AtomicLong sent, Messages messages) {
 
         /**
-         * Reads a payload's folder: its own {@code body-rest.json} and {@code answer-rest.json} or, where there is an {@code order.txt},
-         * a kind's name a line, those of the folders of these names beside it; or {@link Messages}.
+         * Reads a payload's folder: its own {@code body-rest.json} and {@code answer-rest.json} or, where there is an
+         * {@code order.txt} with the name of a kind per line, those of the folders of these names next to it; or
+         * {@link Messages}.
          *
-         * @param addresses with spaces between them
+         * @param addresses separated by spaces
          */
         static Cell read(String addresses, Path payload) throws IOException {
             List<URI> urls = Arrays.stream(addresses.split(" ")).map(URI::create).toList();
@@ -244,7 +252,7 @@ final class Trial {
 
         static final int BYTES = 57;
         private static final int FIRST_CAPACITY = 256;
-        /** As much as 16 bits hold. */
+        /** The largest lateness that is recorded: it has 16 bits. */
         private static final long LATEST_MILLIS = 0xFFFF;
 
         private ByteBuffer buffer = ByteBuffer.allocate(FIRST_CAPACITY * BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -255,12 +263,15 @@ final class Trial {
         }
 
         /**
-         * Adds one.
+         * Adds a request.
          *
-         * @param startNanos when it was meant to be sent, from the trial's begin
+         * @param startNanos when the request was due, from the trial's begin
          * @param lateMillis how long after that moment it was sent
-         * @param stagesMillis queue, parse, compute, serialize, connection, database by the service's own clock; NaN where it told none
-         * @param token of a message, {@link Messages}; else 0
+         * @param elapsedNanos from the moment at which it was due to the end of the answer
+         * @param latencyNanos from that moment to the answer's first byte
+         * @param stagesMillis queue, parse, compute, serialize, connection, database by the service's own clock; NaN
+         *     where the service reported none
+         * @param token of the message, see {@link Messages}; else 0
          * @param code of a refusal of messages; else 0
          */
         void add(long startNanos, long elapsedNanos, long latencyNanos, int status, int outcome, int kind, int user, long lateMillis, float[] stagesMillis, long token, int code) {
@@ -277,7 +288,7 @@ final class Trial {
             buffer.putLong(token).put((byte) code);
         }
 
-        /** All of them, to be read once. */
+        /** All records, in a buffer to be read once. */
         ByteBuffer bytes() {
             return buffer.duplicate().flip();
         }

@@ -13,15 +13,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One user of a load whose trials somebody else orders, one after the other, over a socket (README.md, "Trials").
+ * One user of a load. Another program orders the trials over a socket, one after the other (README.md, "Trials").
  *
- * <p>JMeter makes the users and ends them. Its samples are not used: what they cost for a request is as much as a small
- * request costs the service. Each user keeps its own records in memory and they are written when no trial goes on.
+ * <p>JMeter starts and ends the users. Its samples are not used: they would cost as much per request as a small request
+ * costs the service. Each user keeps its own records in memory; they are written after the trial.
  */
 public final class TrialSampler extends AbstractJavaSamplerClient {
 
     private static final Logger LOG = LoggerFactory.getLogger(TrialSampler.class);
-    /** By the path of the socket: all users of a plan share one. */
+    /** The conductors by the path of their socket: all users of a plan share one. */
     private static final Map<Path, Conductor> CONDUCTORS = new ConcurrentHashMap<>();
 
     private User user;
@@ -36,7 +36,7 @@ public final class TrialSampler extends AbstractJavaSamplerClient {
         return defaults;
     }
 
-    /** The user's part of all trials; returns, and ends the test, when the conductor is told to quit or is gone. */
+    /** Runs the user's part of all trials. Returns, and ends the test, when the conductor's socket is closed. */
     @Override
     public SampleResult runTest(JavaSamplerContext context) {
         int timeoutMs = context.getIntParameter("response_timeout_ms");

@@ -18,8 +18,9 @@ import restbench.trials.Trial.Kind;
 import restbench.trials.Trial.Records;
 
 /**
- * One user: keeps a connection to each service, sends a request after the other, and holds each answer against the only
- * right one while it arrives. Heads are read as bytes: a small request costs the service little more than strings would cost us.
+ * One user: keeps a connection to each service, sends one request after the other, and compares each answer with the
+ * only right one while it arrives. Heads are read as bytes: strings would cost this process almost as much as a small
+ * request costs the service.
  */
 final class User {
 
@@ -38,21 +39,23 @@ final class User {
     };
     private static final byte[] BEFORE_ID = bytes("{\"requestId\":\"");
     private static final byte[] AFTER_ID = bytes("\",");
-    /** {@code u060-000000000}: of one length, so that a request's head is the same each time. */
+    /** The length of every id, such as {@code u060-000000000}, so that a request's head is the same each time. */
     private static final int ID_BYTES = 14;
 
-    /** The fragment of an address says how long its connections last: for a trial, or a request. Without one, over trials. */
+    /**
+     * The fragment of an address says how long its connections last: a trial, or a request. Without one: over trials.
+     */
     private static final String RENEWED = "renewed";
 
     private static final String EACH = "each";
 
-    /** Of a refusal's text. */
+    /** The bytes of a refusal's text that an error shows. */
     private static final int SHOWN_BYTES = 200;
 
-    /** A service may end a connection that nobody has used for longer. */
+    /** A service may close a connection that was idle for longer. */
     private static final long LONGEST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(15);
 
-    /** So soon a user tries again where there was no answer. */
+    /** The pause of a user after a request without an answer. */
     private static final long AFTER_FAILURE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final int number;
@@ -66,12 +69,12 @@ final class User {
     private final Records records = new Records();
     private final Map<Messages, Messages.Conversation> conversations = new IdentityHashMap<>();
 
-    /** Of the trial that goes on; null where no messages are sent. */
+    /** The messages of the current trial; null where it sends none. */
     private Messages.Conversation own;
 
     private long usedNanos = System.nanoTime();
 
-    /** The next two are of the answer that is being read. */
+    /** The length of the current answer's body, -1 for unknown; the next field: whether its connection then closes. */
     private long bodyBytes;
 
     private boolean last;
@@ -87,14 +90,14 @@ final class User {
         return number;
     }
 
-    /** Of a trial that it has no part in: a connection kept from an earlier one would count among those of this trial. */
+    /** Called for a trial without this user: a connection kept from an earlier trial would count among this one's. */
     void sitOut(Trial trial) {
         if (RENEWED.equals(trial.cell().url(number).getFragment())) {
             close();
         }
     }
 
-    /** This user's part of a trial. */
+    /** Runs this user's part of a trial. */
     void take(Trial trial) {
         records.clear();
         Messages messages = trial.cell().messages();
@@ -196,7 +199,7 @@ final class User {
         });
     }
 
-    /** A small request in a single write; a large one's rest from the array that all users share. */
+    /** Sends a small request in a single write; the rest of a large one comes from the array that all users share. */
     private void send(OutputStream out, byte[] head, byte[] rest) throws IOException {
         int filled = put(head, 0);
         filled = put(BEFORE_ID, filled);
@@ -215,7 +218,7 @@ final class User {
         return at + bytes.length;
     }
 
-    /** Where the body begins; -1 as long as the head goes on. */
+    /** The index at which the body begins; -1 where the head is not complete. */
     private int endOfHead(int from, int filled) {
         for (int at = from; at + 3 < filled; at++) {
             if (buffer[at] == '\r' && buffer[at + 1] == '\n' && buffer[at + 2] == '\r' && buffer[at + 3] == '\n') {
@@ -249,7 +252,7 @@ final class User {
         return status;
     }
 
-    /** Whether a line of the head begins so, whatever its case. */
+    /** Whether the text at an index begins with {@code lower}, in any case. */
     private boolean startsWith(int at, byte[] lower) {
         for (int place = 0; place < lower.length; place++) {
             int letter = buffer[at + place];
@@ -260,7 +263,7 @@ final class User {
         return true;
     }
 
-    /** {@code queue;dur=0.012, parse;dur=...}, to the end of the line. */
+    /** Reads {@code queue;dur=0.012, parse;dur=...} up to the end of the line. */
     private void readStages(int from, int end) {
         for (int at = from; at < end && buffer[at] != '\r'; at++) {
             for (int stage = 0; stage < STAGE_NAMES.length; stage++) {
@@ -271,7 +274,7 @@ final class User {
         }
     }
 
-    /** A number without sign or exponent, after spaces. */
+    /** Parses a number without sign or exponent, after spaces. */
     private double number(int from, int end) {
         int at = from;
         while (at < end && buffer[at] == ' ') {
@@ -293,7 +296,7 @@ final class User {
         return place > 0 ? value / place : value;
     }
 
-    /** Reads the body and says whether it is the only right one. */
+    /** Reads the body and returns whether it is the only right one. */
     private boolean receive(InputStream in, int from, int filled, Kind kind) throws IOException {
         byte[][] parts = {BEFORE_ID, id, AFTER_ID, kind.answer()};
         long expected = 0;
@@ -385,7 +388,7 @@ final class User {
                 socket.close();
             }
         } catch (IOException e) {
-            // It is gone, which is what was wanted.
+            // The connection is not used any more.
             return;
         }
     }

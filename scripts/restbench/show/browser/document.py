@@ -1,7 +1,7 @@
-"""What the browser shows, as one document: runs with their cells, machines, and steps over runs.
+"""The data of the browser, as one document: runs with their cells, machines, and steps over runs.
 
-A run's numbers are those of its `run.json`; values of blocks are with them, so that the page can
-compare any two runs (`compare.js`), which for all pairs would be too much to write down.
+A run's numbers are those of its `run.json`. The values of blocks are included, so that the page can
+compare any two runs itself (`compare.js`): the results of all pairs would be too much to store.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from restbench.show.browser import trends
 from restbench.show.charts import theme
 from restbench.store.exported import CellEntry, Estimate, ManifestEntry, RunExport
 
-#: Of every run; what only a driver measures (`extras`) follows them.
+#: The metrics of every run. Those that only a driver measures (`extras`) follow them.
 METRICS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms", "p95_ms")
-#: Stands in the trend's definition where the page puts the metric's name.
+#: A placeholder in the trend chart's definition, which the page replaces by the metric's name.
 _METRIC = "(metric)"
-#: Significant digits: as many as `run.json` has.
+#: Significant digits of the document's numbers: no fewer than `run.json` has.
 _SIGNIFICANT = 7
 
 
@@ -41,15 +41,15 @@ class ListedRun:
     folder: str
     run: RunExport
     rows: tuple[Row, ...]
-    """Its cells, in the same order."""
+    """A row for each cell, in the order of `run.cells`."""
     page: str | None = None
-    """Relative to the folder of all runs; None where it has none."""
+    """The path of its page, relative to the folder of all runs; None where it has no page."""
     copies: tuple[ListedRun, ...] = ()
     """The same run, kept under other names."""
 
     @property
     def identity(self) -> Identity:
-        """Of its machine; its speed is the median over the blocks."""
+        """The identity of the run's machine, with the median speed over the blocks."""
         probes = self.run.speeds
         speed = {name: median(each[name] for each in probes) for name in machine.SPEED if probes}
         return machine.identity(self.run.described | {"speed": speed})
@@ -57,28 +57,30 @@ class ListedRun:
 
 @dataclass
 class _Tables:
-    """What several runs have in common, each once and known by its number."""
+    """Data that several runs share: each is stored once, and runs refer to a cell by its number."""
 
     cells: list[dict[str, Any]] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
-    """What a warning or note means, by its name."""
+    """The meaning of each kind of warning or note, by its name."""
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def cell(self, row: Row, entry: CellEntry) -> int:
-        """Its number; cells of one id and two sizes are two."""
+        """The number of a row's cell, which is added if it is new. Cells with the same id but
+        different sizes are different cells."""
         shape = _shape(row)
         key = f"{entry.id} {shape}".strip()
         if key not in self._numbers:
             self._numbers[key] = len(self.cells)
             size = f"{row.cell.complexity} {shape}".strip()
-            # Those of the row: an older run.json lacks the factors that came later.
+            # From the row: the entry of an older run.json lacks factors that were added later.
             factors = row.cell.model_dump()
             self.cells.append({"key": key, "id": entry.id, "size": size, "factors": factors})
         return self._numbers[key]
 
 
 def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[str, Any]:
-    """Of runs in any order; `left_out` are lines about those that cannot be read."""
+    """The document of these runs, given in any order; `left_out` has a line on each run that cannot
+    be read."""
     runs = sorted(found, key=lambda each: (each.run.manifest.started, each.folder))
     names, numbers = _machines(runs)
     tables = _Tables()
@@ -106,8 +108,8 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
 
 
 def _machines(runs: Sequence[ListedRun]) -> tuple[list[str], list[int]]:
-    """The machines' names, and of each run which it was made on: the first whose first run is of
-    the same machine by the rule of `compare`."""
+    """The machines' names, and the number of each run's machine. A run belongs to the first machine
+    whose first run has the same identity by the rule of `compare`."""
     known: list[Identity] = []
     numbers = []
     for each in runs:
@@ -141,7 +143,7 @@ def _run(
         "minutes": manifest.minutes,
         "status": manifest.status,
         **_code(manifest),
-        # The cells of two builds are of these, and not of the checkout that has measured them.
+        # The cells of `restbench ab` belong to these commits, not to the checkout that measured.
         "builds": {name: _code(each) for name, each in manifest.builds.items()},
         "machine": machine_number,
         "versions": {
@@ -191,8 +193,8 @@ def _metric(row: Row, entry: CellEntry, metric: str) -> list[Any] | None:
 
 
 def _framework(run: RunExport, cell: Cell) -> str:
-    """The web framework that served; in runs from before it was a factor the environment chose it
-    for all cells."""
+    """The web framework of a cell. In older runs, in which it was no factor, the environment chose
+    one for all cells."""
     if cell.service in run.manifest.attached:
         return "attached"
     settings: Mapping[str, str] = run.described.get("settings", {})

@@ -24,7 +24,7 @@ from restbench.store.store import Run
 from restbench.store.writing import write_text
 
 ASSETS = "assets"
-#: In this order: what comes later uses what stands before.
+#: In order of dependency: a script uses only those before it.
 _SCRIPTS = ("dom", "state", "filters", "runs", "cells", "trend", "welch", "compare", "main")
 _STYLES = ("report.css", "browser/browser.css")
 
@@ -50,7 +50,7 @@ def find(results: Path) -> RunListing:
 
 
 def _once(listed: Sequence[ListedRun]) -> list[ListedRun]:
-    """A kept copy is no second run: the original stands for it where both lie here."""
+    """Each run once: a kept copy is listed with its original where the folder has both."""
     ranked = sorted(listed, key=lambda each: each.folder != each.run.run)
     runs = grouped(ranked, lambda each: each.run.run)
     return [replace(first, copies=tuple(copies)) for first, *copies in runs.values()]

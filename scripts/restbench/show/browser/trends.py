@@ -1,5 +1,5 @@
-"""Values over runs, for the browser: which runs are one course, where it has steps, and its chart
-of intervals and steps."""
+"""Trends over runs, for the browser: which runs form a series, where a series has steps, and its
+chart."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from restbench.analyse import steps
 from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.show.charts import theme
 
-#: Of one machine and experiment, by cell and framework: runs that may be joined by a line, by their
-#: numbers, with the values of their blocks.
+#: The series of one machine and experiment, by cell and framework. A series maps the numbers of the
+#: runs that a line may join to the values of their blocks.
 Family: TypeAlias = dict[tuple[int, str], dict[int, list[float]]]
 _HEIGHT_PX = 240
 _CAPTION = (
@@ -23,8 +23,8 @@ _CAPTION = (
 
 
 def steps_of(runs: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list[dict[str, Any]]:
-    """Every step, of runs in order of time as the browser's document has them. The courses of one
-    metric, machine and experiment are looked at together; runs without an interval are in none."""
+    """Every step. `runs` are in order of time, as in the browser's document. The series of one
+    metric, machine and experiment are tested together, without runs that have no interval."""
     found = []
     for number, metric in enumerate(metrics):
         for family in _families(runs, number):
@@ -54,10 +54,10 @@ def _step(runs: Sequence[int], found: steps.Step) -> dict[str, Any]:
 
 
 def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> theme.Chart:
-    """The runs in their order, a record each: `run`; `label`, unique, under the axis; `value`;
-    `low` and `high`, null without an interval; `step`, what is said of one that was found at this
-    run, or empty; `segment`, how many steps lie before it; `level`, the mean of the runs between
-    two steps. A page may put others into the definition:
+    """The trend chart. `runs` has a record per run, in order: `run`; `label`, unique, under the
+    axis; `value`; `low` and `high`, null without an interval; `step`, the text of a step at this
+    run, or empty; `segment`, the number of steps before the run; `level`, the mean of the runs
+    between two steps. A page may put other records into the definition:
     `{...spec, data: {name: "trend", values: records}}`."""
     colour, _ = theme.style(0)
     step_colour, _ = theme.style(1)
@@ -75,7 +75,7 @@ def chart(runs: Sequence[Mapping[str, Any]], unit: str) -> theme.Chart:
     view = theme.layered(
         "",
         _HEIGHT_PX,
-        # First, as it has every run: the axis has them in the order in which they come.
+        # The first layer has every run: the axis takes the order of the runs from it.
         base.mark_line(stroke=theme.SOFT, strokeWidth=1),
         levels.encode(y="level:Q", detail="segment:N"),
         at_step.mark_rule(stroke=step_colour, strokeDash=[4, 3]).encode(y2=alt.value("height")),

@@ -1,4 +1,4 @@
-"""Where the time of a request goes, and how a long window went: a cell's own course."""
+"""Charts of where the time of a request goes, and of long windows over time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from restbench.store.exported import SeriesEntry
 #: The stages of a request in their order, each with the number of its colour.
 STAGES = {"queue": 6, "parse": 5, "compute": 0, "serialize": 2, "network": 4}
 _ROW_PX, _COURSE_PX = 18, 150
-#: A name with a setting and its numbers is not cut.
+#: Wide enough for a name with a setting and its numbers.
 _LABEL_PX = 320
-#: A panel has no more pixels: steps are joined to so many.
+#: A panel shows no more steps than this: adjacent ones are joined.
 _MOST_STEPS = 150
 
 
 def stages(rows: Sequence[Row]) -> theme.Chart | None:
-    """A panel a service, placement and size, a bar a technique and number of users."""
+    """A panel per service, placement and size; a bar per technique and number of users."""
     timed = (
         row
         for row in sorted(
@@ -66,12 +66,13 @@ def _description(name: str, rows: Sequence[Row]) -> str:
 
 
 def _stage_ms(row: Row, stage: str) -> float:
-    """By the service's clock: of the fastest cells less than nothing may be left for network."""
+    """A stage's time by the service's clock. For the fastest cells the rest, `network`, can come
+    out below 0: it is then 0."""
     return max(0.0, row.value(f"{stage}_ms") or 0.0)
 
 
 def _records(rows: Sequence[Row]) -> list[dict[str, str | float]]:
-    """A bar a row, named by what the others of its panel have not."""
+    """A bar per row, named by those parts of its name that not all rows of the panel share."""
     named = [[row.cell.strategy, *(f"+{part}" for part in row.cell.unusual_parts)] for row in rows]
     common = set.intersection(*map(set, named)) if len(rows) > 1 else set()
     return [
@@ -88,8 +89,8 @@ def _records(rows: Sequence[Row]) -> list[dict[str, str | float]]:
 def bars(
     name: str, of: Sequence[Mapping[str, str | float]], stages: Mapping[str, int]
 ) -> theme.View:
-    """A panel of bars, each cut by its stages; `of` has of each bar its `bar`, the `cell` that it
-    leads to, and milliseconds by stage; `stages` number the colours."""
+    """A panel of bars, each divided into stages. A record of `of` has the name of a bar (`bar`),
+    the `cell` that it links to, and milliseconds by stage. `stages` numbers the colours."""
     records = [
         {key: rounded(value) if isinstance(value, float) else value for key, value in each.items()}
         for each in of
@@ -120,8 +121,8 @@ def bars(
 
 
 def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart | None:
-    """Throughput and latency over time in the long windows: a panel a column, size and number of
-    users, a line a technique; None where the run has no long window."""
+    """Throughput and latency over time in the long windows: a panel per column, size and number of
+    users, a line per technique; None where the run has no long window."""
     known = {cell.id: cell for cell in cells}
     courses = [(known[each.cell], each) for each in series if each.cell in known]
     panels = grouped(courses, lambda of: _window_name(*of))
@@ -166,7 +167,8 @@ def _window(
 
 
 def _joined(each: SeriesEntry) -> list[tuple[float, float | None]]:
-    """Moments in seconds with their values, the mean of those that fall into one step."""
+    """Moments in seconds with their values; adjacent values are joined to means where there are
+    more than _MOST_STEPS."""
     step = -(-len(each.values) // _MOST_STEPS)
     found = []
     for begin in range(0, len(each.values), step):

@@ -1,4 +1,5 @@
-"""Values with their intervals against a margin, one below the other: plain data in, a chart out."""
+"""Forest plots: values with their intervals against a margin, one per line. Plain data in, a chart
+out."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from restbench.show import wording
 from restbench.show.charts import theme
 
 _ROW_PX = 34
-#: Above and below the middle of a row, where the words and the interval stand.
+#: Offsets from the middle of a row: the words stand above it, the interval below.
 _WORDS_PX, _MARKS_PX = -8, 8
 _LOG_FROM = 4
 
@@ -28,25 +29,25 @@ class Entry:
     value: float | None
     interval: tuple[float, float] | None
     series: str
-    """What colour and shape tell: a verdict, a number of users."""
+    """What colour and shape stand for, such as a verdict."""
     name: str = ""
-    """What a pointer is shown for the label, where several share it."""
+    """The name in the tooltip, where several entries share a label."""
     is_sure: bool = True
-    """Filled."""
+    """Whether the mark is filled."""
     cell: str = ""
     note: str = ""
-    """What else a pointer is shown."""
+    """Further text in the tooltip."""
     margin: tuple[float, float] | None = None
-    """A difference within these is none that counts."""
+    """Between these values a difference does not count."""
 
     @property
     def ends(self) -> tuple[float, ...]:
-        """All that is drawn of it."""
+        """The value and the ends of its interval, as far as they are drawn."""
         return () if self.value is None else (self.value, *(self.interval or ()))
 
 
 def band(margin: float) -> tuple[float, float]:
-    """The ratios that such a margin holds: 0.05 is 5 %."""
+    """The range of ratios within a margin: 0.05 is 5 %."""
     return 1 / (1 + margin), 1 + margin
 
 
@@ -64,20 +65,20 @@ class Panel:
     x_label: str
     entries: tuple[Entry, ...]
     reference: float | None = 1.0
-    """Where nothing differs."""
+    """The value that means no difference."""
     is_ratio: bool = True
-    """Ratios that reach far have a logarithmic axis."""
+    """Whether the values are ratios: over a wide range they get a logarithmic axis."""
     from_zero: bool = False
-    """Bars from 0 instead of points."""
+    """Whether there are bars from 0 instead of points."""
     has_values: bool = True
-    """Written at the right end of each line."""
+    """Whether the value is written at the right end of each line."""
 
 
 def chart(
     name: str, title: str, caption: str, panels: Sequence[Panel], styles: Mapping[str, int]
 ) -> theme.Chart | None:
-    """The panels; `styles` number the colour and shape of every series, in the legend's order.
-    None without a panel."""
+    """A chart of these panels; None without a panel. `styles` has the number of each series' colour
+    and shape, in the order of the legend."""
     if not panels:
         return None
     used = {entry.series for panel in panels for entry in panel.entries}
@@ -131,8 +132,8 @@ def _panel(panel: Panel, series: Mapping[str, int]) -> theme.View:
 
 
 def _margins(base: alt.Chart, panel: Panel) -> list[alt.Chart]:
-    """What lies behind the marks: each line's margin, and where nothing differs. That is drawn
-    below the words of each line, never through them."""
+    """The layers behind the marks: the margin of each line, and the reference. The reference is
+    drawn below the words of each line, never through them."""
     found = []
     if any(entry.margin for entry in panel.entries):
         ends = base.transform_aggregate(least="max(least)", most="max(most)", groupby=["label"])

@@ -1,4 +1,4 @@
-"""NAS kernels as charts: what the service costs each, and their time against cores."""
+"""Charts of NAS kernels: the cost of the service for each, and their time against cores."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.lines import Line, Point
 
-#: Such as "values of this row, given the same technique's row on one core", by block.
+#: The values of a row by block. The second argument is the same technique's row on one core.
 Values = Callable[[Row, Row], Sequence[float]]
 
 
 def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
-    """Of rows in their order: the cost of the service, then time and speed-up over cores."""
+    """The charts of these rows: the cost of the service, then time and speed-up over cores."""
     return [cost(rows), time(rows), speed_up(rows)]
 
 
 def cost(rows: Sequence[Row]) -> theme.Chart | None:
-    """The kernel's own time in the warm service over that in a warm process: a panel a technique, a
-    line a kernel and class. None where none has both."""
+    """The kernel's own time in the warm service over that in a warm process: a panel per technique,
+    a line per kernel and class. None where no row has both."""
     panels: dict[str, list[Entry]] = {}
     styles: dict[str, int] = {}
     for row in rows:
@@ -49,7 +49,7 @@ def cost(rows: Sequence[Row]) -> theme.Chart | None:
 
 
 def time(rows: Sequence[Row]) -> theme.Chart | None:
-    """The warm process' kernel time; None where no number of cores was looked at."""
+    """Kernel time in a warm process over cores; None where no number of cores was measured."""
     return _by_cores(
         rows,
         "npb-time",
@@ -74,7 +74,7 @@ def speed_up(rows: Sequence[Row]) -> theme.Chart | None:
 def _by_cores(  # noqa: PLR0913 - a chart has that many words
     rows: Sequence[Row], name: str, y_label: str, values: Values, title: str, *, is_log: bool
 ) -> theme.Chart | None:
-    """A panel a kernel and class, a line a technique."""
+    """A panel per kernel and class, a line per technique."""
     panels: dict[str, list[Line]] = {}
     styles: dict[str, int] = {}
     scaled = [row for row in rows if work(row).cores]
@@ -103,13 +103,13 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
 
 
 def _place(row: Row) -> tuple[str, str]:
-    """Its technique, and the panel that it stands in."""
+    """The technique of a row, and the name of the panel that shows it."""
     of = work(row)
     return f"{row.cell.service} {row.cell.strategy}", f"{of.kernel}, class {of.npb_class}"
 
 
 def _points(technique: str, group: Sequence[Row], values: Values) -> tuple[Point, ...]:
-    """By number of cores; without a row of one core there are none."""
+    """The points by number of cores; none without a row on one core."""
     by_cores = {work(row).cores or 0: row for row in group}
     if (one := by_cores.get(1)) is None:
         return ()

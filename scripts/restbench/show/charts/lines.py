@@ -26,16 +26,16 @@ class Point:
     y: float | None
     interval: tuple[float, float] | None = None
     doubtful: bool = False
-    """Drawn hollow."""
+    """Whether the mark is drawn hollow."""
     cell: str = ""
-    """Its id, which a mark leads to."""
+    """The id of the cell that the mark links to."""
     name: str = ""
     note: str = ""
-    """What else a pointer is shown."""
+    """Further text in the tooltip."""
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Of what is drawn; the point must be there."""
+        """The ends of the interval, or twice the value without one; `y` must not be None."""
         return self.interval or (self.y or 0.0, self.y or 0.0)
 
 
@@ -58,11 +58,11 @@ class Panel:
     y_label: str
     lines: tuple[Line, ...]
     x_ticks: tuple[float, ...] = ()
-    """None: where they fall."""
+    """Empty: ticks are placed automatically."""
 
     @property
     def drawn(self) -> list[Point]:
-        """The points that are there."""
+        """The points that have a value."""
         return [point for line in self.lines for point in line.points if point.y is not None]
 
 
@@ -114,7 +114,8 @@ def _description(panel: Panel) -> str:
 
 
 def _scales(y_label: str, panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
-    """The vertical axis that holds every interval, from 0 on and as a logarithm."""
+    """The vertical axis of all panels with this label, linear from 0 on and logarithmic: it holds
+    every interval."""
     points = [point for each in panels if each.y_label == y_label for point in each.drawn]
     highest = max((max(point.ends) for point in points), default=1.0) or 1.0
     above_0 = [end for point in points for end in (point.ends[0], point.y) if end and end > 0]

@@ -1,6 +1,6 @@
-"""Messages sent and popped, over users, threads, connections and characters; the techniques of one
-load, and what an operation costs the database over what it costs under pgbench; and where the time
-of one user's requests goes."""
+"""Charts of message loads: operations over users, threads, connections and characters; the
+techniques of one load, with the database's cost of an operation relative to that under pgbench; and
+where the time of one user's requests goes."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _OF_COSTS = (
 
 
 def name(cell: Cell) -> str:
-    """Such as `Java function, 200, 80 users`, with several instances."""
+    """Such as `Java function, 200, 80 users`, followed by the instances where there are several."""
     several = f", {cell.instances} instances" if cell.instances > 1 else ""
     load = ", ".join([cell.complexity, *settings_of(cell), users_text(cell.users)])
     return f"{cell.service.capitalize()} {cell.technique}, {load}{several}"
 
 
 def settings_of(cell: Cell) -> list[str]:
-    """Of database and service, where these are not the usual ones."""
+    """The settings of database and service, where they are not the usual ones."""
     return [each for each in (cell.postgres, cell.settings) if each]
 
 
@@ -57,8 +57,8 @@ def _caption(panels: Sequence[Panel]) -> str:
 
 
 def charts(rows: Sequence[Row], definition: Experiment) -> list[theme.Chart | None]:
-    """Of one load techniques over the first; else throughput over users, threads, connections and
-    characters; and the stages of one user's requests."""
+    """For a single load the techniques relative to the first; else throughput over users, threads,
+    connections and characters; and the stages of one user's requests."""
     of_messages = [row for row in rows if messages.is_message(row)]
     return [
         over_the_first(of_messages),
@@ -72,8 +72,8 @@ def charts(rows: Sequence[Row], definition: Experiment) -> list[theme.Chart | No
 
 
 def over_the_first(rows: Sequence[Row]) -> theme.Chart | None:
-    """A panel a service, and one of costs where pgbench was held to a rate; None of several loads
-    or without two techniques."""
+    """A panel per service, and one of costs where pgbench was limited to the rate of a cell. None
+    where there are several loads, or fewer than two techniques."""
     leaders = leader.of_messages(rows)
     groups = [{row.cell: row for row in rows if row.cell.id in led.cells} for led in leaders]
     costs = [panel for group in groups if (panel := _costs(group)).entries]
@@ -87,13 +87,13 @@ def over_the_first(rows: Sequence[Row]) -> theme.Chart | None:
 
 
 def label(cell: Cell, among: Iterable[Cell]) -> str:
-    """A cell's technique, under its strategy where others have another."""
+    """A cell's technique, with its strategy where cells among `among` have another one."""
     is_alike = all(each.strategy == cell.strategy for each in among)
     return cell.technique if is_alike else f"{cell.technique} under {cell.strategy}"
 
 
 def _panel_of(led: Leader, group: Mapping[Cell, Row]) -> forest.Panel:
-    """A line for each cell that was compared, the nearest to the first on top."""
+    """A line for each cell that was compared: the first, then the others, nearest to it on top."""
     first = group[led.best]
     cells = [led.best, *(cell for cell, _ in led.others)]
     standings = dict.fromkeys(cells, "slower") | dict.fromkeys(led.tied, _TIED)
@@ -112,7 +112,7 @@ def _panel_of(led: Leader, group: Mapping[Cell, Row]) -> forest.Panel:
 
 
 def _costs(group: Mapping[Cell, Row]) -> forest.Panel:
-    """Two lines for each cell to whose rate pgbench was held."""
+    """Two lines for each cell for which pgbench was also measured at the cell's rate."""
     entries = [
         _compared(row, cost, f"{label(row.cell, group)}, {how}", how)
         for row in group.values()
@@ -130,7 +130,7 @@ def _compared(row: Row, found: Comparison, name: str, series: str) -> forest.Ent
 
 
 def _over_users(rows: Sequence[Row], what: str, usual: str) -> theme.Chart | None:
-    """A panel a service and kind of messages; lines are techniques, or strategies."""
+    """A panel per service and kind of messages; lines are techniques or strategies (`what`)."""
     label: Callable[[Cell], str] = attrgetter(what)
     several = {
         cell: group
@@ -190,7 +190,8 @@ def _panels(  # noqa: PLR0913 - the last three are given by name
     fewest: int = 2,
     has_limit: bool = True,
 ) -> list[Panel]:
-    """One for each group with so many places on its axis; a label has one style in all of them."""
+    """A panel for each group with at least `fewest` different values of `x`. A label has the same
+    style in all panels."""
     shown = {cell: group for cell, group in groups.items() if len({*map(x, group)}) >= fewest}
     labels = dict.fromkeys(label(row.cell) for group in shown.values() for row in group)
     styles = {each: style for style, each in enumerate(labels)}

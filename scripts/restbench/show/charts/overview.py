@@ -18,10 +18,10 @@ from restbench.judge import leader, study, verdicts
 from restbench.judge.leader import Leader
 from restbench.show.charts import theme
 
-#: The least share of the best that a class of colour has, the best class first.
+#: The classes of colour: the least share of the best in each, the best class first.
 CLASSES = (0.95, 0.75, 0.5, 0.25, 0.1, 0.0)
 _BEST_COLUMN, _PLACES = "best, /s", "size · users"
-#: Numbers on the first two are written in ON_STRONG.
+#: On the colours of this many best classes text is written in ON_STRONG.
 _STRONG = 2
 _ROW_PX, _LINE_PX = 21, 12
 #: A smaller share is written in one significant digit.
@@ -36,8 +36,8 @@ _CAPTION = (
 
 
 def chart(rows: Sequence[Row]) -> theme.Chart | None:
-    """A panel a service and placement, a line a size and number of users, a tile a technique; None
-    where no two techniques of one group have a throughput."""
+    """A panel per service and placement, a line per size and number of users, a tile per technique.
+    None where no two techniques of one group have a throughput."""
     panels = _panels(rows)
     led = {
         name: leader.of_groups(groups, groups[0][0].cell.service, "throughput_per_s")
@@ -58,8 +58,8 @@ def chart(rows: Sequence[Row]) -> theme.Chart | None:
 
 
 def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
-    """By service and every level that is unusual the groups of one size and number of users, the
-    small first. A technique that the runtime does not have is in none."""
+    """By title of the panel (service and unusual levels): its groups of one size and number of
+    users, the small first. Techniques that the runtime does not offer are left out."""
     offered = [row for row in rows if "not-offered" not in row.flags]
     found: dict[str, list[list[Row]]] = {}
     for name, of in grouped(sorted(offered, key=lambda row: row.work), _title).items():
@@ -76,7 +76,7 @@ def _title(row: Row) -> str:
 
 
 def _description(name: str, leaders: Sequence[Leader]) -> str:
-    """Who is best how often, for the text alternative."""
+    """Which technique is best in how many groups, for the text alternative."""
     sure = {True: "is best", False: "is first, not shown to be best,"}
     shown = Counter(f"{of.best.strategy} {sure[of.verdict == 'reproduced']}" for of in leaders)
     counts = "; ".join(f"{who} in {count} of {len(leaders)}" for who, count in shown.items())
@@ -105,7 +105,7 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
 
 
 def _techniques(names: Sequence[str]) -> alt.X:
-    """Columns; a long name is written in several lines, the last next to the tiles."""
+    """The horizontal axis. A long name is written in several lines, the last next to the tiles."""
     lines = {name: name.replace("-", "- ").replace(", ", " ").split() for name in names}
     most = max(map(len, lines.values()))
     padded = {name: ["\u200b"] * (most - len(parts)) + parts for name, parts in lines.items()}
@@ -128,7 +128,7 @@ def _look_up(labels: Mapping[str, object]) -> str:
 
 
 def _places(cells: Sequence[Cell]) -> alt.Y:
-    """Lines; of those with one complexity the first has its name."""
+    """The vertical axis. Of the lines with the same complexity only the first shows its name."""
     first = {cell.complexity: cell for cell in reversed(cells)}
     names = {
         _place(cell): _place(cell) if cell in first.values() else str(cell.users) for cell in cells
@@ -151,7 +151,8 @@ def _place(cell: Cell) -> str:
 
 
 def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
-    """A cell as its panel has it. `edge` is the colour of its class, `fill` is that or paper's."""
+    """The record of a cell. `edge` is the colour of its class; `fill` is the same colour where the
+    run's blocks show its standing, else that of paper."""
     value = row.value("throughput_per_s")
     place, name = _place(row.cell), row.cell.strategy
     if value is None or led is None:
@@ -174,8 +175,8 @@ def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
 
 
 def shade(share: float | None) -> tuple[str, str]:
-    """The colour of the class of a share of the best (0 to 1), and that of what is written on it;
-    without a share those of the last class."""
+    """The colour for a share of the best (0 to 1), and the colour of text on it; without a share
+    those of the last class."""
     number = next((n for n, least in enumerate(CLASSES) if share and share >= least), -1)
     return theme.RAMP[number], theme.ON_STRONG if 0 <= number < _STRONG else theme.INK
 
@@ -185,8 +186,8 @@ def _written(place: str, technique: str, text: str) -> dict[str, Any]:
 
 
 def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
-    """The share of the best, how it is written, and whether the run's blocks show the standing;
-    no share where no block has measured both."""
+    """The share of the best, its text, and whether the run's blocks show the standing. The share is
+    None where no block has measured both."""
     if cell == led.best:
         is_shown = bool(led.others) and led.is_tie
         return 1.0, "best" if is_shown else "first" if led.others else "only", is_shown

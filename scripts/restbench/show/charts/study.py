@@ -1,4 +1,4 @@
-"""The study's figures from the experiment's list: which points, which lines, what is missing."""
+"""The study's figures, as the experiment's file defines them: points, lines and captions."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ def _level(cell: Cell, factor: str) -> str:
 
 
 def _style(plot: Plot, cell: Cell) -> int:
-    """A number that a level keeps in every figure and panel, whatever else is drawn."""
+    """The style of a cell's line: a strategy has the same one in every figure, any other level the
+    same one in every panel of its figure."""
     if plot.figure.series == "strategy":
         return theme.STYLES[cell.strategy]
     levels = dict.fromkeys(getattr(each, plot.figure.series) for each in plot.rows)
@@ -163,7 +164,7 @@ def _sentences(plot: Plot, *, is_log: bool) -> list[str]:
 
 
 def _operand_notes(plot: Plot) -> list[str]:
-    """Says it when a sweep over rows changes another size as well."""
+    """A sentence for each other operand size that changes in a sweep over rows."""
     notes: list[str] = []
     if plot.figure.x == "users":
         return notes

@@ -1,7 +1,7 @@
-"""How every chart looks, and its two forms: an SVG file and the chart of a page.
+"""The look of all charts, and their two forms: an SVG file and the interactive chart of a page.
 
-A definition has the colours of the light scheme. Those of the dark one (`DARK`) are a style sheet
-in an SVG file, and a replacement in the page (`mount.js`).
+Definitions contain the colours of the light scheme. The colours of the dark scheme (`DARK`) are a
+style sheet in an SVG file; on a page `mount.js` replaces the light ones by them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import altair as alt
 import vl_convert
 from altair.utils.schemapi import disable_debug_mode
 
-# A chart is checked when it is whole, in `spec`, and not each of its parts when that is made.
+# A chart is validated once as a whole, in `spec`, and not each of its parts when it is built.
 disable_debug_mode()
 
 View: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
@@ -33,17 +33,17 @@ def _text(name: str) -> str:
 
 #: Every colour of the light scheme with its counterpart in the dark one.
 _THEME: dict[str, Any] = json.loads(_text("theme.json"))
-#: What `library` is made of, with versions.
+#: The components of `library` with their versions.
 LIBRARY: dict[str, str] = _THEME["library"]
 INK, SOFT, FAINT, PAPER, ON_STRONG = (light for light, _ in _THEME["paper"].values())
-#: Okabe and Ito's, darkened where white paper needs it, with Tol's wine, a grey and ink. Any two
-#: differ for dichromats too; a shape a colour: colour is never the only cue.
+#: Okabe and Ito's colours, darkened where white paper needs it, with Tol's wine, a grey and ink.
+#: Any two differ for dichromats too. Each has a shape of its own: colour is never the only cue.
 PALETTE = [style[0] for style in _THEME["styles"]]
 SHAPES = [style[2] for style in _THEME["styles"]]
 #: The number of each technique's colour and shape, the same in every chart. Techniques of the two
 #: services that share one do the same thing, and never share a panel.
 STYLES = {name: n for n, style in enumerate(_THEME["styles"]) for name in style[3]}
-#: From as good as the best to far from it; numbers are written on the first two in ON_STRONG.
+#: Colours from "as good as the best" to "far from it"; text on the first two is in ON_STRONG.
 RAMP = [light for light, _ in _THEME["ramp"]]
 DARK: dict[str, str] = {
     each[0]: each[1] for each in (*_THEME["paper"].values(), *_THEME["styles"], *_THEME["ramp"])
@@ -52,7 +52,7 @@ DARK: dict[str, str] = {
 IS_SHOWN = "indexof(hidden, datum.series) < 0"
 _VEGA_LITE = LIBRARY["vega-lite"].rpartition(".")[0]
 _SVG_WIDTH_PX, _PANEL_LEAST_PX, _COLUMNS = 700, 60, 3
-#: Where a narrower panel has other labels, what axes take changes once more.
+#: How often the width of the axes is measured: a narrower panel may have other labels.
 _PASSES = 2
 _MANY_POWERS = 1e3
 _CLIP = re.compile(r"\bclip\d+\b")
@@ -61,27 +61,28 @@ _CAPTION_CHARACTERS, _TITLE_CHARACTERS = 112, 84
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of one or more panels. All that a reader needs stands in it, none of it in a file."""
+    """A chart of one or more panels, with all of its data and texts."""
 
     name: str
-    """Of its SVG file: `figure-14`."""
+    """The name of its SVG file, such as `figure-14`."""
     title: str
     caption: str
     description: str
     """What a screen reader says in the place of the picture."""
     panels: tuple[View, ...]
     panel_px: int = 220
-    """The width below which fewer panels stand side by side."""
+    """The least width of a panel: where the page is narrower, fewer panels stand side by side."""
     series: Mapping[str, int] | None = None
-    """What a reader can hide: each name with the number of its style."""
+    """The series that a reader can hide: each name with the number of its style."""
     scales: tuple[Mapping[str, Any], ...] = ()
-    """Of each panel the vertical `scale` and `axis`, `linear` and `log`: a reader can change it."""
+    """For each panel the vertical `scale` and `axis`, as `linear` and as `log`, between which a
+    reader can switch."""
     is_log: bool = False
 
 
 def spec(chart: Chart) -> dict[str, Any]:
-    """The chart as Vega-Lite, for `drawChart` of `library`, which has the style of all charts; its
-    data are in it."""
+    """The chart as a Vega-Lite definition with its data, for `drawChart` of `library`, which adds
+    the style of all charts."""
     panels = alt.concat(*chart.panels, columns=_COLUMNS, spacing=18)
     if chart.series is not None:
         panels = panels.add_params(alt.param(name="hidden", value=[]))
@@ -103,7 +104,7 @@ def spec(chart: Chart) -> dict[str, Any]:
 
 
 def _say_once(panel: dict[str, Any]) -> None:
-    """Colour and horizontal axis, where all layers have the same, for all of them."""
+    """Define colour and horizontal axis once for the panel where all its layers have the same."""
     layers = [each["encoding"] for each in panel.get("layer", ())]
     for channel in ("stroke", "x"):
         said = [each.get(channel) for each in layers]
@@ -114,7 +115,7 @@ def _say_once(panel: dict[str, Any]) -> None:
 
 
 def _rounded(value: Any) -> Any:
-    """To more digits than any screen shows, so that a page is small."""
+    """Round a number to more digits than any screen shows, so that a page is small."""
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
@@ -145,7 +146,8 @@ def svg(chart: Chart) -> str:
 
 
 def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
-    """A chart of `spec` so wide, as `mount.js` does it: what axes take is known once drawn."""
+    """The definition of `spec` fitted to a width, in the same way as `mount.js`: the width of the
+    axes is only known after drawing."""
     panels, meta = described["concat"], described["usermeta"]
     columns = max(1, min(described["columns"], len(panels), width_px // meta["panel_px"]))
 
@@ -166,7 +168,8 @@ def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
 
 
 def _drawn(described: dict[str, Any]) -> str:
-    """As SVG: numbers in hundredths of a pixel, names of clips counted from 0 in every document."""
+    """The definition drawn as SVG. So that the text is reproducible, numbers are rounded to 0.01
+    pixel and the names of clips are numbered from 0."""
     styled = {**described, "config": _THEME["config"]}
     text: str = vl_convert.vegalite_to_svg(styled, vl_version=_VEGA_LITE)
     clips = {name: f"clip-{n}" for n, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
@@ -187,7 +190,7 @@ def library() -> str:
 
 
 def tips(**titles: str) -> list[alt.Tooltip]:
-    """What a pointer is shown: fields of a record, each with its title."""
+    """A tooltip: fields of a record, each with its title."""
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
@@ -203,7 +206,8 @@ def layered(title: str, height_px: int, *layers: alt.Chart) -> View:
 
 
 def series_scales(series: Mapping[str, int]) -> tuple[alt.Stroke, alt.Shape]:
-    """A record's `series` as colour and shape, in one legend; in none where there is one series."""
+    """Colour and shape for a record's `series`, in one legend; no legend where there is only one
+    series."""
     styles = [style(number) for number in series.values()]
     legend = alt.Legend(symbolFillColor="transparent") if len(series) > 1 else None
 
@@ -215,8 +219,8 @@ def series_scales(series: Mapping[str, int]) -> tuple[alt.Stroke, alt.Shape]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten between two values above 0; of many powers 1 alone, and
-    more where these would be fewer than two."""
+    """Ticks between two values above 0: 1, 2 and 5 times the powers of ten. Over many powers of ten
+    only these themselves; more ticks where there would be fewer than two."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
 
     def between(*steps: float) -> list[float]:

@@ -1,4 +1,4 @@
-"""How a trace went: courses over time, with what happened meanwhile as bands behind them."""
+"""Charts of traces: columns over time, with incidents as bands behind them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from restbench.show.charts import theme
 from restbench.store.traces import BY_CODE, JoinedCourse, TraceEntry
 
 _WAITS = "waits "
-#: Panels: how the columns of each begin, as far as the trace has them.
+#: The panels, each with the prefixes of its columns. A panel without a column is left out.
 _PANELS = {
     "Requests per second": ("throughput_per_s", "errors_per_s"),
     "Errors per second, by code": (BY_CODE,),
@@ -24,10 +24,10 @@ _PANELS = {
     "Oldest snapshot, s": ("oldest_snapshot_s",),
     "Backends by wait": (_WAITS,),
 }
-#: The end of a column's name that its panel says.
+#: The unit at the end of a column's name, which the panel's title already has.
 _UNIT = re.compile("_(per_s|ms|s|mib)$")
 _HEIGHT_PX, _PANEL_PX = 150, 330
-#: A band that is narrower than this part of the whole would not be seen.
+#: The least width of a band as a part of the whole: a narrower one would not be visible.
 _LEAST_BAND = 0.002
 _BANDS = {
     "autovacuum": 2,

@@ -18,9 +18,9 @@ from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.findings import Findings, View
 from restbench.store.exported import RunExport
 
-#: How the names of its charts begin.
+#: The prefix of the names of these charts.
 NAME = "bottleneck"
-#: So many sentences are read before the charts; more are folded.
+#: Up to this many sentences stand before the charts; more are folded.
 _FEW = 12
 _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 HOW_TO_READ = (
@@ -38,7 +38,7 @@ HOW_TO_READ = (
 
 
 def families(run: RunExport, rows: Sequence[Row]) -> list[Family]:
-    """Those of a run's cells whose tiers were observed."""
+    """The families of those cells of a run whose tiers were observed."""
     facts = run.machine.model_dump()
     allowed = facts.get("cores_allowed") or range(run.machine.cores_online or 1)
     load = facts.get("load_cores", allowed)
@@ -46,7 +46,7 @@ def families(run: RunExport, rows: Sequence[Row]) -> list[Family]:
 
 
 def summary(known: Sequence[Family]) -> str:
-    """Of how many techniques a station of the model is the limit."""
+    """For how many techniques a station of the model is the limit."""
     limited = [each for each in known if not each.has_idle_cores]
     text = f"A core limits {len(limited) or 'none'} of {len(known)} techniques"
     if with_others := [each for each in limited if each.busy < tiers.SATURATED]:
@@ -98,7 +98,7 @@ def _named(cell: Cell) -> str:
 
 
 def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
-    """Each technique in words, the charts, and a line a cell; None where no tier was observed."""
+    """Each technique in words, the charts, and a line per cell; None where no tier was observed."""
     if not known:
         return None
     said = doc.Bullets(tuple(map(sentence, known)))
@@ -120,7 +120,7 @@ def terminal(known: Sequence[Family]) -> doc.Table:
 
 
 def table_of(known: Sequence[Family]) -> doc.Table:
-    """A line a cell."""
+    """A table with a line per cell."""
     levels = [(family, level) for family in known for level in family.levels]
     return doc.table("Measured and predicted", _COLUMNS, levels)
 
@@ -131,7 +131,8 @@ def _technique(of: tuple[Family, Level]) -> object:
 
 
 def _notes(of: tuple[Family, Level]) -> doc.Field:
-    """With what one user waited for, where its cell tells."""
+    """The notes of a level. The first level of a family also has the delay, which one user waits
+    beyond the CPU times."""
     family, level = of
     delay = next((each.demand for each in family.stations if each.name == DELAY), None)
     is_told = delay and level is family.levels[0]
@@ -170,8 +171,8 @@ _COLUMNS: Sequence[doc.Column[tuple[Family, Level]]] = (
 
 
 def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
-    """Throughput and response time against users, measured and dashed predicted: a panel a size,
-    a line a technique. Of cells with one number of users there is nothing to see."""
+    """Throughput and response time against users, measured, and dashed predicted: a panel per size,
+    a line per technique. Families with one number of users are left out."""
     several = (each for each in known if len(each.levels) > 1)
     panels = grouped(several, _panel_name)
     styles = _styles(panels.values())
@@ -203,7 +204,8 @@ def _panel_name(family: Family) -> str:
 
 
 def _styles(panels: Iterable[Sequence[Family]]) -> dict[str, int]:
-    """Of each technique its strategy's; where two of a panel would be alike, one of its own."""
+    """The style of each technique: that of its strategy, or, where two techniques of a panel would
+    then look alike, one of its own."""
     found, is_alike = dict[str, int](), False
     for panel in panels:
         its = {study.technique(of.cell): theme.STYLES.get(of.cell.strategy, 0) for of in panel}

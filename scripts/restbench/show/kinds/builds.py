@@ -46,12 +46,12 @@ class Comparison:
 
     @property
     def ratios(self) -> list[_Ratio]:
-        """Of every cell and metric."""
+        """The ratio of every cell and metric, with its cell."""
         return [(pair, held) for pair in self.pairs for held in pair.held]
 
     @property
     def sure(self) -> str:
-        """How it was measured, for who asks why to believe it."""
+        """How the ratios were measured, as a reason to believe them."""
         blocks = trust.blocks_of(held.comparison.blocks for _, held in self.ratios)
         return (
             f"Both builds were up and warm at once, their trials interleaved at random; ratios are "
@@ -86,7 +86,7 @@ def terminal(two: Comparison) -> list[doc.Table]:
 
 
 def charts(two: Comparison) -> list[theme.Chart | None]:
-    """A panel a metric, a line a cell that was measured in both builds."""
+    """A panel per metric, a line per cell that was planned in both builds."""
     metrics: dict[str, list[forest.Entry]] = {}
     for pair, held in two.ratios:
         metrics.setdefault(HEADINGS[held.limit.metric], []).append(_entry(pair, held))
@@ -125,7 +125,8 @@ def _verdict(of: _Ratio) -> doc.Field:
 
 
 def _named_once(of: _Ratio) -> str:
-    """At its first ratio `java serial low 10u`, and what else is unusual but the build."""
+    """The cell's name, such as `java serial low 10u`, with unusual levels other than the build; it
+    is empty except at the cell's first ratio."""
     pair, held = of
     if held is not pair.held[0]:
         return ""
@@ -159,9 +160,9 @@ def as_markdown(found: Comparison) -> str:
 
 
 def as_junit(found: Comparison) -> str:
-    """A testcase for each cell: a failure beyond a threshold, an error without a number or where a
-    block has a fault, skipped where it was left out. What is undecided passes, and says so in its
-    output."""
+    """A testcase per cell: `failure` beyond a threshold, `error` without a number or where a block
+    has a fault, `skipped` where the cell was left out. An undecided cell passes; its output says
+    that it is undecided."""
     kinds = [_kind(each) for each in found.pairs]
     counts = {"tests": str(len(kinds))}
     counts |= {f"{kind}s": str(kinds.count(kind)) for kind in ("failure", "error")}

@@ -1,4 +1,4 @@
-"""What is found of batches of calls: in words, as tables, as charts of speed-ups and of stages."""
+"""The results of batches of calls: in words, as tables, as charts of speed-ups and of stages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from restbench.show.charts import course, lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.findings import Findings, View
 
-#: What the study says of five threads and more: its optimised pipeline over its task pool.
+#: What the study says its optimised pipeline gains over its task pool, from five threads on, by
+#: response time in milliseconds.
 PUBLISHED = {1000: 1.1, 5000: 1.3, 10_000: 1.6}
 _STUDY_THREADS, _STUDY = 5, "study"
 _NOT_AT_ONCE = ("sequential", "document")
@@ -38,7 +39,7 @@ HOW_TO_READ = (
 
 
 def page(found: Findings, rows: Sequence[Row]) -> doc.Section | None:
-    """Speed-up as charts, and a table a client, transport and response time."""
+    """Speed-up as charts, and a table per client, transport and response time."""
     return doc.section(
         "calls",
         "Many calls of a service, from the client's side",
@@ -51,7 +52,7 @@ def page(found: Findings, rows: Sequence[Row]) -> doc.Section | None:
 
 
 def sentence(rows: Sequence[Row]) -> str:
-    """How much calls at once gain at most, and how near they come to the least possible time."""
+    """How much concurrent calls gain at most, and how near they come to the least possible time."""
     at_once = [row for row in rows if work(row).strategy not in _NOT_AT_ONCE]
     times = [(1 / near, row) for row in at_once if (near := calls.nearness(row))]
     if not times:
@@ -83,7 +84,7 @@ def _named(row: Row) -> str:
 
 
 def sure(rows: Sequence[Row]) -> str:
-    """How sure it is."""
+    """How sure the numbers are."""
     counts = [len(row.measured) for row in rows]
     if max(counts, default=0) < 2:
         return "Each number is of one block: no interval, so no verdict."
@@ -91,7 +92,7 @@ def sure(rows: Sequence[Row]) -> str:
 
 
 def tables(rows: Sequence[Row]) -> list[doc.Table]:
-    """One a client, transport and response time."""
+    """A table per client, transport, response time and size."""
 
     def middle(row: Row, column: str) -> float | None:
         values = calls.speed_ups(row, rows, column)
@@ -112,7 +113,7 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
 
 
 def terminal(rows: Sequence[Row]) -> list[doc.Table]:
-    """The same with speed-up, limit, nearness and seconds."""
+    """The same tables, only with strategy, threads, speed-up, limit, nearness and seconds."""
     return [each.only(range(6)) for each in tables(rows)]
 
 
@@ -149,14 +150,15 @@ def _title(row: Row) -> str:
 
 
 def charts(rows: Sequence[Row]) -> list[theme.Chart | None]:
-    """Speed-up over threads, a chart a client and transport, a panel a response time; and where the
-    time of a call goes."""
+    """Speed-up over threads, a chart per client and transport, a panel per response time; and where
+    the time of a call goes."""
     programs = dict.fromkeys(work(row).program for row in calls.ranked(rows))
     return [*(_chart(program, rows) for program in programs), _stages(rows)]
 
 
 def _stages(rows: Sequence[Row]) -> theme.Chart | None:
-    """REST next to SOAP, in turn and without a delay; None where there is but one of them."""
+    """The stages of calls one after the other without a delay, REST next to SOAP; None where only
+    one of them was measured."""
     in_turn = [
         row
         for row in calls.ranked(rows)

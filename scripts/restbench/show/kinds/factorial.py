@@ -1,5 +1,5 @@
-"""What a factorial design explains of a run, in words, as tables and as charts: the effects, the
-parts that are no effect, and the checks of the residuals."""
+"""The results of a factorial design, in words, as tables and as charts: the effects, the variation
+that no effect explains, and the checks of the residuals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from restbench.show import document as doc
 from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
 
-#: From this share on the sentence says what the variation *is*.
+#: From this share on the sentence says "… % of the variation is" this effect.
 MOST_OF_IT_PCT = 50.0
 _NAMED_FROM_PCT, _NAMED_AT_MOST = 1.0, 5
 _TITLE = "How much does each factor explain?"
@@ -29,7 +29,8 @@ _DRAWN_AT_MOST, _HEIGHT_PX = 20, 200
 
 
 def of(found: Findings) -> Factorial | str | None:
-    """The effects of the run's design; in words that no block has every corner, where it is so."""
+    """The effects of the run's design; a text that says so where no block has every corner of the
+    design; None without a design."""
     try:
         return factorial.of_run(found.definition, found.rows)
     except CellsFailed as error:
@@ -53,7 +54,7 @@ def page(found: Findings, its: Factorial | str | None) -> doc.Section | None:
 
 
 def sentence(found: Factorial) -> str:
-    """What explains the response, how much is left, and which effects are really there."""
+    """What explains the response, how much is unexplained, and which effects differ from 0."""
     if found.sst == 0:
         return f"No variation: {response(found)} is the same in every run."
     first, *others = sorted(found.effects, key=lambda each: -each.share_pct)
@@ -94,7 +95,7 @@ def _significance(found: Factorial) -> str:
         return f"One run a cell: shares only; Lenth's margin is {margin}."
     test = f"(Holm, {100 * (1 - found.confidence):.0f} %)"
     seen = [f"{each.name} ({_size(found, each)})" for each in found.distinguishable()]
-    # High and low are levels of a factor: the ratio is of the response, and named once.
+    # The ratio is that of the response at a factor's high and low level; it is named only once.
     of = f", {_words(found)} high/low" if found.model == "multiplicative" else ""
     known = f"Distinguishable from 0 {test}{of}: {trust.named(seen)}"
     known = known if seen else f"No effect is distinguishable from 0 {test}"
@@ -111,7 +112,7 @@ def _size(found: Factorial, effect: Effect) -> str:
 
 
 def _of_mean(found: Factorial, value: float) -> str:
-    """A part of the mean; nothing on a logarithmic scale, which has no 0."""
+    """A value as a percentage of the mean; empty on a logarithmic scale, which has no 0."""
     if found.model == "multiplicative" or found.q0 == 0:
         return ""
     return f" ({100 * value / abs(found.q0):.1f} %)"
@@ -122,7 +123,7 @@ def _short(value: float) -> str:
 
 
 def response(found: Factorial) -> str:
-    """The response without its unit; its logarithm where effects multiply."""
+    """The name of the response without its unit; of its logarithm where effects multiply."""
     return f"ln {_words(found)}" if found.model == "multiplicative" else _words(found)
 
 
@@ -160,8 +161,8 @@ def _effect(each: Effect, *, is_ratio: bool) -> tuple[object, ...]:
 
 
 def sign_table(found: Factorial) -> doc.Table:
-    """A row a cell in Yates order: its levels, its signs, its mean on the scale of the model, and
-    where that and a run more lie, but for what the run's block adds."""
+    """A row per cell in Yates order: its levels, its signs, its mean on the scale of the model, and
+    the intervals of the mean and of one further run, without the effect of that run's block."""
     mean = "Mean of ln" if found.model == "multiplicative" else "Mean"
     head = ["Cell", "I", *(each.column.words[0] for each in found.effects), mean]
     widths: list[float] = []

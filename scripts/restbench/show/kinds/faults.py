@@ -1,4 +1,4 @@
-"""What faults came to: in words, as tables and as charts."""
+"""The results of fault injection: in words, as tables and as charts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STYLES = {_KEPT: 0, _BROKEN: 1}
 
 
 def page(found: Findings, known: Sequence[Outcome]) -> doc.Section | None:
-    """A table a service; the sentence is the answer of the page."""
+    """The chart and a table per service. The sentence is not repeated: it is the page's answer."""
     return doc.section(
         "faults",
         "What is lost, or comes twice, when something is killed?",
@@ -45,7 +45,7 @@ def page(found: Findings, known: Sequence[Outcome]) -> doc.Section | None:
 
 
 def sentence(known: Sequence[Outcome]) -> str:
-    """How many faults, and what they did to how many messages."""
+    """The number of faults, and what they did to the messages and the services."""
     if not known:
         return "No fault was inflicted."
     times = Counter[str]()
@@ -67,7 +67,7 @@ def sentence(known: Sequence[Outcome]) -> str:
 
 
 def sure(known: Sequence[Outcome]) -> str:
-    """What so many trials can say of one that fails."""
+    """What this number of faults says about the frequency of violations."""
     trials = sum(len(each.measured) for each in known)
     if not trials:
         return sentence(known)
@@ -83,7 +83,7 @@ def _totals(known: Sequence[Outcome]) -> dict[str, float]:
 
 
 def charts(known: Sequence[Outcome]) -> list[theme.Chart | None]:
-    """A mark a fault: how soon the service answered again, and the longest wait for an answer."""
+    """A mark per fault: how soon the service answered again, and the longest wait for an answer."""
     panels = []
     for title, column, most_s in _TIMES:
         marks = tuple(
@@ -116,12 +116,12 @@ def _mark(of: Outcome, block: Measurement, column: str, most_s: float) -> Entry:
 
 
 def tables(known: Sequence[Outcome]) -> list[doc.Table]:
-    """One a service, a line a fault."""
+    """A table per service, with a line per kind of fault and strategy."""
     return doc.table_each("faults", _COLUMNS, known, lambda each: wording.service_name(each.row))
 
 
 def terminal(known: Sequence[Outcome]) -> list[doc.Table]:
-    """The same without strategy and numbers."""
+    """The same tables, without the strategy and the detailed columns."""
     return [each.only((0, 2, 3, 4)) for each in tables(known)]
 
 
@@ -132,7 +132,7 @@ def _service(found: Outcome) -> doc.Field:
 
 
 def _number(name: str) -> doc.Column[Outcome]:
-    """A count over all blocks, or the worst of their times."""
+    """A column with the sum of a count over all blocks, or with the worst of their times."""
     heading, _ = COLUMNS[name]
     if name.endswith("_s"):
         return doc.number(heading, lambda each: each.worst(name))

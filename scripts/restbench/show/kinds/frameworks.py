@@ -53,12 +53,12 @@ def outcome(load: Load) -> str:
 
 
 def work(size: Size) -> str:
-    """Of a request, in the cheapest framework."""
+    """The CPU time of a request in the cheapest framework, in words."""
     return f"{readable(size.work_ms)} ms of CPU time in {size.costs[0].row.cell.framework_text}"
 
 
 def _over(size: Size) -> str:
-    """The dearest framework next to the cheapest, by the end of its interval."""
+    """The most expensive framework, by the upper end of its interval, next to the cheapest."""
 
     def end(cost: Cost) -> float:
         return cost.to_best.ratio.high if cost.to_best.ratio else cost.to_best.estimate or 0.0
@@ -71,8 +71,8 @@ def _over(size: Size) -> str:
 
 
 def sentence(known: Sequence[Load]) -> str:
-    """How much the framework costs at most, and from where on nothing, by service with its most
-    users."""
+    """For each service with its largest number of users: how much the framework costs at most, and
+    from which size on it does not matter."""
     parts = []
     for load in with_most_users(known):
         first = next(each for each in load.sizes if len(each.costs) > 1)
@@ -100,12 +100,12 @@ def sure(known: Sequence[Load]) -> str:
 
 
 def with_most_users(known: Sequence[Load]) -> list[Load]:
-    """Of each service."""
+    """The load with the most users of each service; `known` is in ascending order of users."""
     return list({each.cell.service: each for each in known}.values())
 
 
 def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
-    """The sizes from which on it does not matter, the charts, and a table a service."""
+    """From which size on the framework does not matter, the charts, and a table per service."""
     return doc.section(
         "frameworks",
         "What does the web framework cost?",
@@ -118,20 +118,20 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
 
 
 def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
-    """A table a service with its most users, then what each load comes to."""
+    """A table per service with its largest number of users, then the outcome of each load."""
     tables = [table_of(load.cell.service, [load]) for load in with_most_users(known)]
     note = ["≈: cannot be told from the cheapest."] if tables else []
     return [*(each.only(range(7)) for each in tables), *note, *map(outcome, known)]
 
 
 def charts(known: Sequence[Load]) -> list[theme.Chart | None]:
-    """CPU time a request over that in the cheapest: a chart a service and number of users, the most
-    users first."""
+    """CPU time per request over that in the cheapest framework: a chart per service and number of
+    users, the most users first."""
     return [_chart(each) for each in reversed(known)]
 
 
 def _chart(load: Load) -> theme.Chart | None:
-    """A panel a size, its frameworks in the order of their table."""
+    """A panel per size, with the frameworks in the order of FRAMEWORKS."""
     order = FRAMEWORKS[load.cell.service].index
 
     def entries(size: Size) -> tuple[forest.Entry, ...]:
@@ -167,7 +167,7 @@ def _name(cost: Cost) -> str:
 
 
 def table_of(service: str, known: Sequence[Load]) -> doc.Table:
-    """A line a framework, size and number of users of one service."""
+    """The table of one service: a line per framework, size and number of users."""
     costs = [
         cost
         for load in known
@@ -181,7 +181,8 @@ def table_of(service: str, known: Sequence[Load]) -> doc.Table:
 
 
 def _deviations(known: Sequence[Load]) -> doc.Table:
-    """Where the measured frameworks do not answer as the contract says, by their order."""
+    """Where the measured frameworks do not answer as the contract says, in the order of
+    FRAMEWORKS."""
     measured = {
         cost.row.cell.framework for load in known for size in load.sizes for cost in size.costs
     }
@@ -225,7 +226,7 @@ _OF_DEVIATIONS: Sequence[doc.Column[Mapping[str, str]]] = (
     doc.Column("Answer", lambda row: row["answer"]),
     doc.Column("Why", lambda row: row["why"]),
 )
-#: What somebody looks for who knows the study of 2022.
+#: Readers of the study of 2022 will look for this framework.
 _JAPRONTO = (
     "not measured: no release since 2018; rsgi is the nearest living kind, a compiled HTTP "
     "server that calls a bare handler"

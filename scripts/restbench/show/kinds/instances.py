@@ -1,4 +1,4 @@
-"""What several instances come to against one, in words, as tables and as charts."""
+"""Several instances compared with one: in words, as tables and as charts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ HOW_TO_READ = (
 
 
 def sentence(loads: Sequence[Load]) -> str:
-    """How many times the requests of the best one instance those with a core each answer."""
+    """How many times as many requests instances with a core each answer as one instance under its
+    best strategy."""
     known = ((load, load.bound) for load in loads if load.bound)
     services = grouped(known, lambda each: each[0].cell.service)
     parts = []
@@ -53,7 +54,7 @@ def name(load: Load) -> str:
 
 
 def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
-    """The charts, and a table a service; None where no load is of several instances."""
+    """The charts, and a table per service; None where no load has several instances."""
     if not known:
         return None
     return doc.section(
@@ -67,8 +68,8 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
 
 
 def growth(loads: Sequence[Load], cores: int) -> list[str]:
-    """Whether the laws of growth describe how throughput grows with instances: a line for all of
-    which the same is told, as of those that have too few numbers of instances."""
+    """Whether the laws of growth describe how throughput grows with instances. Series with the same
+    result, such as too few numbers of instances, share a line."""
     told: dict[str, list[str]] = {}
     for load in loads:
         for cell, rows in load.growing.items():
@@ -83,7 +84,7 @@ def growth(loads: Sequence[Load], cores: int) -> list[str]:
 
 
 def charts(loads: Sequence[Load]) -> list[theme.Chart | None]:
-    """Throughput over that of the best one: a chart a service."""
+    """Throughput over that of one instance under its best strategy: a chart per service."""
     services = grouped(loads, lambda load: load.cell.service)
     return [
         forest.chart(
@@ -111,12 +112,13 @@ def _entries(load: Load) -> tuple[forest.Entry, ...]:
 
 
 def terminal(loads: Sequence[Load]) -> list[doc.Table]:
-    """Without the number of users, of which a run has one, and what is behind the ratios."""
+    """The tables without the number of users, of which a run has one, and without the columns
+    after the ratios of throughput."""
     return [each.only((0, 1, 3, 4, 5, 6, 7)) for each in tables(loads)]
 
 
 def tables(loads: Sequence[Load]) -> list[doc.Table]:
-    """One a service, in it a line a strategy, size and arrangement."""
+    """A table per service, with a line per strategy, size and arrangement."""
     every = [each for load in loads for each in load.arrangements]
     return doc.table_each("instances", _COLUMNS, every, lambda each: wording.service_name(each.row))
 

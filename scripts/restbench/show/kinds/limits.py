@@ -1,4 +1,4 @@
-"""An open load's limits in words, as tables, also for programs, and as charts. All of it is made of
+"""The limits of an open load in words, as tables, also for programs, and as charts, all made from
 `run.json`."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from restbench.store.exported import RunExport, StepEntry
 from restbench.store.store import Run
 
 T = TypeVar("T")
-#: Left to the page: the terminal is narrow.
+#: Columns that only the page shows: the terminal is narrow.
 _LESS_SHOWN = ("users", "steps", "latency_ms", "failed_unsent", "failed_late")
 HOW_TO_READ = (
     "Requests are sent at the moments of a schedule that was fixed before, whatever the service "
@@ -109,7 +109,7 @@ def page(found: Findings, known: Sequence[Limit], load: OpenLoad) -> doc.Section
 
 
 def terminal(known: Sequence[Limit], load: OpenLoad) -> list[doc.Table]:
-    """The limits without what is left to the page."""
+    """The table of limits without the columns that only the page shows."""
     shown = [each for name, each in _columns(load).items() if name not in _LESS_SHOWN]
     caption = f"Highest rate with {load.objective} from the intended moment"
     return [doc.table(caption, shown, known)]
@@ -140,7 +140,7 @@ def _record(columns: Mapping[str, doc.Column[T]], of: T) -> dict[str, object]:
 
 
 def _columns(load: OpenLoad) -> dict[str, doc.Column[Limit]]:
-    """Of a limit, by their names in the table for programs."""
+    """The columns of a limit, by their names in the table for programs."""
     percent, resolution = load.objective.percentile, load.rates.resolution
     return {
         "technique": doc.Column("Technique", lambda of: study.technique(of.cell)),
@@ -169,7 +169,7 @@ def _why(limit: Limit) -> str:
     return "; ".join(limit.failed.reasons) if limit.failed else ""
 
 
-#: Of a step, by their names in the table for programs.
+#: The columns of a step, by their names in the table for programs.
 _STEP: dict[str, doc.Column[StepEntry]] = {
     "block": doc.number("Block", attrgetter("block")),
     "rate_per_s": doc.number("Offered /s", attrgetter("rate_per_s")),
@@ -195,7 +195,7 @@ def charts(known: Sequence[Limit], load: OpenLoad) -> list[theme.Chart | None]:
 
 
 def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
-    """The highest rate of each technique that meets the objective: a panel a complexity."""
+    """The highest rate at which each technique meets the objective: a panel per complexity."""
     known = (each for each in found if each.limit_per_s is not None)
     panels = grouped(known, lambda each: each.cell.complexity)
     return forest.chart(
@@ -225,7 +225,7 @@ def _entry(each: Limit) -> forest.Entry:
 
 
 def steps_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | None:
-    """A panel a complexity, a line a technique, a point a step; None where there is no point."""
+    """A panel per complexity, a line per technique, a point per step; None without a point."""
     panels: dict[str, list[Line]] = {}
     for each in found:
         if points := _points(each, objective.percentile):
@@ -272,6 +272,6 @@ VIEW = View(
     lambda its: charts(*its),
     lambda its: terminal(*its),
     lambda run, its: records(run, *its),
-    # By throughput it would be the one whose walk happened to offer more.
+    # By throughput the best would be the technique to which the search happened to offer more.
     asks_which=False,
 )

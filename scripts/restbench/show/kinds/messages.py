@@ -1,5 +1,5 @@
-"""What is found of messages: sentences, a table a service, and where the time goes; the same on the
-page and in a terminal."""
+"""The results of message loads: sentences, a table per service, and where the time goes; the same
+on the page and in a terminal."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _METRICS = (
 
 
 def sentence(rows: Sequence[Row]) -> str:
-    """Of each service what its best technique comes to, and how near the limit that is."""
+    """For each service the throughput of its best technique, and how near the limit it is."""
     loads = _loads(rows)
     leads = {each.best.service.capitalize(): each for each in leader.of_messages(loads)}
     services = grouped(loads, wording.service_name)
@@ -77,15 +77,16 @@ def _loads(rows: Sequence[Row]) -> list[Row]:
 
 
 def of_one_load(rows: Sequence[Row]) -> list[str]:
-    """Of each service by how much its best technique is the best, and what an operation costs the
-    database; nothing where the services have several loads."""
+    """For each service the lead of its best technique, and what an operation costs the database;
+    empty where the services have several loads."""
     loads = _loads(rows)
     leads = leader.of_messages(loads)
     return [*map(_ahead, leads), *(_costs(loads) if leads else ())]
 
 
 def _best(service: str, rows: Sequence[Row], lead: Leader | None) -> str:
-    """Of what lies in the database, where there is any."""
+    """The best technique of a service in words. Messages in memory count only where no technique
+    keeps them in the database."""
     kept = [row for row in rows if row.cell.technique != "memory"] or rows
     row = max(kept, key=lambda row: row.value("throughput_per_s") or 0.0)
     if lead:
@@ -139,7 +140,7 @@ def checked(rows: Sequence[Row]) -> str:
 
 
 def pool_sentences(rows: Sequence[Row]) -> list[str]:
-    """How many threads are enough, of each load that has several numbers."""
+    """How many threads are enough, for each load with several numbers of threads."""
     return [
         f"{name(each.cell)}: {each.enough.cell.pool_threads} threads are enough: no other number "
         f"answers over 5 % more ({ratio_text(each.comparison)} of the best, "
@@ -149,7 +150,7 @@ def pool_sentences(rows: Sequence[Row]) -> list[str]:
 
 
 def _threads(cell: Cell) -> str:
-    """With the connections, where they are fewer or more."""
+    """The number of threads, with the number of connections where that is given."""
     connections = f" ({cell.connections} connections)" if cell.connections else ""
     return f"{cell.pool_threads or ''}{connections}".strip()
 
@@ -171,7 +172,7 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
 
 
 def tables(rows: Sequence[Row]) -> list[doc.Table]:
-    """One a service, in it a line a cell."""
+    """A table per service, with a line per cell."""
     offered = [row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags]
     limits = messages.limits_over(offered, _USUAL)
     over_usual = doc.Column[Row](
@@ -218,7 +219,7 @@ def _terms(rows: Sequence[Row]) -> doc.Terms:
 
 
 def records(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """A line a cell, for programs; none of a run that did not measure what its database took."""
+    """A record per cell, for programs; none where the run did not measure its database."""
     known = [row for row in rows if messages.is_message(row) and row.measured]
     measured = messages.known_of_database(known)
     return [_record(row, measured) for row in known] if measured else []
@@ -236,7 +237,7 @@ def _record(row: Row, measured: Sequence[str]) -> dict[str, object]:
 
 
 def terminal(rows: Sequence[Row]) -> list[doc.Table]:
-    """The same, with threads and instances where the cells differ in them."""
+    """The tables with fewer columns: threads and instances only where cells differ in them."""
     cells = [row.cell for row in rows]
     more = [_THREADS] * (len({cell.pool_threads for cell in cells}) > 1)
     more += [_INSTANCES] * (len({cell.instances for cell in cells}) > 1)

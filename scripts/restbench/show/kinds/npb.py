@@ -1,4 +1,4 @@
-"""What is found of NAS kernels, made of `run.json`: their rows next to the study's table, why they
+"""The results of NAS kernels, from `run.json`: their rows next to the study's table, why the times
 differ, and a table for programs."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from restbench.show.findings import Findings, View
 _SHOWN = ("fresh_s", "warm_s", "service_s", "client_s", "overhead_ms", "mops")
 _RATIOS = ("service/fresh", "service/warm", "client/warm")
 _LANGUAGES = ("java", "python")
-#: Next to the study's own numbers.
+#: Our times that are shown next to the study's numbers.
 _OURS = ("fresh_s", "warm_s", "java_rest_s", "java_soap_s", "python_soap_s")
 _WRONG = " (no result)"
 _NO_RESULT = (
@@ -46,7 +46,7 @@ HOW_TO_READ = (
 
 @dataclass(frozen=True)
 class Kernels:
-    """What is said of a run, wherever it is printed."""
+    """The data of this view: the rows of a run, and the table that the study published."""
 
     rows: Sequence[Row]
     published: PublishedTable
@@ -58,12 +58,12 @@ class Kernels:
 
     @property
     def scaled(self) -> list[Row]:
-        """The cells that look at the number of cores."""
+        """The cells that were measured on a given number of cores."""
         return [row for row in self.rows if work(row).cores is not None]
 
 
 def of(found: Findings) -> Kernels:
-    """The rows with the claims that were fixed before the run, and the study's table."""
+    """The rows in the order of `npb.ranked`, and the study's table from the experiment's file."""
     return Kernels(npb.ranked(found.rows), found.definition.table(Npb).published)
 
 
@@ -73,7 +73,7 @@ def by_technique(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def sentence(found: Kernels) -> str:
-    """What a service costs a kernel, over all that have both times."""
+    """What a service costs a kernel: geometric means over all rows that have both times."""
     parts = [
         f"{mean:.2f} ({technique})"
         for technique, rows in by_technique(found.served).items()
@@ -88,7 +88,7 @@ def sentence(found: Kernels) -> str:
 
 
 def _mean(rows: Sequence[Row], name: str) -> float:
-    """Of those that have the ratio; 0 where none has."""
+    """The geometric mean of a ratio over the rows that have it; 0 where none has."""
     known = [each for row in rows if (each := ratio(row, name).estimate)]
     return geometric_mean(known) if known else 0.0
 
@@ -106,8 +106,8 @@ def sure(found: Kernels) -> str:
 
 
 def explanation(rows: Sequence[Row]) -> list[str]:
-    """Why a service can look faster than normal execution, a sentence a technique: its ratio to a
-    fresh process is that of warming up times that of the service itself."""
+    """Why a service can look faster than normal execution, a sentence per technique: its ratio to a
+    fresh process is the effect of warming up times the effect of the service itself."""
     known = [row for row in rows if all(ratio(row, name).estimate for name in RATIOS)]
     return [_sentence(*each) for each in by_technique(known).items()]
 
@@ -126,7 +126,7 @@ def _sentence(technique: str, rows: Sequence[Row]) -> str:
 
 
 def soap(rows: Sequence[Row]) -> list[str]:
-    """What SOAP adds to a call, a sentence a language; shown, and no claim."""
+    """What SOAP adds to a call, a sentence per language; it is shown, but not tested as a claim."""
     found = []
     for language in _LANGUAGES:
         known = [each for row in rows if (each := npb.soap_ms(row, language)) is not None]
@@ -168,7 +168,7 @@ def page(found: Findings, its: Kernels) -> doc.Section | None:
 
 
 def terminal(found: Kernels) -> list[doc.Table | str]:
-    """A table a technique, in 100 columns, and why they differ."""
+    """A table of 100 columns per technique, and why the times differ."""
     published = found.published
     numbers = ("fresh_s", "warm_s", "service_s", "client_s", "mops")
     headings = ("Fresh", "Warm", "In service", "At client", "Mop/s")
@@ -189,7 +189,7 @@ def terminal(found: Kernels) -> list[doc.Table | str]:
 
 
 def rounded(value: float | None) -> str:
-    """For people, three digits, wherever they stand: the smallest classes take milliseconds."""
+    """A number for people, in three significant digits: the smallest classes take milliseconds."""
     return "" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
 
 
@@ -213,7 +213,7 @@ def _verified(row: Row) -> doc.Field:
 def _study(
     heading: str, published: PublishedTable, of: Callable[[PublishedRow], object]
 ) -> doc.Column[Row]:
-    """What the study has of a kernel and class; empty where it has not published them."""
+    """A column of the study's values by kernel and class; empty where none is published."""
     known = {level: of(its) for level in published.rows if (its := published.row(level))}
     return doc.number(heading, lambda row: known.get(row.cell.complexity))
 
@@ -250,7 +250,7 @@ def _times(published: PublishedTable) -> list[doc.Column[Row]]:
 
 
 def _clients(rows: Sequence[Row]) -> doc.Table:
-    """What each client got of the same warm service, and what SOAP adds to a call."""
+    """The times of each client at the same warm service, and what SOAP adds to a call."""
     known = [row for row in rows if series(row, "clients_asked").median]
 
     def same(row: Row) -> str:
@@ -273,7 +273,8 @@ def _soap(language: str) -> doc.Column[Row]:
 
 
 def _of_study(found: Kernels) -> doc.Table:
-    """The study's two columns and its screens, with what is no result of a run, and ours."""
+    """The study's two columns and its screenshots next to our times; a rate that cannot belong to
+    its time is marked."""
     published = found.published
     ours = {row.cell.complexity: row for row in found.served if series(row, "java_soap_s").median}
 
@@ -303,7 +304,7 @@ def _of_study(found: Kernels) -> doc.Table:
 
 
 def records(found: Kernels) -> list[dict[str, object]]:
-    """A line a cell, for programs."""
+    """A record per cell, for programs."""
     return [_record(row, found.published) for row in found.rows]
 
 

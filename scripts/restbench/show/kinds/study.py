@@ -16,7 +16,7 @@ from restbench.show.findings import Findings, View
 from restbench.show.parts import claims
 from restbench.store.quoted import ClaimEntry, PartEntry
 
-#: The claim on choosing per request; those that say more of it have its id and a word.
+#: The id of the claim on choosing per request; further claims on it have ids that begin with it.
 CHOICE = "F1"
 _HOW_TO_READ = (
     "Regret is what is lost by not knowing the best fixed strategy of a cell beforehand: 1 less "
@@ -28,7 +28,7 @@ _HOW_TO_READ = (
 
 
 def sentence(entries: Sequence[ClaimEntry]) -> str:
-    """What F1 comes to, with the largest regret of its cells; empty where none has a number."""
+    """The result of F1 with the largest regret of its cells; empty where none has a number."""
     claim = _first(entries)
     cells = [each for each in claim.parts if each.metric == "throughput_per_s"] if claim else []
     known = [(lost, each) for each in cells if (lost := regret(each)) is not None]
@@ -53,8 +53,8 @@ def _first(entries: Sequence[ClaimEntry]) -> ClaimEntry | None:
 
 
 def regret(part: PartEntry) -> float | None:
-    """What is lost by not knowing the best beforehand; below 0 where choosing is better. None
-    without a number, and where the ratio is to no best."""
+    """What is lost by not knowing the best strategy beforehand; below 0 where choosing is better.
+    None without a number, and where the ratio is not to a best strategy."""
     if not part.ratio or "best of" not in part.label:
         return None
     return 1 - (part.ratio if part.metric.endswith("_per_s") else 1 / part.ratio)
@@ -65,13 +65,14 @@ def _measured(claim: ClaimEntry) -> list[PartEntry]:
 
 
 def _sides(part: PartEntry) -> tuple[str, str]:
-    """Such as `java adaptive low 1u` and `java serial low 1u`; of a pool the second is empty."""
+    """Both sides of a ratio, such as `java adaptive low 1u` and `java serial low 1u`; the second is
+    empty for a pooled ratio."""
     first, _, second = part.label.partition(" (")[0].partition(" / ")
     return first, second
 
 
 def _choosing(entries: Sequence[ClaimEntry]) -> list[ClaimEntry]:
-    """The claims on choosing of which the run has a number."""
+    """The claims on choosing for which the run has a number."""
     return [each for each in entries if each.id.startswith(CHOICE) and _measured(each)]
 
 
@@ -102,8 +103,8 @@ def charts(found: Findings) -> list[theme.Chart | None]:
 
 
 def chart_of(claim: ClaimEntry) -> theme.Chart | None:
-    """The loads at which a claim compares the choosing strategy, by what it is first of: a panel a
-    service."""
+    """The ratios of the choosing strategy at each load of a claim, in the metric of the claim's
+    first ratio: a panel per service."""
     metric = claim.parts[0].metric
     parts = [each for each in _measured(claim) if each.metric == metric]
     loads = [each for each in parts if f" {CHOOSING}" in _sides(each)[0]]
@@ -122,7 +123,7 @@ def chart_of(claim: ClaimEntry) -> theme.Chart | None:
 
 
 def _entry(claim: ClaimEntry, part: PartEntry) -> forest.Entry:
-    """Named by its load; a pointer is shown both sides."""
+    """A mark that is named by its load; the tooltip shows both sides of the ratio."""
     sides = _sides(part)
     load = sides[0].split(" ", 2)[-1]
     return replace(claims.entry(claim, part), label=load, name=" / ".join(sides), cell="")
@@ -163,7 +164,7 @@ def figures(found: Findings) -> doc.Section | None:
 
 
 def stages(found: Findings) -> doc.Section | None:
-    """The stages by technique."""
+    """The charts of the stages of a request, by technique."""
     intro = doc.Text(
         "The service reports with each answer how long it waited, parsed, computed and "
         "serialized; the rest of the response time is the network, the web server and JMeter."

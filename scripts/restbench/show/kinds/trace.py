@@ -1,4 +1,4 @@
-"""What traces came to, in words and as tables: the same on the page and in a terminal."""
+"""The results of traces, in words and as tables: the same on the page and in a terminal."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def known(found: Findings) -> list[_Known]:
 
 
 def sentence(found: Findings) -> str:
-    """How throughput and response time of each trace went, its stalls, and its table; of several
-    the verdicts alone, with the controls last. The page has a table of the rest."""
+    """The verdicts on throughput and response time of a trace, its stalls, and its table. For
+    several traces it has the verdicts and stalls only, with the controls last."""
     every = known(found)
     if len(every) == 1:
         ((row, only),) = every
@@ -66,7 +66,8 @@ def sentence(found: Findings) -> str:
 
 
 def _sentence(row: Row, found: TraceEntry, name: str) -> str:
-    """Of a control what it shows: that it goes on as it began is not asked."""
+    """The sentence on a single trace. For a control (a trace with a fault) it says whether the
+    fault was seen, and not whether the trace was steady."""
     if found.fault is not None:
         fault, dead = found.fault, found.fault.dead_rows
         rows = f", with up to {dead:.0f} dead rows" if dead else ""
@@ -115,7 +116,7 @@ def _stalls(found: TraceEntry) -> str:
 
 
 def _table(found: TraceEntry) -> str:
-    """What became of it, where there is one."""
+    """How the table of messages changed; empty where there is none."""
     if found.growth is not None:
         went = "grew" if found.growth > trace.MOST_GROWTH else "kept its size"
         percent = round(100 * found.growth - 100)
@@ -126,7 +127,7 @@ def _table(found: TraceEntry) -> str:
 
 
 def _said(found: SteadyEntry) -> str:
-    """The verdict of its numbers: a file of old may have another."""
+    """The verdict that follows from the numbers; an older file may store another one."""
     verdict = trace.verdict(found.cv, found.low, found.high)
     return traces.imprecise([found]) if verdict == "too-imprecise" else verdict
 
@@ -151,7 +152,7 @@ def name_of(cell: Cell, found: TraceEntry) -> str:
 
 
 def _levels(cell: Cell, found: TraceEntry) -> tuple[str, ...]:
-    """What a trace is of; empty where a level is none. Strategy first, users last."""
+    """The levels that name a trace, strategy first and users last; an unused one is empty."""
     threads = f"{cell.pool_threads} threads" if cell.pool_threads else ""
     technique = "" if cell.technique == "none" else cell.technique
     connections = f"{cell.connections} connections" if cell.connections else ""
@@ -171,8 +172,8 @@ def _levels(cell: Cell, found: TraceEntry) -> tuple[str, ...]:
 
 
 def _short_names(every: Sequence[_Known]) -> list[str]:
-    """Such as `Java worker-pool (60 users at 600 requests/s)`: of the other levels those that tell
-    traces apart."""
+    """Such as `Java worker-pool (60 users at 600 requests/s)`; of the other levels only those in
+    which the traces differ."""
     levels = [_levels(row.cell, each) for row, each in every]
     telling = [len(set(of)) > 1 for of in zip(*levels, strict=True)]
     names = []
@@ -217,7 +218,7 @@ def page(found: Findings, _its: Findings) -> doc.Section | None:
 
 
 def charts(found: Findings) -> list[Chart]:
-    """A chart a trace."""
+    """A chart per trace."""
     return [
         courses.chart(f"trace-{row.cell.id}", name_of(row.cell, each), each)
         for row, each in known(found)
@@ -261,7 +262,7 @@ _COLUMNS: Sequence[doc.Column[_Known]] = (
 
 
 def claims(found: Findings) -> doc.Table:
-    """What the traces say of the claims of their experiment, a line each."""
+    """What the traces say about the claims of their experiment, a line per claim."""
     every = {row.cell.id: each for row, each in known(found)}
     cells = [row.cell for row in found.rows]
     said = traces.claims(found.definition.table(Trace), every, cells)

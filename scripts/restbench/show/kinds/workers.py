@@ -1,7 +1,7 @@
 """Numbers of workers and users: in words, as heat maps, and next to what was published.
 
-A tile of a heat map has a number with its half-width, its colour tells the ratio to the best of its
-column.
+A tile of a heat map shows a number with its half-width. Its colour stands for the ratio to the best
+of its column.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def name(grid: Grid) -> str:
 
 
 def sentences(grid: Grid) -> list[str]:
-    """What cannot be told from the best, whether a law describes it, how connections fell."""
+    """Which numbers of workers cannot be told from the best, whether a law of growth describes the
+    grid, and how connections were distributed over the workers."""
     sets = {users: grid.alike(users) for users in grid.users}
     parts = [
         f"{users_text(users)}: {', '.join(map(str, workers))}" for users, workers in sets.items()
@@ -55,7 +56,8 @@ def sentences(grid: Grid) -> list[str]:
 
 
 def sentence(grids: Sequence[Grid]) -> str:
-    """Which numbers of workers do for every number of users, of each grid; empty without any."""
+    """For each grid, which numbers of workers suffice for every number of users; empty without a
+    grid."""
     if not grids:
         return ""
     if not all(grid.alike(users) for grid in grids for users in grid.users):
@@ -96,7 +98,7 @@ def sure(grids: Sequence[Grid]) -> str:
 
 
 def terminal(grids: Sequence[Grid]) -> list[doc.Table | str]:
-    """A table a grid: throughput by workers and users."""
+    """A table per grid: throughput by workers and users."""
     note = "≈: cannot be told from the best of its column. ±: 95 % interval over blocks."
     return [*map(_throughputs, grids), note] if grids else []
 
@@ -114,7 +116,8 @@ def _throughputs(grid: Grid) -> doc.Table:
 
 
 def _draws(grid: Grid) -> list[str]:
-    """How many workers had a connection, of the cell with most users and the advised workers."""
+    """How many workers had a connection, in the cell with the most users and the advised number of
+    workers."""
     rows = [row for row in grid.rows if row.cell.workers == grid.advised]
     row = max(rows, key=lambda each: each.cell.users, default=grid.rows[0])
     busy = [each.extras["busy_workers"] for each in row.measured if "busy_workers" in each.extras]
@@ -128,7 +131,8 @@ def _draws(grid: Grid) -> list[str]:
 
 
 def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> doc.Table:
-    """Throughput over that of the best of its own column, by workers over twice the cores."""
+    """The study's throughputs next to ours, each over that of the best of its column; a row per
+    number of workers relative to twice the cores."""
     head = ["Workers", *(f"Study, {users_text(each)}" for each in known.clients)]
     head += [f"{name(grid)}, {users_text(each)}" for grid in grids for each in grid.users]
     offsets = {each - 2 * known.cores for each in known.mean_ms}
@@ -150,7 +154,7 @@ def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> doc.Table:
 
 
 def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:
-    """What the grids come to, the heat maps, and the study's table as ratios."""
+    """The results of the grids, the heat maps, and the study's table as ratios."""
     known = found.definition.table(PublishedWorkers)
     return doc.section(
         "workers",
@@ -165,7 +169,7 @@ def page(found: Findings, its: Sequence[Grid]) -> doc.Section | None:
 
 
 def charts(grids: Sequence[Grid]) -> list[theme.Chart]:
-    """Of each grid a panel a metric; the line of 2·cores + 1 workers is framed."""
+    """A chart per grid with a panel per metric; the row of 2·cores + 1 workers is framed."""
     return list(map(_chart, grids))
 
 

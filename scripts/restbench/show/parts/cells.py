@@ -21,11 +21,11 @@ from restbench.show import document as doc
 from restbench.show import wording
 from restbench.show.findings import Findings
 
-#: The factors that name a cell, shown though all cells may have the same.
+#: The factors that name a cell; they are shown even where all cells have the same level.
 _NAMING = ("service", "strategy", "complexity", "users")
-#: Said of an open load, of whose steps a row makes no difference.
+#: A remark for open loads, whose rates (steps) a row does not distinguish.
 _OVER_STEPS = "Each number of a cell is over all rates that were offered to it, met or not."
-#: Of a block, shown at its cell.
+#: The columns of the table of a cell's blocks.
 _OF_BLOCK = (
     "throughput_per_s",
     "mean_ms",
@@ -40,8 +40,8 @@ _OF_BLOCK = (
 
 
 def first(found: Findings) -> doc.Section | None:
-    """Where which technique is best, by two metrics, and as the picture where another stands on the
-    first screen; None where the run is not asked that, or compares none."""
+    """Which technique is best for which load, by two metrics, with the overview chart where it is
+    not on the first screen. None where the run does not ask this, or compares no techniques."""
     leading = answer.answer(found.rows)
     if "overview" not in found.charts or not any(of.others for of in leading.by_throughput):
         return None
@@ -89,7 +89,7 @@ _FIRST: Sequence[doc.Column[Leader]] = (
 
 
 def study_tables(found: Findings) -> doc.Section | None:
-    """The tables as the study groups them."""
+    """The results in tables as the study groups them."""
     tables = [doc.table(name, _STUDY, rows) for name, rows in study.tables(found.rows).items()]
     note = doc.Text(
         "A cell that the study names twice was measured once and stands in both tables. ± is the "
@@ -133,7 +133,7 @@ def matrix(found: Findings) -> doc.Section | None:
 
 
 def _varies(name: str, rows: Sequence[Row]) -> bool:
-    """Whether a column is no factor, or one that names a cell, or that cells differ in."""
+    """Whether to show a column: it is no factor, or it names a cell, or cells differ in it."""
     if name not in FACTORS or name in _NAMING:
         return True
     return len({getattr(row.cell, name) for row in rows}) > 1
@@ -154,7 +154,7 @@ def _matrix_column(column: columns.Column) -> doc.Column[Row]:
 
 
 def each(found: Findings) -> doc.Section | None:
-    """A section a cell: its warnings and notes, its blocks, its files."""
+    """A section per cell: its warnings and notes, its blocks, its files."""
     groups = grouped(found.rows, wording.service_name)
     services = (
         doc.section(f"cells-{service.lower()}", service, *(_cell(row, found) for row in rows))
@@ -166,7 +166,7 @@ def each(found: Findings) -> doc.Section | None:
 
 
 def _cell(row: Row, found: Findings) -> doc.Section | None:
-    """It has blocks, or a note that it has none."""
+    """The section of a cell. It is never empty: a cell has blocks, or a note that it has none."""
     name = wording.cell_name(row.cell)
     notes = [f"{each}: {warnings.explain(each.kind)}" for each in row.warnings]
     notes += [f"{each.kind}: {each.text}" for each in row.notes]

@@ -1,5 +1,5 @@
-"""The claims of the study, held against the run: those that were decided, with a chart; the others
-folded away."""
+"""The claims of the study, tested against the run: the decided ones with a chart, the others folded
+away."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TONES = {
     "not-measurable": doc.DOUBT,
     "not-measured": doc.SOFT,
 }
-#: The number of a verdict's colour and shape in a chart, where it stands in words.
+#: The number of a verdict's colour and shape in charts, by the verdict in words.
 STYLES = {
     "reproduced": 0,
     "contradicted": 1,
@@ -37,7 +37,7 @@ STYLES = {
 
 
 def decided(claims: Sequence[ClaimEntry]) -> list[ClaimEntry]:
-    """Those that more time would not change."""
+    """The claims whose verdict more time would not change."""
     return [each for each in claims if each.verdict in DECIDED]
 
 
@@ -124,7 +124,7 @@ def chart(entries: Sequence[ClaimEntry]) -> theme.Chart | None:
 
 
 def entry(claim: ClaimEntry, part: PartEntry) -> Entry:
-    """A mark of a chart."""
+    """A mark of a chart: one ratio of a claim."""
     has_interval = part.low is not None and part.high is not None
     of_study = f"; the study has {part.study_value:g}" if part.study_value else ""
     return Entry(

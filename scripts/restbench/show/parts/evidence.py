@@ -1,5 +1,5 @@
-"""What the numbers rest on: proofs, calibration, microbenchmark, what collectors saw, and where all
-of it comes from."""
+"""What the numbers rest on: proofs, calibration, microbenchmark, the observations of collectors,
+and the provenance of the run."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from restbench.show import microbench_text, wording
 from restbench.show.findings import Findings
 from restbench.store.quoted import WindowEntry
 
-#: What long windows and trials have in common.
+#: The metric in which long windows are compared with trials.
 _METRIC = "throughput_per_s"
 _VERDICT_TONES = {True: doc.GOOD, False: doc.BAD, None: doc.DOUBT}
 
 
 def proofs(found: Findings) -> doc.Section | None:
-    """What the kernel saw of each strategy, and database sessions of queues."""
+    """The proofs: what the kernel saw of each strategy, and database sessions of queues."""
     if not found.run.proofs:
         return None
     intro = (
@@ -53,7 +53,7 @@ _PROOFS: Sequence[doc.Column[Proof]] = (
 
 
 def calibration(found: Findings) -> doc.Section | None:
-    """Is the measuring chain right?"""
+    """The calibration: is the measuring chain right?"""
     intro = "No calibration of this machine held. 'make calibrate' makes one."
     checks: Sequence[CheckEntry] = ()
     if made := found.run.calibration:
@@ -89,8 +89,8 @@ def break_even(found: Findings) -> doc.Section | None:
 
 
 def windows(found: Findings) -> doc.Section | None:
-    """The machine and the service during the long windows, whose throughput is held against that of
-    the trials (method, rule 13)."""
+    """The machine and the service during the long windows, whose throughput is compared with that
+    of the trials (method, rule 13)."""
     if not found.run.windows:
         return None
     intro = doc.Text(
@@ -185,7 +185,7 @@ def _facts(found: Findings) -> dict[str, doc.Inline]:
 
 
 def _latency(found: Findings) -> str:
-    """From when it counts, where requests are sent."""
+    """From which moment latency counts; empty where no requests are sent."""
     if found.run.steps or any(each.rate_per_s for each in found.run.traces):
         return (
             "open loop: requests are sent at the moments of a schedule, and the latency of each "
@@ -211,7 +211,7 @@ def _interrupted(found: Sequence[Interruption]) -> str:
 
 
 def commit(commit: str, dirty: bool | None) -> str:
-    """A commit for people."""
+    """A commit in words for people."""
     if dirty is None:
         return "commit unknown: neither git nor a checkout was there"
     return f"git commit {commit}{' with local changes' if dirty else ''}"

@@ -25,7 +25,7 @@ function factorColumn(name) {
   };
 }
 
-// Whether most runs have it: what one kind of experiment measures is not.
+// Whether most runs have this metric, unlike one that only one kind of experiment measures.
 function isCommon({ metric }) {
   return 2 * DATA.runs.filter((run) => run.cells.some((entry) => entry.values[metric])).length > DATA.runs.length;
 }

@@ -24,7 +24,7 @@ function ratioOf(one, two, metric) {
   return { ...line, ratio, estimate: ratio.estimate };
 }
 
-// Of the test that "the second is as the first" is wrong: beyond the margin on either side.
+// The p value against "the second is as the first": their ratio lies beyond the margin on either side.
 function pAgainst(ratio) {
   const limit = 1 + DATA.margin;
   return Math.min(1, 2 * Math.min(pAbove(ratio, limit), 1 - pAbove(ratio, 1 / limit)));
@@ -101,7 +101,7 @@ function ratioBar({ ratio, estimate: value }) {
   return element("td", {}, bar);
 }
 
-// What else than the code differs.
+// What differs between two runs besides the code.
 function differences(first, second) {
   const [one, two] = [first.versions, second.versions];
   const notes = Object.keys({ ...one, ...two }).filter((name) => one[name] !== two[name]).map((name) => `another ${name.replaceAll("_", " ")}: ${one[name] ?? "unknown"} and ${two[name] ?? "unknown"}`);

@@ -13,7 +13,7 @@ const FILTERS = {
 };
 const SINGLE = ["view", "metric", "sort", "cell", "first", "second", "all"];
 
-// Cells of a run with what is known of each cell in every run.
+// Each cell of a run gets the data that all runs share about this cell, its number and its run.
 for (const run of DATA.runs) run.cells = run.cells.map((entry) => ({ ...entry, ...DATA.cells[entry.cell], number: entry.cell, run }));
 const ENTRIES = DATA.runs.flatMap((run) => run.cells);
 

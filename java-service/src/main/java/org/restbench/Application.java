@@ -28,9 +28,9 @@ public class Application {
     private static final int CANNOT_START = 1;
 
     /**
-     * Without arguments the service, with {@code npb …} a kernel without it. Exit codes: 0 where it was asked to stop
-     * or the kernel ran, 2 for a bad setting or argument, 1 where the service cannot start; each with one line that
-     * says why.
+     * Runs the service; with the arguments {@code npb …}, runs a kernel without HTTP. Exit codes: 0 where the service
+     * was asked to stop or the kernel ran; 2 for an invalid setting or argument; 1 for any other failure. The reason is
+     * one line on standard error, or a stack trace where it is unexpected.
      */
     public static void main(String[] arguments) {
         try {
@@ -46,7 +46,7 @@ public class Application {
 
     private static void direct(DirectArguments arguments) {
         PrintStream responses = System.out;
-        System.setOut(System.err); // the log, which knows of no other place to go
+        System.setOut(System.err); // where the log goes: standard output is for the responses alone
         DirectRun.run(arguments, Settings.from(System.getenv()), new OpenHftAffinity(), responses);
     }
 
@@ -59,7 +59,10 @@ public class Application {
         LOG.info("listening on http://{}:{}, {}", settings.host(), port, context.getBean(Cores.class));
     }
 
-    /** Asked to stop (TERM, Ctrl-C) the service ends in order, with exit code 0; Java's would be 143 or 130. */
+    /**
+     * Stops the service in order after TERM or Ctrl-C and ends with exit code 0, where Java by itself would end with
+     * 143 or 130.
+     */
     private static void stop(ConfigurableApplicationContext context) {
         try {
             context.close();
@@ -68,7 +71,7 @@ public class Application {
         }
     }
 
-    /** A service ready to be run; the caller closes its context. */
+    /** Builds a service that is ready to run; the caller closes the context that running returns. */
     static SpringApplicationBuilder builder(Settings settings, CoreAffinity affinity) {
         Framework framework = Frameworks.named(settings.framework());
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());

@@ -12,26 +12,26 @@ import org.restbench.execution.Technique;
 import org.restbench.workload.Workload;
 
 /**
- * What a direct run is asked for: {@code npb KERNEL CLASS [--strategy NAME] [--repetitions N] [--cached-input]}.
+ * The arguments of a direct run: {@code npb KERNEL CLASS [--strategy NAME] [--repetitions N] [--cached-input]}.
  *
- * @param kernel NPB's name, IS, CG, MG or FT
- * @param npbClass S, W, A, B or C; W30 of MG
- * @param repetitions runs in this process, one after the other
- * @param cachedInput whether the input is built for the first run alone
+ * @param kernel NPB's name of the kernel: IS, CG, MG or FT
+ * @param npbClass NPB's problem class: S, W, A, B or C, for MG also W30
+ * @param repetitions number of runs, one after the other in this process
+ * @param cachedInput whether only the first run builds the input, and the others reuse it
  */
 record DirectArguments(String kernel, String npbClass, String strategy, int repetitions, boolean cachedInput) {
     private static final String COMMAND = "npb";
     private static final String USAGE =
             "usage: java -jar restbench-java.jar npb KERNEL CLASS [--strategy NAME] [--repetitions N] [--cached-input]";
 
-    /** What cannot be run; the message is one line. */
+    /** The arguments are invalid; the message is one line. */
     static final class InvalidArguments extends RuntimeException {
         InvalidArguments(String message) {
             super(message, null, false, false);
         }
     }
 
-    /** @throws InvalidArguments where they are not of the form above */
+    /** @throws InvalidArguments where the arguments are not of the form above */
     static DirectArguments parse(List<String> arguments) {
         require(arguments.size() >= 3 && arguments.get(0).equals(COMMAND), USAGE);
         String strategy = "serial";
@@ -74,7 +74,7 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
                 .orElseThrow(() -> new InvalidArguments("--strategy: must be one of " + names));
     }
 
-    /** The request that a client would send. */
+    /** The body of the request that a client would send. */
     byte[] body(int requestId) {
         String json = "{\"requestId\":" + requestId + ",\"class\":" + RequestIds.quote(npbClass) + ",\"generate\":"
                 + !cachedInput + "}";

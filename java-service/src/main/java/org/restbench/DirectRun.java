@@ -19,14 +19,14 @@ import org.restbench.settings.Settings;
 import org.restbench.workload.InvalidRequest;
 
 /**
- * Runs a kernel without HTTP, under any technique: the "normal execution" to compare with that of the service. It takes
- * the way of a request, workload and strategy included, and prints each response as a line.
+ * Runs a kernel without HTTP under any technique: the "normal execution" to compare the service with. It uses the
+ * service's own codec, workload and strategy, and prints each response as one line.
  */
 record DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, MemoryBudget memory) {
     private static final Wiring WIRING = new Wiring();
 
     /**
-     * @param out gets the responses, and nothing else
+     * @param out receives the responses, and nothing else
      * @throws DirectArguments.InvalidArguments where there is no such kernel, class or technique, or too little memory
      */
     static void run(DirectArguments arguments, Settings settings, CoreAffinity affinity, PrintStream out) {

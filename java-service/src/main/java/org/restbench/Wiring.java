@@ -51,15 +51,15 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Puts the service together; nothing is found by scanning. {@link Settings}, {@link Cores}, {@link CoreAffinity} and
- * the {@link Framework} are registered by {@code Application}.
+ * Creates the beans of the service explicitly, without component scanning. {@link Settings}, {@link Cores},
+ * {@link CoreAffinity} and the {@link Framework} are registered by {@code Application}.
  */
 @Configuration(proxyBeanMethods = false)
 public class Wiring {
     private static final List<Kernel> KERNELS =
             List.of(IntegerSort.kernel(), ConjugateGradient.kernel(), Multigrid.kernel(), FourierTransform.kernel());
 
-    /** Of all requests together; whatever is kept between requests takes its own from here as well. */
+    /** The budget of all requests together. Data that is kept between requests takes its memory from it as well. */
     @Bean
     MemoryBudget memoryBudget(Settings settings) {
         return new MemoryBudget(settings.memoryBudgetBytes());
@@ -111,7 +111,7 @@ public class Wiring {
         return new Delays(settings.maxDelayMillis(), settings.maxInFlight());
     }
 
-    /** Before the server stops, which waits for the requests in flight. */
+    /** Ends the delays before the server stops, as the server then waits for the requests in flight. */
     @Bean
     ApplicationListener<ContextClosedEvent> endDelays(Delays delays) {
         return closed -> delays.end();
@@ -136,7 +136,7 @@ public class Wiring {
             Metrics metrics)
             throws IOException {
         Pages.Build build = Pages.Build.read();
-        String handoff = framework.handoff(settings.handoff()); // refused at the start
+        String handoff = framework.handoff(settings.handoff()); // an invalid choice is refused at the start
         Map<String, Object> shown = settings.shown(cores);
         Optional<MessagesWorkload> messages = messagesOf(workloads);
         messages.ifPresent(it -> metrics.countRetries(it.retries()));
@@ -149,7 +149,7 @@ public class Wiring {
             said.put("service", "java");
             said.put("framework", framework.name());
             said.put("server", framework.server());
-            said.put("workers", 1); // processes that serve
+            said.put("workers", 1); // number of processes that serve
             said.put("handoff", handoff);
             said.put("version", build.version());
             said.put("runtime", System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"));
@@ -162,7 +162,7 @@ public class Wiring {
         };
         List<Protocol> protocols = new ArrayList<>(JsonProtocol.of(workloads));
         Map<String, Pages.Page> descriptions = new LinkedHashMap<>();
-        if (framework.kind() == WebApplicationType.SERVLET) { // the others have no thread that a request may keep
+        if (framework.kind() == WebApplicationType.SERVLET) { // a SOAP request keeps the server's thread
             for (SoapProtocol soap : SoapProtocol.of(workloads, KERNELS, settings.mostProductElements())) {
                 protocols.add(soap);
                 descriptions.put("/" + soap.name(), soap.description());

@@ -12,19 +12,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes threads that give way to others of the service: each takes a higher nice value before anything else, which
- * needs no privilege. Not the highest, and not the policy {@code SCHED_IDLE}: both also lose to whatever else the
- * machine does (with SCHED_IDLE, next to others' work, throughput was two thirds of that at nice value 5), and small
- * requests were served no sooner. A thread that was refused it says so and works on, as nothing is wrong but the turn
- * it gets.
+ * Makes threads of lower priority than the service's other threads: each raises its nice value before anything else,
+ * which needs no privilege. Neither the highest nice value nor the policy {@code SCHED_IDLE} is used: with these, the
+ * threads also come after all other programs of the machine (with SCHED_IDLE and other programs at work, throughput was
+ * two thirds of that at nice value 5), and small requests were served no sooner. A thread that is refused the nice
+ * value logs a warning and works on, as only its priority is wrong.
  */
 public final class BackgroundThreads implements ThreadFactory {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundThreads.class);
 
-    /** A third of the weight of a thread with nice value 0 (sched(7)). */
+    /** The nice value: the thread gets a third of the weight of a thread with nice value 0 (sched(7)). */
     static final int NICE = 5;
 
-    /** In {@code /proc/[pid]/stat}, counted from 0 behind the thread's name, which may hold anything (proc(5)). */
+    /**
+     * Index of the nice value in {@code /proc/[pid]/stat}, counted from 0 after the thread's name, which may contain
+     * any character (proc(5)).
+     */
     private static final int NICE_FIELD = 16;
 
     private final String prefix;
@@ -52,14 +55,14 @@ public final class BackgroundThreads implements ThreadFactory {
         return new Thread(lowered, prefix + made.incrementAndGet());
     }
 
-    /** Whether the operating system has refused a low priority to one of its threads. */
+    /** Whether the operating system has refused a low priority to one of these threads. */
     public boolean isRefused() {
         return refused;
     }
 
     private void lowerPriority() {
         giveWay.run();
-        if (niceOfCurrentThread() < NICE) { // by the kernel's word
+        if (niceOfCurrentThread() < NICE) { // as the kernel reports it
             refused = true;
             String name = Thread.currentThread().getName();
             LOG.warn("LOW PRIORITY REFUSED: {} is scheduled as others; small requests may wait for its work", name);
@@ -72,11 +75,11 @@ public final class BackgroundThreads implements ThreadFactory {
                 LibC.INSTANCE.setpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD, NICE);
             }
         } catch (LinkageError noLibrary) {
-            LOG.debug("the C library cannot be called", noLibrary); // what the kernel says afterwards is reported
+            LOG.debug("the C library cannot be called", noLibrary); // lowerPriority() reports the kernel's value
         }
     }
 
-    /** From the kernel, and not from what was asked for. */
+    /** The current thread's nice value as the kernel reports it. */
     static int niceOfCurrentThread() {
         Path stat = Path.of("/proc/thread-self/stat");
         try {
@@ -87,7 +90,10 @@ public final class BackgroundThreads implements ThreadFactory {
         }
     }
 
-    /** {@code setpriority(2)}: on Linux a nice value is a thread's, though POSIX has it a process's. */
+    /**
+     * {@code setpriority(2)}. On Linux each thread has a nice value of its own, though in POSIX it belongs to the
+     * process.
+     */
     private interface LibC extends Library {
         int PRIO_PROCESS = 0;
         int CURRENT_THREAD = 0;

@@ -2,22 +2,22 @@ package org.restbench.affinity;
 
 import java.util.BitSet;
 
-/** What the operating system says of cores, and the one thing it can be asked: to keep a thread on one of them. */
+/** The cores that the operating system allows, and the pinning of a thread to one of them. */
 public interface CoreAffinity {
-    /** The cores that this process may run on now: its cpuset and its {@code taskset} mask are already taken off. */
+    /** The cores that this process may run on now, within its cpuset and its {@code taskset} mask. */
     BitSet coresOfProcess();
 
     /**
-     * Keeps the current thread on one core.
+     * Pins the current thread to one core.
      *
-     * @throws PinRefused where the thread is not on exactly that core afterwards
+     * @throws PinRefused where the thread may not run on exactly that core afterwards
      */
     PinnedCore pinCurrentThread(int core);
 
-    /** A pin as it was made, to check later whether it holds. */
+    /** A pin that was made, to check later whether it still holds. */
     @FunctionalInterface
     interface PinnedCore {
-        /** The cores that the thread may run on now, from the kernel and not from memory; asked by any thread. */
+        /** The cores that the thread may run on now, read from the kernel each time. May be called by any thread. */
         BitSet allowedCores();
     }
 }

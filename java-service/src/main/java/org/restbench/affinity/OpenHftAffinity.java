@@ -8,9 +8,9 @@ import java.util.BitSet;
 import net.openhft.affinity.Affinity;
 
 /**
- * Pins through OpenHFT's {@code Affinity.setAffinity} and believes only what {@code /proc} says afterwards. The
- * library's {@code AffinityLock} is not used: it hands out core 0 never, escapes {@code taskset}, and where it has no
- * core left it goes on unpinned.
+ * Pins through OpenHFT's {@code Affinity.setAffinity} and checks the result in {@code /proc}. The library's
+ * {@code AffinityLock} is not used: it never assigns core 0, ignores the {@code taskset} mask, and goes on unpinned
+ * where no core is left.
  */
 public final class OpenHftAffinity implements CoreAffinity {
     private static final String ALLOWED = "Cpus_allowed_list:";
@@ -37,7 +37,7 @@ public final class OpenHftAffinity implements CoreAffinity {
         return () -> allowedIn(thread);
     }
 
-    /** Its folder under {@code /proc}, by number: any thread may read it. */
+    /** The current thread's folder under {@code /proc}, by number, so that any thread can read it. */
     private static Path currentThread() {
         Path link = Path.of("/proc/thread-self");
         try {

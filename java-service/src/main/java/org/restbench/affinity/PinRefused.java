@@ -1,8 +1,8 @@
 package org.restbench.affinity;
 
-/** A thread is not on the core it was to be pinned to. */
+/** A thread is not pinned to the core that it was to be pinned to. */
 public final class PinRefused extends RuntimeException {
-    /** @param reason what was asked and what the kernel says, for the client too */
+    /** @param reason what was asked for and what the kernel reports; clients see it as well */
     public PinRefused(String reason) {
         super(reason);
     }

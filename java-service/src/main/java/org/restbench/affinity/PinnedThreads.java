@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes threads {@code pinned-1}, {@code pinned-2}, … that each bind themselves to a core of their own before anything
- * else. A thread whose pin is refused says so loudly, lives on, and fails {@link #requirePinned}: no work runs on it
- * unnoticed. Whether the pins hold is looked up by a thread of its own, so that no work waits for it.
+ * Makes threads {@code pinned-1}, {@code pinned-2}, … that each pin themselves to a core of their own before anything
+ * else. A thread whose pin is refused logs an error, stays alive, and fails {@link #requirePinned}: no work runs on it
+ * unnoticed. A separate thread checks once a second whether the pins still hold, so that no work waits for the check.
  */
 public final class PinnedThreads implements ThreadFactory, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PinnedThreads.class);
@@ -49,7 +49,7 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
         for (PinnedThread each : made) {
             try {
                 each.look();
-            } catch (Throwable failed) { // also want of memory: what throws is never done again
+            } catch (Throwable failed) { // even OutOfMemoryError: a scheduled task that throws is not run again
                 LOG.warn(
                         "{} cannot be looked up: {}",
                         each.getName(),
@@ -59,9 +59,10 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
     }
 
     /**
-     * Holds that the current thread, one of these, was on its core when it was last looked up.
+     * Checks that the current thread, one of these, was pinned to its core when it was last checked.
      *
-     * @throws PinRefused where it was not: it never was, or another program has moved it and it was not moved back
+     * @throws PinRefused where it was not: the pin was refused, or another program has moved the thread and not moved
+     *     it back
      */
     public void requirePinned() {
         String refusal = ((PinnedThread) Thread.currentThread()).refusal;
@@ -70,7 +71,7 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
         }
     }
 
-    /** Ends the watch, not the threads. */
+    /** Ends the checks, not the threads. */
     @Override
     public void close() {
         watch.shutdownNow();
@@ -109,7 +110,7 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
             BitSet now;
             try {
                 now = pin.allowedCores();
-            } catch (UncheckedIOException ended) { // between the question above and this one
+            } catch (UncheckedIOException ended) { // the thread has ended since isAlive()
                 LOG.debug("{} cannot be looked up", getName(), ended);
                 return;
             }

@@ -9,7 +9,7 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
 
-/** What a body has to be before it is read as JSON, and Jackson does not check. */
+/** Checks that a body must pass before it is read as JSON, and that Jackson does not make. */
 final class BodyText {
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
@@ -20,21 +20,21 @@ final class BodyText {
     private BodyText() {}
 
     /**
-     * Whether Jackson will read it as UTF-8, and right: valid, without a byte order mark, and every escaped surrogate
-     * has its partner.
+     * Whether Jackson will read the body correctly as UTF-8: it is valid, has no byte order mark, and every escaped
+     * surrogate is part of a pair.
      */
     static boolean isSound(byte[] body) {
         return !looksEncoded(body) && (isPlain(body) || isUtf8(body) && !hasLoneSurrogate(body));
     }
 
-    /** Whether all of it is ASCII and no backslash; eight bytes at a time, as nearly all bodies are. */
+    /** Whether the body is all ASCII without a backslash, as nearly all bodies are. Looks at eight bytes at a time. */
     private static boolean isPlain(byte[] body) {
         long found = 0;
         int next = 0;
         for (; next <= body.length - Long.BYTES; next += Long.BYTES) {
             long word = (long) WORDS.get(body, next);
             long other = word ^ BACKSLASHES;
-            found |= word | other - EACH_BYTE & ~other; // a byte that becomes 0 borrows from its highest bit
+            found |= word | other - EACH_BYTE & ~other; // sets the highest bit of a byte that is 0, a backslash
         }
         boolean plain = (found & HIGH_BITS) == 0;
         for (; next < body.length; next++) {
@@ -44,8 +44,8 @@ final class BodyText {
     }
 
     /**
-     * Whether Jackson would take it for UTF-16 or UTF-32, or pass over a byte order mark. It looks at four bytes, of
-     * which none is 0 in JSON that is UTF-8.
+     * Whether Jackson would take the body for UTF-16 or UTF-32, or skip a byte order mark. Jackson looks at the first
+     * four bytes, of which none is 0 in JSON that is UTF-8.
      */
     static boolean looksEncoded(byte[] body) {
         for (int i = 0; i < Math.min(4, body.length); i++) {
@@ -53,7 +53,7 @@ final class BodyText {
                 return true;
             }
         }
-        return body.length > 0 && (body[0] & 0xff) >= 0xef; // EF BB BF, FE FF, FF FE; no JSON begins so
+        return body.length > 0 && (body[0] & 0xff) >= 0xef; // EF BB BF, FE FF, FF FE; JSON never begins so
     }
 
     static boolean isUtf8(byte[] body) {
@@ -68,7 +68,10 @@ final class BodyText {
         return !result.isError();
     }
 
-    /** By a scan of the brackets outside of strings, as the contract has it, whatever else is wrong. */
+    /**
+     * Whether the body is nested too deeply. As in the contract, counts the brackets outside of strings, whatever else
+     * is wrong.
+     */
     static boolean isTooDeep(byte[] body) {
         int depth = 0;
         boolean inString = false;
@@ -87,14 +90,17 @@ final class BodyText {
         return false;
     }
 
-    /** In well-formed JSON, where a backslash is always in a string; elsewhere it may say anything. */
+    /**
+     * Whether well-formed JSON has an escaped lone surrogate: there a backslash is always in a string. Of no use for
+     * other text.
+     */
     static boolean hasLoneSurrogate(byte[] body) {
         return loneSurrogate(body, 0) >= 0;
     }
 
     /**
-     * The same text but for lone surrogates, which Jackson refuses in names as if they were malformed: each is replaced
-     * by a character of its own.
+     * The text with each escaped lone surrogate replaced by a private-use character, a different one for each: Jackson
+     * refuses lone surrogates in names as if the text were malformed.
      */
     static byte[] withoutLoneSurrogates(byte[] body) {
         byte[] text = body;
@@ -105,7 +111,7 @@ final class BodyText {
         return text;
     }
 
-    /** The offset of the next escape that is one, -1 where there is none. */
+    /** The offset of the next escape that is a lone surrogate, -1 where there is none. */
     private static int loneSurrogate(byte[] body, int from) {
         for (int i = from; i < body.length; i++) {
             if (body[i] == '\\') {
@@ -125,14 +131,17 @@ final class BodyText {
         return unit >= lowest && unit <= highest;
     }
 
-    /** What an escape of the form {@code \}{@code u0031} at an offset stands for; -1 where there is none. */
+    /**
+     * The UTF-16 unit that an escape of the form {@code \}{@code u0031} at an offset stands for; negative where there
+     * is none.
+     */
     static int unit(byte[] text, int escape) {
         if (escape + 6 > text.length || text[escape] != '\\' || text[escape + 1] != 'u') {
             return -1;
         }
         int unit = 0;
         for (int i = escape + 2; i < escape + 6; i++) {
-            unit = unit << 4 | Character.digit(text[i], 16); // negative from a byte that is no digit on
+            unit = unit << 4 | Character.digit(text[i], 16); // stays negative after a byte that is no digit
         }
         return unit;
     }

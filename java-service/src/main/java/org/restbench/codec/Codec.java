@@ -6,25 +6,25 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 
 /**
- * Between the bytes of a request and a workload's input, and between its output and the bytes of the response. One for
- * the life of the service, used by many threads at once.
+ * Converts the bytes of a request to a workload's input, and the workload's output to the bytes of the response. There
+ * is one codec for the life of the service, used by many threads at once.
  *
- * @param <I> a workload's input
- * @param <O> its output
+ * @param <I> the workload's input
+ * @param <O> the workload's output
  */
 public interface Codec<I, O> {
     /**
-     * What an answer says beside its body.
+     * What an answer contains in addition to its body.
      *
      * @param headers of HTTP
-     * @param partNanos of compute's time, how much its parts took, in order
+     * @param partNanos nanoseconds that parts of compute took, by name, in order
      */
     record Notes(Map<String, String> headers, Map<String, Long> partNanos) {
         public static final Notes NONE = new Notes(Map.of(), Map.of());
     }
 
     /**
-     * @param memory of the request, has room for the body; what decoding keeps in addition is taken from here
+     * @param memory of the request; it covers the body already, and decoding takes from it what it keeps in addition
      * @throws InvalidRequest with the contract's code
      */
     I decode(byte[] body, Query query, MemoryBudget.Hold memory);
@@ -36,8 +36,8 @@ public interface Codec<I, O> {
     }
 
     /**
-     * The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. Of a
-     * body in JSON unless a codec says otherwise.
+     * The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. The
+     * default reads the id from a body in JSON.
      */
     default RequestId identify(byte[] body) {
         return RequestIds.identify(body);

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.restbench.memory.MemoryBudget;
 
-/** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
+/** A growing array of 64-bit integers, filled from lists of decimal numbers. The only class that parses such lists. */
 final class Elements {
     private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
@@ -15,18 +15,18 @@ final class Elements {
     private static final long COMMAS = ',' * EACH_BYTE;
     private static final long ZERO_DIGITS = '0' * EACH_BYTE;
 
-    /** Makes the highest bit of a byte 1 where it is above 9. */
+    /** Added to a word, it sets the highest bit of each byte that is above 9. */
     private static final long ABOVE_9 = (0x80 - 10) * EACH_BYTE;
 
     private static final int FEW = 16;
 
-    /** One MiB of them. */
+    /** Unused elements that are worth a copy to release them: 1 MiB. */
     private static final int WORTH_A_COPY = 1 << 17;
 
     /** Numbers of up to this many digits fit 32 bits. */
     private static final int INT_DIGITS = 9;
 
-    /** And of up to this many 64 bits: no check for overflow. */
+    /** Numbers of up to this many digits fit 64 bits, so that they need no check for overflow. */
     private static final int SURELY_FIT_DIGITS = 18;
 
     private final MemoryBudget.Hold memory;
@@ -35,23 +35,23 @@ final class Elements {
     private int dropped;
     private boolean keeps = true;
 
-    /** @param memory of the request, which the array takes its own from */
+    /** @param memory of the request, from which the array takes its memory */
     Elements(MemoryBudget.Hold memory) {
         this.memory = memory;
         memory.grow(FEW * Long.BYTES);
     }
 
-    /** How many were added. */
+    /** How many elements were added. */
     int size() {
         return dropped + kept;
     }
 
-    /** The values from index 0, with room behind them. Not a copy. */
+    /** The values from index 0, with unused room after them. Not a copy. */
     long[] values() {
         return values;
     }
 
-    /** From now on elements are only counted: there is a fault, so they are not needed. */
+    /** From now on elements are only counted: the request has a fault, so the values are not needed. */
     void keepNone() {
         keeps = false;
     }
@@ -79,7 +79,7 @@ final class Elements {
         }
     }
 
-    /** Gives back the room behind the values, where that is worth a copy. */
+    /** Releases the unused room after the values, where it is large enough to be worth a copy. */
     void trim() {
         if (values.length - kept > WORTH_A_COPY) {
             resize(kept);
@@ -94,11 +94,11 @@ final class Elements {
     }
 
     /**
-     * Adds the elements of the string that a reader is at. Nearly always they stand in the body as they are; a string
-     * with escapes is unescaped first.
+     * Adds the elements of the string that is the reader's current token. Nearly always they are read directly from the
+     * body; a string with escapes is unescaped first.
      *
-     * @param from offset of its text, behind the quote
-     * @return whether each is a 64-bit integer; those before the first that is none have been added
+     * @param from offset of the string's text, after the quote
+     * @return whether each element is a 64-bit integer; those before the first that is none have been added
      */
     boolean addString(JsonReader json, int from) {
         int before = size();
@@ -115,8 +115,8 @@ final class Elements {
     }
 
     /**
-     * A string's text with its escapes resolved, null where it has none. A list can hold such of one byte only; any
-     * other escape stands as {@code x}, which no list holds.
+     * A string's text with its escapes resolved, null where it has none. A list can only hold escapes of the characters
+     * from space to 9; any other escape becomes {@code x}, which no list holds.
      */
     private static byte[] unescaped(byte[] body, int from, int to) {
         byte[] plain = new byte[to - from];
@@ -134,9 +134,9 @@ final class Elements {
     }
 
     /**
-     * Adds the elements of a text.
+     * Adds the elements of a list.
      *
-     * @return whether each is a 64-bit integer; those before the first that is none have been added
+     * @return whether each element is a 64-bit integer; those before the first that is none have been added
      */
     boolean addText(String list) {
         byte[] text = new byte[list.length() + 1];
@@ -162,10 +162,10 @@ final class Elements {
     }
 
     /**
-     * Adds elements, while there is room, two by two, as long as both have one digit or two and a comma behind them, as
-     * the study's have: then they are in one word, and no branch depends on how many digits each has.
+     * Adds elements in pairs, while there is room and both have one or two digits and a comma after them, as the
+     * study's have. Such a pair fits one word, and no branch depends on how many digits each element has.
      *
-     * @return the offset of the first other one
+     * @return the offset of the first element that was not added
      */
     private int addPairs(byte[] text, int offset) {
         long[] room = values;
@@ -174,7 +174,7 @@ final class Elements {
         for (; count < room.length - 1 && from <= text.length - Long.BYTES; count += 2) {
             long word = (long) WORDS.get(text, from); // its first byte is the lowest
             long other = word ^ COMMAS;
-            long commas = other - EACH_BYTE & ~other & HIGH_BITS; // right up to the first and to the second
+            long commas = other - EACH_BYTE & ~other & HIGH_BITS; // correct for the first two commas
             int first = Long.numberOfTrailingZeros(commas) & -Byte.SIZE;
             int end = Long.numberOfTrailingZeros(commas & commas - 1) & -Byte.SIZE;
             int second = end - first - Byte.SIZE;
@@ -194,9 +194,9 @@ final class Elements {
     }
 
     /**
-     * Adds elements, while there is room, that are short plain numbers, which nearly all are.
+     * Adds elements, while there is room and they are short numbers without sign and spaces, as nearly all are.
      *
-     * @return the offset of the first other one; negative where the list has ended
+     * @return the offset of the first element that was not added; negative where the list has ended
      */
     private int addPlain(byte[] text, int offset) {
         long[] room = values;
@@ -206,7 +206,7 @@ final class Elements {
         while (count < room.length && from < last) {
             int first = text[from] - '0';
             int second = text[from + 1] - '0';
-            int isTwo = (second - 10 & ~second) >>> 31; // no branch: it would often be foreseen wrongly
+            int isTwo = (second - 10 & ~second) >>> 31; // no branch: it would often be mispredicted
             int value = first + isTwo * (9 * first + second);
             int to = from + 1 + isTwo;
             byte end = text[to];
@@ -228,7 +228,10 @@ final class Elements {
         return from;
     }
 
-    /** Adds one element, whatever its sign, spaces and length: the offset behind it, negative where it is none. */
+    /**
+     * Adds one element of any sign, spaces and length. Returns the offset after it, negative where it is no 64-bit
+     * integer.
+     */
     private int addElement(byte[] text, int offset) {
         int from = skipSpaces(text, offset);
         boolean negative = at(text, from) == '-';

@@ -15,8 +15,8 @@ import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Bodies in JSON as the contract has it, read by Jackson's streaming reader, and what writes them. {@link BodyText}
- * checks what the reader does not.
+ * Reads bodies in JSON by the contract's rules, with Jackson's streaming reader, and has the writer for answers.
+ * {@link BodyText} checks what the reader does not.
  */
 final class Json {
     /** Levels of objects and arrays, the outermost included. */
@@ -31,19 +31,20 @@ final class Json {
             .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
             .build();
 
-    /** Bytes of memory for a byte of a name, measured: Jackson holds a long one several times while it reads it. */
+    /** Bytes of memory per byte of a name, measured: Jackson holds several copies of a long name while it reads it. */
     private static final int BYTES_OF_LONG_NAMES = 8;
 
-    /** A name comes once in an object. */
+    /** Readers of these refuse an object that has the same name twice. */
     private static final Factories UNIQUE = new Factories(true);
 
-    /** To tell a name that comes twice from what is not well-formed. */
+    /** Readers of these accept such an object, to distinguish this fault from JSON that is not well-formed. */
     private static final Factories REPEATED = new Factories(false);
 
     private Json() {}
 
     /**
-     * For names of members up to Jackson's own limit of 50 000 characters, which nearly all are, and for longer ones.
+     * One factory for names of members up to Jackson's own limit of 50 000 characters, which nearly all are, and one
+     * for longer names.
      */
     private record Factories(JsonFactory shortNames, JsonFactory anyNames) {
         Factories(boolean unique) {
@@ -62,7 +63,7 @@ final class Json {
             return JsonFactory.builder()
                     .streamReadConstraints(constraints)
                     .configure(StreamReadFeature.STRICT_DUPLICATE_DETECTION, unique)
-                    .disable(TokenStreamFactory.Feature.FAIL_ON_SYMBOL_HASH_OVERFLOW) // there is no limit of names
+                    .disable(TokenStreamFactory.Feature.FAIL_ON_SYMBOL_HASH_OVERFLOW) // any number of names is allowed
                     .build();
         }
     }
@@ -70,8 +71,8 @@ final class Json {
     /**
      * Reads a body that is one object.
      *
-     * @param memory for what the names of members cost
-     * @param reading walks the object's members, the reader being inside of it; may be called several times
+     * @param memory from which the names of members take their memory
+     * @param reading walks the object's members, with the reader inside of the object; may be called several times
      * @throws InvalidRequest 002
      */
     static <T> T read(byte[] body, MemoryBudget.Hold memory, Function<JsonReader, T> reading) {
@@ -83,7 +84,7 @@ final class Json {
                     return read;
                 }
             } catch (JacksonException malformed) {
-                // which fault comes first is said below
+                // fault() finds which fault comes first
             }
         }
         memory.shrink(memory.bytes() - before);
@@ -114,7 +115,8 @@ final class Json {
     }
 
     /**
-     * The first thing that is wrong with a body, in the contract's order and words. Each is looked for in all of it.
+     * The message of a body's first fault, in the contract's order. Each fault is looked for in the whole body before
+     * the next.
      */
     private static String fault(byte[] body, MemoryBudget.Hold memory, Function<JsonReader, ?> reading) {
         if (!BodyText.isUtf8(body)) {

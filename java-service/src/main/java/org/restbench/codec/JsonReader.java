@@ -7,10 +7,14 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.exc.StreamReadException;
 
 /**
- * Walks one JSON text with Jackson, member by member. Each method throws Jackson's exceptions where it is malformed.
+ * Walks one JSON text with Jackson, member by member. Each method throws Jackson's exceptions where the text is
+ * malformed.
  */
 final class JsonReader implements AutoCloseable {
-    /** What a name costs until its object ends, so that none comes twice: measured, with what Jackson keeps of it. */
+    /**
+     * Bytes of memory of a name until its object ends, measured, with all that Jackson keeps of it to find repeated
+     * names.
+     */
     private static final int BYTES_OF_A_NAME = 256;
 
     private static final int NAMES_AT_ONCE = 64;
@@ -48,7 +52,10 @@ final class JsonReader implements AutoCloseable {
         return body;
     }
 
-    /** Moves to the next member of the object it is in: its name, or null and out of the object after the last. */
+    /**
+     * Moves to the next member of the current object and returns its name. After the last member, leaves the object and
+     * returns null.
+     */
     String nextName() {
         return parser.nextName();
     }
@@ -61,12 +68,12 @@ final class JsonReader implements AutoCloseable {
         return parser.currentToken() == token;
     }
 
-    /** Where the token it is at begins. */
+    /** The byte offset at which the current token begins. */
     int offset() {
         return (int) parser.currentTokenLocation().getByteOffset();
     }
 
-    /** Whether it is at an integer, without fraction and exponent, of 64 bits. */
+    /** Whether the current token is an integer, without fraction and exponent, of 64 bits. */
     boolean isLong() {
         return parser.currentToken() == JsonToken.VALUE_NUMBER_INT
                 && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
@@ -81,9 +88,10 @@ final class JsonReader implements AutoCloseable {
     }
 
     /**
-     * The text of the string it is at; null, and what it is at is passed over, where that is none or longer.
+     * The text of the string that is the current token. Null where the current value is no string, which is then
+     * skipped, or a longer string.
      *
-     * @param mostBytes of the string as it was sent, with its quotes
+     * @param mostBytes limit for the string as it was sent, with its quotes
      */
     String shortText(int mostBytes) {
         if (!isAt(JsonToken.VALUE_STRING)) {
@@ -94,16 +102,17 @@ final class JsonReader implements AutoCloseable {
         return endOfString(offset, mostBytes) - offset > mostBytes ? null : text();
     }
 
-    /** As {@link #shortText}, of the value of a member. */
+    /** As {@link #shortText}, for the value of the member whose name was read last. */
     String nextShortText(int mostBytes) {
         next();
         return shortText(mostBytes);
     }
 
     /**
-     * Where the string that begins at an offset ends, its closing quote included.
+     * The offset after the closing quote of the string that begins at an offset.
      *
-     * @param most bytes that are looked at; where it has not ended then, an offset behind them or the text's end
+     * @param most bytes that are looked at; where the string has not ended by then, the result is beyond them or the
+     *     text's end
      */
     int endOfString(int offset, int most) {
         int next = offset + 1;
@@ -114,14 +123,14 @@ final class JsonReader implements AutoCloseable {
         return Math.min(body.length, next + 1);
     }
 
-    /** Passes over the value of a member. */
+    /** Skips the value of the member whose name was read last. */
     void skipNext() {
         parser.nextToken();
         skip();
         ignore();
     }
 
-    /** Passes over the value whose first token it is at. */
+    /** Skips the value whose first token is the current one. */
     void skip() {
         int depth = 0;
         for (JsonToken token = parser.currentToken(); ; token = parser.nextToken()) {
@@ -138,7 +147,7 @@ final class JsonReader implements AutoCloseable {
         }
     }
 
-    /** Of objects that are read, the few names are not worth counting. */
+    /** Reserves memory for a skipped name. Members that are read have few names, which are not worth counting. */
     private void ignore() {
         if (++ignoredNames % NAMES_AT_ONCE == 0) {
             memory.grow((long) NAMES_AT_ONCE * BYTES_OF_A_NAME);

@@ -8,20 +8,23 @@ import org.restbench.workload.RequestId;
 import tools.jackson.core.JsonToken;
 
 /**
- * Reads the lines of a log, in one pass and whatever comes. Of what is wrong with them, it keeps the message that comes
- * first in the contract's order, for each code.
+ * Reads the lines of a log in one pass, valid or not. For each error code, it keeps the message that comes first in the
+ * contract's order.
  */
 final class LinesReader {
-    /** Of a line, in code points. */
+    /** Longest line, in code points. */
     private static final int MOST_CHARACTERS = 4096;
 
-    /** Two escapes of six bytes for each code point, and the quotes: whatever takes more need not be unescaped. */
+    /**
+     * Most bytes of a valid line: two escapes of six bytes for each code point, and the quotes. A longer one is not
+     * unescaped.
+     */
     private static final int MOST_BYTES = 12 * MOST_CHARACTERS + 2;
 
-    /** Of a line beside its characters: the string, its array, and its place in the list. */
+    /** Memory of a line in addition to its characters: the string, its array, and its place in the list. */
     private static final int BYTES_OF_A_LINE = 64;
 
-    /** Memory is asked for in pieces: each question costs as much as a short line. */
+    /** Memory is reserved in pieces, as each reservation takes as long as a short line. */
     private static final long PIECE_BYTES = 1 << 16;
 
     private final JsonReader json;
@@ -38,7 +41,7 @@ final class LinesReader {
         this.memory = memory;
     }
 
-    /** Reads the value of the member it is at. */
+    /** Reads the value of the member {@code lines}, whose name was read last. */
     void read() {
         if (json.next() != JsonToken.START_ARRAY) {
             json.skip();
@@ -82,7 +85,7 @@ final class LinesReader {
         lines.add(line);
     }
 
-    /** Of a string that is too long to be unescaped; a line feed in it is noted. */
+    /** Counts the code points of a string that is too long to be unescaped; a line feed in it is noted. */
     private int characters(int offset, int end) {
         byte[] body = json.body();
         int count = 0;
@@ -114,7 +117,7 @@ final class LinesReader {
     }
 
     /**
-     * The lines in which nothing is wrong.
+     * The lines, once all of them are known to be valid.
      *
      * @param id of the request
      * @throws InvalidRequest 003 where there are none; 005 where one is no string, or has a line feed; 004 where one is

@@ -22,7 +22,7 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
 
     private static final int HEAD_BYTES = 200;
 
-    /** Of a line of usual length in the answer, and of a rule's count: what is made room for beforehand. */
+    /** Room that is made beforehand for each line in the answer, and for each rule's count. */
     private static final int USUAL_BYTES = 16;
 
     private static final class Members {

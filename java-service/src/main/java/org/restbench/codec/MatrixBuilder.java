@@ -10,8 +10,8 @@ import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixRequest;
 
 /**
- * A matrix that grows row by row, whatever form it comes in. Of what is wrong with it, it keeps the message that comes
- * first in the contract's order, for each code.
+ * Builds a matrix row by row, from any format. For each error code, it keeps the message that comes first in the
+ * contract's order.
  */
 final class MatrixBuilder {
     private static final String KERNEL_RULE = "kernel: must be given at most once, as loops or native";
@@ -36,14 +36,14 @@ final class MatrixBuilder {
         this.columnCountFault = name + ".columnCount: must be an integer of at least 1";
     }
 
-    /** It is there, with whatever members. */
+    /** Notes that the request has this matrix, whatever its members are. */
     void open() {
         shapeFault = null;
     }
 
     /**
      * @param count at least 1
-     * @param shown as it was sent, for a message
+     * @param shown the count as it was sent, for a message
      */
     void columnCount(long count, Supplier<String> shown) {
         columnCountFault = null;
@@ -51,13 +51,13 @@ final class MatrixBuilder {
         shownColumnCount = shown;
     }
 
-    /** Its rows come now. */
+    /** Begins the rows. Returns the array to which the elements are to be added. */
     Elements begin(MemoryBudget.Hold memory) {
         elements = new Elements(memory);
         return elements;
     }
 
-    /** @param width of the row that has ended: the number of its values, right or wrong */
+    /** @param width number of values in the row that has ended, valid or not */
     void endRow(int width) {
         if (rows == 0) {
             columns = width;
@@ -77,12 +77,12 @@ final class MatrixBuilder {
         return rows;
     }
 
-    /** Values of the first row. */
+    /** Number of values in the first row. */
     int columns() {
         return columns;
     }
 
-    /** @param rule that the row which is being read breaks, begun with what follows the row's place */
+    /** @param rule that the current row breaks: the part of the message after the row's index */
     void noteShape(String rule) {
         if (rowFault == null) {
             rowFault = name + ".rows[" + rows + "]" + rule;
@@ -90,7 +90,7 @@ final class MatrixBuilder {
         elements.keepNone();
     }
 
-    /** @param index of a value in the row which is being read */
+    /** @param index of an invalid value in the current row */
     void noteElement(int index) {
         if (elementFault == null) {
             elementFault = name + ".rows[" + rows + "].value[" + index + "]: must be an integer that fits 64 bits";
@@ -98,7 +98,7 @@ final class MatrixBuilder {
         elements.keepNone();
     }
 
-    /** 003; null where members are there, not empty and of the right type. */
+    /** The message of 003; null where all members are there, not empty and of the right type. */
     private String shapeFault() {
         if (shapeFault != null || columnCountFault != null) {
             return shapeFault != null ? shapeFault : columnCountFault;
@@ -106,7 +106,10 @@ final class MatrixBuilder {
         return rows == 0 ? name + ".rows: must be an array of at least one row" : rowFault;
     }
 
-    /** 004; null where every row has as many values as columnCount says. To be asked after the others. */
+    /**
+     * The message of 004; null where every row has as many values as columnCount says. To be called after the other
+     * checks.
+     */
     private String widthFault() {
         if (columnCount != columns) {
             return widthFault(0, columns);
@@ -124,9 +127,9 @@ final class MatrixBuilder {
     }
 
     /**
-     * What is asked for with two of them.
+     * The request that two matrices make.
      *
-     * @param id null where there is none
+     * @param id null where there is no valid one
      * @param mostElements of the product
      * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
@@ -136,7 +139,7 @@ final class MatrixBuilder {
     }
 
     /**
-     * As {@link #request}, of matrices whose elements may not have been kept.
+     * Makes the checks of {@link #request}, for matrices whose elements may not have been kept.
      *
      * @return the kernel asked for
      */

@@ -13,18 +13,18 @@ import tools.jackson.core.util.ByteArrayBuilder;
 /**
  * The matrix workload's JSON.
  *
- * @param mostElements of a product; a larger one is refused before it is computed
+ * @param mostElements of a product; a larger product is refused before it is computed
  */
 public record MatrixJson(int mostElements) implements Codec<MatrixRequest, MatrixProduct> {
     private static final int HEAD_BYTES = 200;
 
-    /** Of an element of the study's products with its comma, about: what is made room for beforehand. */
+    /** Room that is made beforehand for each element: about what one of the study's products takes with its comma. */
     private static final int USUAL_BYTES = 8;
 
-    /** Written at once to what grows. */
+    /** Size of the pieces that are written to the growing buffer. */
     private static final int PIECE_BYTES = 2048;
 
-    /** At most, of a number with what stands before it and behind it. */
+    /** Most bytes of a number with the characters before and after it. */
     private static final int NUMBER_BYTES = 32;
 
     private static final class Members {
@@ -53,7 +53,7 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
             Members read = Json.read(body, memory, json -> new Members(json, memory, true));
             return MatrixBuilder.request(read.id, read.one.matrix(), read.two.matrix(), query, mostElements);
         } catch (MemoryRefused refused) {
-            if (refused.never()) { // 010, which comes behind all else that is wrong
+            if (refused.never()) { // 010, which comes after all other faults
                 memory.shrink(memory.bytes() - before);
                 Members read = Json.read(body, memory, json -> new Members(json, memory, false));
                 MatrixBuilder.requireSound(read.id, read.one.matrix(), read.two.matrix(), query, mostElements);

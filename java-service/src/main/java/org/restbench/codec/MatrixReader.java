@@ -4,9 +4,9 @@ import java.nio.charset.StandardCharsets;
 import org.restbench.memory.MemoryBudget;
 import tools.jackson.core.JsonToken;
 
-/** Reads one matrix of a request into a flat array, in one pass and whatever comes. */
+/** Reads one matrix of a request into a flat array in one pass, valid or not. */
 final class MatrixReader {
-    /** Of an element of the study and its comma, about: what is made room for beforehand, at most. */
+    /** About the bytes of an element of the study with its comma: bounds the room that is made beforehand. */
     private static final int BYTES_OF_AN_ELEMENT = 4;
 
     private static final int SHOWN_DIGITS = 24;
@@ -20,7 +20,7 @@ final class MatrixReader {
 
     /**
      * @param name of the member, for messages
-     * @param keeps the elements; else there is only what is wrong with them, which takes no memory
+     * @param keeps whether the elements are kept; otherwise they are only checked, which takes no memory
      */
     MatrixReader(String name, JsonReader json, MemoryBudget.Hold memory, boolean keeps) {
         this.json = json;
@@ -29,7 +29,7 @@ final class MatrixReader {
         this.matrix = new MatrixBuilder(name);
     }
 
-    /** Reads the value of the member it is at. */
+    /** Reads the value of the member whose name was read last. */
     void read() {
         if (json.next() != JsonToken.START_OBJECT) {
             json.skip();
@@ -45,7 +45,10 @@ final class MatrixReader {
         }
     }
 
-    /** An integer of at least 1, however large: JSON has no leading zeros. */
+    /**
+     * Accepts any integer of at least 1, however large. As JSON has no leading zeros, the first digit is enough to
+     * check this.
+     */
     private void readColumnCount() {
         JsonToken token = json.next();
         int offset = json.offset();
@@ -69,7 +72,7 @@ final class MatrixReader {
         int first = 0;
         while (json.next() != JsonToken.END_ARRAY) {
             if (matrix.rows() == 0) {
-                first = json.offset(); // only of two rows: to ask makes an object
+                first = json.offset(); // only for two rows, as offset() makes an object
             } else if (matrix.rows() == 1) {
                 reserve(first);
             }
@@ -81,8 +84,8 @@ final class MatrixReader {
     }
 
     /**
-     * At the second row, as much as is needed were each row as the first, but no more than what elements of some digits
-     * would take.
+     * At the second row, makes room for all rows as if each were like the first, but for no more elements than fit into
+     * the rest of the body at {@link #BYTES_OF_AN_ELEMENT} each.
      */
     private void reserve(int first) {
         int firstRowBytes = json.offset() - first;
@@ -92,8 +95,8 @@ final class MatrixReader {
     }
 
     /**
-     * Of the first row, as much as its list has commas, if each has a digit before it: an array that grows is held
-     * beside the one before it.
+     * Makes room for the first row: one element per comma, but at most one per two bytes. An array that has to grow is
+     * held together with its predecessor.
      */
     private void reserveList(int from, char end) {
         byte[] body = json.body();
@@ -124,7 +127,7 @@ final class MatrixReader {
         }
     }
 
-    /** Whether it has elements, right or wrong. */
+    /** Reads the value of a row. Returns whether it has elements, valid or not. */
     private boolean readValue() {
         int before = elements.size();
         switch (json.next()) {
@@ -160,7 +163,7 @@ final class MatrixReader {
         }
     }
 
-    /** Of a number in the text, but no more than fit a message. */
+    /** The digits of a number in the text, but no more than fit a message. */
     private String digits(int from) {
         byte[] body = json.body();
         int to = from;
@@ -172,7 +175,7 @@ final class MatrixReader {
         return shown < to - from ? digits + "..." : digits;
     }
 
-    /** What has been read, right or wrong. */
+    /** The matrix that has been read, valid or not. */
     MatrixBuilder matrix() {
         return matrix;
     }

@@ -11,17 +11,17 @@ import org.restbench.workload.matrix.MatrixProduct;
 import org.restbench.workload.matrix.MatrixRequest;
 
 /**
- * A matrix as text: what a form of the contract other than JSON has when it has read its own syntax. Rules, order and
- * messages are those of {@link MatrixJson}.
+ * A matrix as text, as a format other than JSON yields it once its syntax is parsed. Rules, their order and messages
+ * are those of {@link MatrixJson}.
  *
  * @param columnCount any number
  * @param rows each a list of integers
  */
 public record MatrixRows(long columnCount, List<String> rows) {
-    /** Of a row of the answer: its string, and its place in a list. */
+    /** Memory of a row of the answer: its string, and its place in a list. */
     private static final int BYTES_OF_A_ROW = 64;
 
-    /** @param keeps the elements; else there is only what is wrong with them, which takes no memory */
+    /** @param keeps whether the elements are kept; otherwise they are only checked, which takes no memory */
     private MatrixBuilder read(String name, MemoryBudget.Hold memory, boolean keeps) {
         MatrixBuilder matrix = new MatrixBuilder(name);
         matrix.open();
@@ -46,7 +46,10 @@ public record MatrixRows(long columnCount, List<String> rows) {
         return matrix;
     }
 
-    /** By its commas, before it is read: an array that grows is held beside the one before it. */
+    /**
+     * The number of elements in the first row, counted by its commas before it is read. An array that has to grow is
+     * held together with its predecessor.
+     */
     private int columnsOfFirst() {
         if (rows.isEmpty()) {
             return 0;
@@ -59,16 +62,16 @@ public record MatrixRows(long columnCount, List<String> rows) {
         return columns;
     }
 
-    /** As each has a digit, and a comma behind it. */
+    /** An upper bound of the number of elements, as each has a digit and a comma after it. */
     private long mostElements() {
         return rows.stream().mapToLong(row -> row.length() / 2 + 1).sum();
     }
 
     /**
-     * The request of two matrices.
+     * The request that two matrices make.
      *
-     * @param id null where it is none
-     * @param memory what the numbers take is taken from here
+     * @param id null where there is no valid one
+     * @param memory from which the numbers take their memory
      * @param mostElements of the product
      * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
@@ -82,7 +85,7 @@ public record MatrixRows(long columnCount, List<String> rows) {
             memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
             return request;
         } catch (MemoryRefused refused) {
-            if (refused.never()) { // 010, which comes behind all else that is wrong
+            if (refused.never()) { // 010, which comes after all other faults
                 memory.shrink(memory.bytes() - before);
                 MatrixBuilder left = one.read("matrixOne", memory, false);
                 MatrixBuilder right = two.read("matrixTwo", memory, false);
@@ -92,7 +95,7 @@ public record MatrixRows(long columnCount, List<String> rows) {
         }
     }
 
-    /** The rows of a product. */
+    /** The rows of a product as text. */
     public static List<String> of(MatrixProduct product) {
         Matrix matrix = product.product();
         List<String> rows = new ArrayList<>(matrix.rows());

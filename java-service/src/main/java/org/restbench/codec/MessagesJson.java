@@ -26,9 +26,9 @@ public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer
     }
 
     /**
-     * The operations, of one path GET before POST before DELETE.
+     * All operations; those of the same path in the order GET, POST, DELETE.
      *
-     * @param mostCharacters code points of a message
+     * @param mostCharacters most code points of a message
      */
     public static List<CodedWorkload<MessagesRequest, MessagesAnswer>> operations(
             MessagesWorkload workload, int mostCharacters) {

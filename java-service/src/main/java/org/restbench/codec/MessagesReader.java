@@ -14,8 +14,9 @@ import org.restbench.workload.messages.QueueTechnique;
 import tools.jackson.core.JsonToken;
 
 /**
- * What a request for an operation on queues says, each part held against the contract's rule when it is asked for: so
- * the order of the questions is that of the rules. Every question throws {@link InvalidRequest} 003.
+ * Reads the parts of a request for an operation on queues. Each part is checked against the contract's rule when its
+ * method is called, so that the order of the calls is the order of the rules. These methods throw
+ * {@link InvalidRequest} 003 where a part breaks its rule.
  */
 final class MessagesReader {
     private static final Pattern QUEUE = Pattern.compile("[a-z][a-z0-9_-]{0,62}");
@@ -25,13 +26,13 @@ final class MessagesReader {
             ": must be of a to z, 0 to 9, _ and -, begin with a letter and have at most 63 characters";
     private static final int MOST_QUEUES = 100;
 
-    /** Of any text but a message: two escapes of six bytes for each character, and the quotes. */
+    /** Most bytes of any text but a message: two escapes of six bytes for each character, and the quotes. */
     private static final int MOST_BYTES = 12 * 64 + 2;
 
-    /** What is there but of no type that any member has. */
+    /** Stands for a value that is not valid for any member. */
     private static final Object WRONG = new Object();
 
-    /** Bytes of memory for a byte of a message, while it is read and as a string. */
+    /** Bytes of memory per byte of a message, while it is read and as a string. */
     private static final long BYTES_PER_BYTE = 4;
 
     private final Query query;
@@ -41,8 +42,7 @@ final class MessagesReader {
     private RequestId id;
 
     /**
-     * Of an operation without a body where that is null.
-     *
+     * @param body null where the operation has none
      * @throws InvalidRequest 002
      */
     MessagesReader(byte[] body, Query query, MemoryBudget.Hold memory) {
@@ -85,7 +85,7 @@ final class MessagesReader {
         return text == null ? WRONG : text;
     }
 
-    /** One element more than there may be at most. */
+    /** The elements of an array, up to one more than the limit, which is enough to see that there are too many. */
     private Object array(JsonReader json) {
         if (!json.isAt(JsonToken.START_ARRAY)) {
             json.skip();
@@ -134,7 +134,7 @@ final class MessagesReader {
         return number("id", query.path().get(1), Long.MAX_VALUE);
     }
 
-    /** To be asked first. */
+    /** Checks the path and the delay. To be called first. */
     void requirePathAndDelay() {
         if (!query.path().isEmpty()) {
             queueOfPath();
@@ -147,18 +147,18 @@ final class MessagesReader {
         }
     }
 
-    /** Of the query, empty where it is not given. */
+    /** The query's parameter {@code after}, empty where it is not given. */
     String after() {
         List<String> values = query.values("after");
         return values.isEmpty() ? "" : queue("after", values.size() == 1 ? values.get(0) : null);
     }
 
-    /** Of the query, 0 where it is not given. */
+    /** The query's parameter {@code receiver}, 0 where it is not given. */
     long receiverOfQuery() {
         return numberOfQuery("receiver", 0, Long.MAX_VALUE);
     }
 
-    /** Of the query. */
+    /** The query's parameter {@code limit}. */
     long limit(long unset, long most) {
         return numberOfQuery("limit", unset, most);
     }
@@ -193,7 +193,7 @@ final class MessagesReader {
         throw notAnInteger(name, Long.MAX_VALUE);
     }
 
-    /** 0 where it is not given. */
+    /** The member {@code receiver}, 0 where it is not given. */
     long receiver() {
         return members.get("receiver") == null ? 0 : number("receiver");
     }
@@ -219,7 +219,7 @@ final class MessagesReader {
         throw wrong("body: must be a string of at least one character without U+0000");
     }
 
-    /** Null where it is not given. */
+    /** The member {@code key}, null where it is not given. */
     String key() {
         if (!members.containsKey("key")) {
             return null;
@@ -231,9 +231,9 @@ final class MessagesReader {
     }
 
     /**
-     * To be asked last.
+     * Checks the length of the message. To be called last.
      *
-     * @throws InvalidRequest 007 where the message that was asked for has more code points
+     * @throws InvalidRequest 007 where the message that {@link #body} has returned has more code points
      */
     void requireShort(int most) {
         if (message != null) {

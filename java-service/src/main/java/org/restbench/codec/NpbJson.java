@@ -50,9 +50,9 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
     }
 
     /**
-     * What was read, in whatever form.
+     * The request that consists of members read in any format.
      *
-     * @param id null where it is none
+     * @param id null where there is no valid one
      * @param npbClass null where there is none
      * @param generate null where it is neither true nor false
      * @throws InvalidRequest 003
@@ -68,7 +68,7 @@ public record NpbJson(Kernel kernel) implements Codec<NpbRequest, NpbResult> {
         return new NpbRequest(id, problem, generate);
     }
 
-    /** NPB 3.4's from small to large, and then W30. */
+    /** The names of the problem classes: NPB 3.4's from small to large, and then W30. */
     private String names() {
         return kernel.problems().stream()
                 .map(Problem::name)

@@ -9,11 +9,12 @@ import java.util.Map;
 import java.util.OptionalInt;
 
 /**
- * A query string's parameters. A broken escape stands for itself: a parameter nobody asks for does no harm.
+ * A query string's parameters, and the open segments of the path. Text with a broken escape is kept as it is, as a
+ * parameter that is never read does no harm.
  *
- * @param parameters all values of each, in order
+ * @param parameters all values of each parameter, in order
  * @param maxDelayMillis the longest delay that a request may ask for
- * @param path the segments of the path that its operation leaves open, as they were sent
+ * @param path the values of the path's open segments, as they were sent
  */
 public record Query(Map<String, List<String>> parameters, int maxDelayMillis, List<String> path) {
     public static final Query NONE = new Query(Map.of(), 0, List.of());
@@ -44,7 +45,10 @@ public record Query(Map<String, List<String>> parameters, int maxDelayMillis, Li
         return parameters.getOrDefault(name, List.of());
     }
 
-    /** Milliseconds that the request asks to wait before it is worked on; empty where it does not, or wrongly. */
+    /**
+     * Milliseconds that the request asks to wait before it runs; empty where it asks for no delay, or for an invalid
+     * one.
+     */
     public OptionalInt delayMillis() {
         List<String> asked = values(DELAY);
         if (asked.size() != 1 || !asked.get(0).matches(MILLIS)) {
@@ -54,7 +58,10 @@ public record Query(Map<String, List<String>> parameters, int maxDelayMillis, Li
         return millis <= maxDelayMillis ? OptionalInt.of(millis) : OptionalInt.empty();
     }
 
-    /** The message of 003 where the delay is wrong, null where it is right or not asked for: right after the kernel. */
+    /**
+     * The message of 003 where the delay is invalid; null where it is valid or not asked for. It comes right after the
+     * kernel's.
+     */
     public String delayFault() {
         return values(DELAY).isEmpty() || delayMillis().isPresent()
                 ? null

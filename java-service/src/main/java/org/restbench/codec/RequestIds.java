@@ -6,17 +6,20 @@ import tools.jackson.core.JsonToken;
 
 /** A request's id in JSON: a string of 1 to 128 code points, or a 64-bit integer. */
 public final class RequestIds {
-    /** For the message of a request without one. */
+    /** The message for a request without a valid id. */
     static final String RULE = "requestId: must be a string of 1 to 128 characters or a 64-bit integer";
 
     private static final int MOST_CODE_POINTS = 128;
 
-    /** Two escapes of six bytes for each code point, and the quotes: whatever is longer need not be unescaped. */
+    /**
+     * Most bytes of a valid id: two escapes of six bytes for each code point, and the quotes. A longer one is not
+     * unescaped.
+     */
     private static final int MOST_BYTES = 12 * MOST_CODE_POINTS + 2;
 
     private RequestIds() {}
 
-    /** The value of the member it is at; null where it is no id. */
+    /** The value of the member whose name was read last; null where it is no valid id. */
     static RequestId read(JsonReader json) {
         if (json.next() == JsonToken.VALUE_NUMBER_INT) {
             return json.isLong() ? new RequestId(Long.toString(json.longValue()), true) : null;
@@ -25,13 +28,13 @@ public final class RequestIds {
         return text == null ? null : of(text);
     }
 
-    /** The id of this text; null where it is none. */
+    /** The id with this text; null where the text is no valid id. */
     public static RequestId of(String text) {
         boolean right = !text.isEmpty() && text.codePointCount(0, text.length()) <= MOST_CODE_POINTS;
         return right ? new RequestId(text, false) : null;
     }
 
-    /** The id of a request that may be anything; null where it has none that is right. */
+    /** The id in any body; null where the body has no valid one. */
     static RequestId identify(byte[] body) {
         RequestId[] found = new RequestId[1];
         try {
@@ -51,12 +54,12 @@ public final class RequestIds {
         return found[0];
     }
 
-    /** As it was received, a JSON number or string; null is {@code null}. */
+    /** The id as it was received, a JSON number or string; for null, {@code null}. */
     public static String asReceived(RequestId id) {
         return id == null ? "null" : id.number() ? id.text() : asString(id);
     }
 
-    /** As a JSON string, whatever it was. */
+    /** The id as a JSON string, even where it was a number. */
     static String asString(RequestId id) {
         return id.number() ? '"' + id.text() + '"' : quote(id.text());
     }

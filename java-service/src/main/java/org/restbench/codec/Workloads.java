@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Map;
 import org.restbench.workload.Workload;
 
-/** The table of workloads a service offers, each with its operations, in its order. Open until it is closed. */
+/**
+ * The table of workloads a service offers: all their operations, in the order in which they are offered. The workloads
+ * are open until the table is closed.
+ */
 public record Workloads(List<CodedWorkload<?, ?>> operations) implements AutoCloseable {
     public static Workloads of(List<CodedWorkload<?, ?>> operations) {
         Workloads workloads = new Workloads(List.copyOf(operations));
@@ -13,7 +16,7 @@ public record Workloads(List<CodedWorkload<?, ?>> operations) implements AutoClo
         return workloads;
     }
 
-    /** By the name in their path, each with its first operation. */
+    /** The first operation of each workload, by the workload's name in paths. */
     public Map<String, CodedWorkload<?, ?>> byName() {
         Map<String, CodedWorkload<?, ?>> byName = new LinkedHashMap<>();
         operations.forEach(each -> byName.putIfAbsent(each.name(), each));

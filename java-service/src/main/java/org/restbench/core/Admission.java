@@ -2,7 +2,7 @@ package org.restbench.core;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the requests in flight and turns away what is over the limit. */
+/** Counts the requests in flight and refuses those over the limit. */
 public final class Admission {
     private final int limit;
     private final AtomicInteger inFlight = new AtomicInteger();
@@ -15,7 +15,7 @@ public final class Admission {
         return inFlight.get();
     }
 
-    /** @throws RequestRefused 008 at the limit */
+    /** @throws RequestRefused 008 where the limit is reached */
     void enter() {
         if (inFlight.getAndUpdate(now -> now < limit ? now + 1 : now) >= limit) {
             throw new RequestRefused(Refusal.busy("the service is at its limit of requests in flight"));

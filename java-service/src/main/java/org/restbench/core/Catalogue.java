@@ -9,10 +9,13 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.restbench.execution.Technique;
 
-/** Every workload under every strategy that takes it, and the list of them that clients read. */
+/**
+ * All compute routes: each protocol under each strategy that can run its workload. Also the list of strategies that
+ * {@code GET /strategies} returns.
+ */
 public final class Catalogue {
     private final Place root = new Place();
-    private final Map<String, PathMatch> exact = new HashMap<>(); // of the paths that leave nothing open
+    private final Map<String, PathMatch> exact = new HashMap<>(); // the paths without an open segment
     private final List<Protocol> protocols;
     private final Offers offers;
 
@@ -20,7 +23,7 @@ public final class Catalogue {
 
     record Offer(String name, String key, String description, List<String> workloads) {}
 
-    /** A segment of paths, and what may follow it. */
+    /** A node in the tree of paths: the segments that may follow, and the routes that end here. */
     private static final class Place {
         private static final String OPEN = "{}";
 
@@ -39,7 +42,11 @@ public final class Catalogue {
             return place;
         }
 
-        /** @param open gets the segments that are open here; an empty one never is */
+        /**
+         * @param open receives the path's segments that match an open segment of a template; an empty segment never
+         *     does
+         * @return the place of a path, null where there is none
+         */
         Place find(String rawPath, List<String> open) {
             Place place = this;
             for (String segment : rawPath.split("/", -1)) {
@@ -58,23 +65,24 @@ public final class Catalogue {
     }
 
     /**
-     * What a path stands for.
+     * The routes of a path.
      *
-     * @param routes at least one, by their method
-     * @param open the segments that the path's operations leave open
+     * @param routes at least one, by HTTP method
+     * @param open the values of the path's open segments
      */
     record PathMatch(Map<String, Route> routes, List<String> open) {
-        /** 405. */
+        /** The reply with status 405. */
         Reply refusedMethod() {
             return routes.values().iterator().next().refused(Refusal.wrongMethod(routes.keySet()));
         }
     }
 
     /**
-     * One operation in one protocol under one strategy: what a path of the compute route and a method stand for.
+     * One operation in one protocol under one strategy. A path of the compute routes and a method lead to it.
      *
-     * @param answered by status
-     * @param lastResort 099 for any request, so that it takes no memory: it gives nothing back
+     * @param answered counters of replies, by HTTP status
+     * @param lastResort a reply with 099 made beforehand, so that it needs no memory later; it is the same for all
+     *     requests and releases nothing
      */
     record Route(
             Protocol protocol, Technique technique, Metrics metrics, Map<Integer, Counter> answered, Reply lastResort) {
@@ -121,7 +129,10 @@ public final class Catalogue {
                 .toList();
     }
 
-    /** Null where there is none. A path is exact: an escaped or a parametrised one is another. */
+    /**
+     * The routes of a path, null where there are none. Paths are compared as sent: the same path with an escape or a
+     * path parameter is a different one.
+     */
     PathMatch find(String rawPath) {
         PathMatch known = exact.get(rawPath);
         if (known != null) {
@@ -136,7 +147,10 @@ public final class Catalogue {
         return offers;
     }
 
-    /** A refusal in the form of the workload whose path this would be, in JSON where there is none. */
+    /**
+     * The reply to a refused request, in the format of the protocol whose name the path begins with; in JSON where
+     * there is no such protocol.
+     */
     Reply refusal(String rawPath, Refusal refusal) {
         return protocols.stream()
                 .filter(each -> (rawPath + "/").startsWith("/" + each.name() + "/"))

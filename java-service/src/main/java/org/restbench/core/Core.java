@@ -9,17 +9,18 @@ import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 
 /**
- * The service without HTTP: what a request is answered, whatever received it. Checks come in the contract's order.
+ * The service without the HTTP server: it answers requests, whichever framework has received them. Requests are checked
+ * in the contract's order.
  *
- * <p>A framework calls {@link #open} with a request's head. Where that gives an {@link Exchange}, it hands over the
- * body, in pieces or as a stream, lets it wait, and lets it run. It sends the {@link Reply} it gets from any of these,
- * and says that it is sent.
+ * <p>A framework calls {@link #open} with a request's head. Where the result is an {@link Exchange}, the framework
+ * gives it the body, in pieces or as a stream, waits for {@link Exchange#delayed}, and calls {@link Exchange#run}. It
+ * sends the {@link Reply} that any of these calls returns, and calls {@link Reply#sent}.
  *
- * @param pages by their path, what is there to GET
- * @param memory of all requests together
+ * @param pages what GET returns, by path
+ * @param memory budget of all requests together
  * @param limits of the work of one request
  * @param delays that requests ask for
- * @param maxBodyBytes above it a body is refused
+ * @param maxBodyBytes size of the largest body; a larger one is refused
  */
 public record Core(
         Catalogue catalogue,
@@ -29,10 +30,13 @@ public record Core(
         WorkLimits limits,
         Delays delays,
         int maxBodyBytes) {
-    /** A page of more may have to wait for its client. */
+    /** A longer page may have to wait until its client reads it. */
     private static final int LONG_PAGE_BYTES = 64 << 10;
 
-    /** Never throws. */
+    /**
+     * Checks a request's head. Returns the reply where the head suffices for it, else an exchange for the body. Never
+     * throws.
+     */
     public OpenResult open(Head head) {
         PathMatch found = catalogue.find(head.rawPath());
         if (found == null) {
@@ -69,7 +73,7 @@ public record Core(
         }
     }
 
-    /** A long page has a place in flight, and memory for what the server copies, until it is sent. */
+    /** A long page counts as a request in flight, and holds memory for the server's copies of it, until it is sent. */
     private Reply bounded(Reply page) {
         if (page.body().length <= LONG_PAGE_BYTES) {
             return page;
@@ -87,7 +91,10 @@ public record Core(
         }
     }
 
-    /** What a server has refused by itself, in the contract's form. Jetty knows no path {@code *}. */
+    /**
+     * The reply, in the contract's form, to a request that a server has refused by itself. Jetty refuses the path
+     * {@code *} with 404.
+     */
     public Reply refusedByServer(int status) {
         return Reply.error(
                 switch (status) {

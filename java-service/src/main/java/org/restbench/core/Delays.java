@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The waits that requests ask for: a response time that is not work. Who waits holds its place and its body, and no
- * thread. All of them end when the service stops.
+ * The delays that requests ask for: response time without work. A request that waits holds its place in flight and its
+ * body, but no thread. All waits end when the service stops.
  */
 public final class Delays implements AutoCloseable {
     private final int maxMillis;
@@ -26,7 +26,8 @@ public final class Delays implements AutoCloseable {
 
     /**
      * @param maxMillis the longest wait that may be asked for
-     * @param maxInFlight requests in flight, of which half may wait at once: the others are served meanwhile
+     * @param maxInFlight limit of requests in flight; half as many may wait at once, so that others are served
+     *     meanwhile
      */
     public Delays(int maxMillis, int maxInFlight) {
         this.maxMillis = maxMillis;
@@ -44,8 +45,8 @@ public final class Delays implements AutoCloseable {
     /**
      * Begins a wait, which is never shorter than asked unless the service stops.
      *
-     * @return done when it is over, on the timer's thread, which must not be kept
-     * @throws RequestRefused 008 where as many wait as may
+     * @return completed when the wait is over, on the timer's thread, which must not be blocked
+     * @throws RequestRefused 008 where the limit of requests that wait is reached
      */
     CompletableFuture<Void> begin(int millis) {
         CompletableFuture<Void> wait = new CompletableFuture<>();
@@ -74,7 +75,7 @@ public final class Delays implements AutoCloseable {
         waits.forEach(each -> each.complete(null));
     }
 
-    /** To be called when no request can come any more. */
+    /** Ends all waits and the timer. To be called when no more requests can arrive. */
     @Override
     public void close() {
         end();

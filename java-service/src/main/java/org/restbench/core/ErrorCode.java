@@ -2,7 +2,7 @@ package org.restbench.core;
 
 import java.util.Arrays;
 
-/** The contract's codes and the status each is answered with. */
+/** The contract's error codes, each with the HTTP status of its replies. */
 public enum ErrorCode {
     SIZES_DIFFER("001", 422),
     MALFORMED("002", 400),
@@ -12,15 +12,15 @@ public enum ErrorCode {
     OVERFLOW("006", 422),
     TOO_LARGE("007", 413),
     BUSY("008", 503),
-    /** 404; a wrong method or media type has the same code with a status of its own. */
+    /** 404; a wrong method (405) or media type (415) has the same code. */
     NO_ROUTE("009", 404),
     MEMORY("010", 413),
     TOO_MUCH_WORK("011", 413),
     NO_QUEUE("012", 404),
     CONFLICT("013", 409),
-    /** The database cannot do it now. */
+    /** The database cannot carry out the request now. */
     NOT_DONE("014", 503),
-    /** Nobody knows whether the database has done it. */
+    /** It is unknown whether the database has carried out the request. */
     UNKNOWN_OUTCOME("015", 503),
     FAULT("099", 500);
 
@@ -40,7 +40,7 @@ public enum ErrorCode {
         return status;
     }
 
-    /** The entry of a contract's code, e.g. {@code "004"}. */
+    /** The entry for a code of the contract, e.g. {@code "004"}. */
     static ErrorCode of(String code) {
         return Arrays.stream(values())
                 .filter(entry -> entry.code.equals(code))

@@ -12,16 +12,19 @@ import org.restbench.workload.RequestId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one place that knows what is answered to what went wrong. */
+/** The one place that maps what was thrown to the refusal that a client gets. */
 public final class Errors {
-    /** The message of 099 where nothing more is for clients. */
+    /** The message of 099 where clients get no details. */
     static final String FAULT = "a fault of the service; its log says more";
 
     private static final Logger LOG = LoggerFactory.getLogger(Errors.class);
 
     private Errors() {}
 
-    /** @param requestId asked only where it is not known from what was thrown: reading it costs */
+    /**
+     * @param requestId reads the request's id; called only where the exception does not have it, as reading is
+     *     expensive
+     */
     public static Refusal refusal(Throwable thrown, Supplier<RequestId> requestId) {
         if (thrown instanceof RequestRefused refused) {
             return refused.refusal();
@@ -47,7 +50,9 @@ public final class Errors {
         return fault(thrown, requestId.get());
     }
 
-    /** Of a request whose work may be done: 099 whatever was thrown, as other codes say that it is not. */
+    /**
+     * The refusal of a request whose work may have taken effect: always 099, as other codes mean that nothing was done.
+     */
     static Refusal afterwards(Throwable thrown, Supplier<RequestId> requestId) {
         return fault(thrown, idUnlessOutOfMemory(requestId));
     }
@@ -66,7 +71,7 @@ public final class Errors {
         }
     }
 
-    /** For one line of the log, in ASCII without control characters: an id cannot forge another line. */
+    /** The id for one line of the log, in ASCII without control characters, so that an id cannot forge another line. */
     private static String shown(RequestId id) {
         if (id == null) {
             return "without a readable id";
@@ -83,8 +88,8 @@ public final class Errors {
     }
 
     /**
-     * A throwable for the log: where it was thrown and of which class, without its message, as anybody's message may
-     * quote what a client sent.
+     * Stands for another throwable in the log: it has the class name and the stack trace, but not the message, as any
+     * message may quote what a client sent.
      */
     private static final class WithoutMessage extends Throwable {
         private static final long serialVersionUID = 1L;
@@ -94,7 +99,7 @@ public final class Errors {
             setStackTrace(thrown.getStackTrace());
         }
 
-        /** Its causes are muted as well. */
+        /** Removes the messages of the throwable and of all its causes. */
         static WithoutMessage of(Throwable thrown) {
             Throwable cause = thrown.getCause();
             return new WithoutMessage(thrown, cause == null ? null : of(cause));

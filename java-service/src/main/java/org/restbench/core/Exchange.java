@@ -15,18 +15,20 @@ import org.restbench.execution.StageClock;
 import org.restbench.memory.MemoryBudget;
 
 /**
- * A request on its way: takes its body, waits where it asks for a delay, and runs. Used by one thread at a time;
- * {@link #run}, once {@link #delayed} is done, or {@link #cutOff} is called exactly once, unless taking the body has
- * given a reply.
+ * A request in progress: takes the body, waits for the delay that the request asks for, and runs. Used by one thread at
+ * a time. Unless taking the body has returned a reply, exactly one of {@link #run} (once {@link #delayed} is done),
+ * {@link #cutOff}, {@link #tooLarge} and {@link #refused} is called, once.
  */
 public final class Exchange implements OpenResult {
-    /** A declared length is believed up to here; beyond, memory grows with what really arrives. */
+    /**
+     * Largest array that is allocated by the declared length alone; beyond, memory grows with the bytes that arrive.
+     */
     private static final int BELIEVED_BYTES = 1 << 20;
 
-    /** Where no length is declared. */
+    /** Size of the first array where no length is declared. */
     private static final int FIRST_BYTES = 1 << 16;
 
-    /** For what does not follow from the body: the tasks of a loop, 100 bytes each, buffers, the request itself. */
+    /** Memory that does not depend on the body: the tasks of a loop (100 bytes each), buffers, the request itself. */
     private static final long BYTES_PER_REQUEST = 384 << 10;
 
     private final Core core;
@@ -40,12 +42,7 @@ public final class Exchange implements OpenResult {
     private Throwable refusal;
     private long wholeNanos;
 
-    /**
-     * A body of declared length is admitted before it is read; one of unknown length when it is there, as it may turn
-     * out to be too large.
-     *
-     * @param open what stands in the path where its route leaves it open
-     */
+    /** @param open the values of the path's open segments */
     Exchange(Core core, Route route, Head head, List<String> open) {
         this.core = core;
         this.route = route;
@@ -54,6 +51,9 @@ public final class Exchange implements OpenResult {
     }
 
     /**
+     * Reserves memory. A request whose body has a declared length is admitted here, before the body is read; one of
+     * unknown length is admitted after the body, which may turn out to be too large.
+     *
      * @throws RequestRefused 007 or 008
      * @throws org.restbench.memory.MemoryRefused where there is no memory for the body
      */
@@ -81,7 +81,7 @@ public final class Exchange implements OpenResult {
      * Takes the next bytes of the body.
      *
      * @param piece belongs to the exchange from now on: one that is the whole body is not copied
-     * @return null where there is room for them; else the answer, and the exchange is over
+     * @return null where the bytes are accepted; else the reply that refuses the request, and the exchange is over
      */
     public Reply take(byte[] piece) {
         try {
@@ -101,7 +101,10 @@ public final class Exchange implements OpenResult {
         }
     }
 
-    /** As {@link #take(byte[])}, of bytes that are made here: that there is no memory for them is answered, too. */
+    /**
+     * As {@link #take(byte[])}, with bytes that the supplier makes. Where it runs out of memory, the request is
+     * refused, too.
+     */
     public Reply take(Supplier<byte[]> piece) {
         try {
             return take(piece.get());
@@ -111,15 +114,15 @@ public final class Exchange implements OpenResult {
     }
 
     /**
-     * Takes the whole body, as a stream gives it. An error of the stream's is answered, too.
+     * Takes the whole body from a stream. An {@link Error} of the stream is answered with a refusal, too.
      *
      * @return as {@link #take}
-     * @throws IOException the stream's: the body is cut off
+     * @throws IOException where the stream fails: the body is cut off
      */
     public Reply takeAll(InputStream in) throws IOException {
         try {
             for (int next = in.read(); next >= 0; next = in.read()) {
-                Reply refused = take(new byte[] {(byte) next}); // makes room for more
+                Reply refused = take(new byte[] {(byte) next}); // this makes room for more
                 if (refused != null) {
                     return refused;
                 }
@@ -131,7 +134,7 @@ public final class Exchange implements OpenResult {
         }
     }
 
-    /** The server has found the body larger than it may be: 007. */
+    /** Refuses the request with 007, as the server has found that the body is too large. */
     public Reply tooLarge() {
         return refused(new RequestRefused(core.tooLarge()));
     }
@@ -144,22 +147,22 @@ public final class Exchange implements OpenResult {
         long most = declared ? head.declaredBytes() : core.maxBodyBytes();
         long wanted = Math.max(2L * body.length, declared ? BELIEVED_BYTES : FIRST_BYTES);
         int capacity = (int) Math.max(needed, Math.min(most, wanted));
-        if (!declared) { // of the first bytes it has the memory already
+        if (!declared) { // memory for the first bytes is held already
             memory.grow(route.protocol().bytesPerByte() * Math.max(0, capacity - Math.max(body.length, FIRST_BYTES)));
         }
         body = Arrays.copyOf(body, capacity);
     }
 
-    /** The body ended before its end: 002. */
+    /** Refuses the request with 002, as the body ended early. */
     public Reply cutOff() {
         return end(route.protocol().refusal(Refusal.of(ErrorCode.MALFORMED, "the body was cut off", null)));
     }
 
     /**
-     * Begins the wait that the request asks for. To be called once the body is whole, before {@link #run}.
+     * Begins the wait that the request asks for. To be called once the body is complete, before {@link #run}.
      *
-     * @return done when the request is to be run, at once where it asks for no delay or is refused; it never fails, and
-     *     the thread that it is done on must not be kept
+     * @return completed when the request is to be run, already where it asks for no delay or is refused; it never
+     *     fails, and the thread that completes it must not be blocked
      */
     public CompletableFuture<Void> delayed() {
         wholeNanos = System.nanoTime();
@@ -176,9 +179,9 @@ public final class Exchange implements OpenResult {
     }
 
     /**
-     * Gives the request to its strategy.
+     * Runs the request under its strategy.
      *
-     * @return the answer, done already where the strategy works on the calling thread; it never fails
+     * @return the reply, completed already where the strategy works on the calling thread; it never fails
      */
     public CompletionStage<Reply> run() {
         if (received < head.declaredBytes()) {
@@ -208,13 +211,16 @@ public final class Exchange implements OpenResult {
         body = null;
         try {
             return route.counted(reply).releasing(this::release);
-        } catch (Throwable uncounted) { // for want of memory, say: the answer is there all the same
+        } catch (Throwable uncounted) { // e.g. for want of memory: the reply is valid all the same
             release();
             return reply;
         }
     }
 
-    /** Instead of {@link #run}: counts what was refused before, and gives back what it had. Never fails. */
+    /**
+     * Ends the exchange with a refusal, in place of {@link #run}: counts the reply, which releases the request's place
+     * and memory once it is sent. Never fails.
+     */
     public Reply refused(Throwable thrown) {
         try {
             return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
@@ -223,7 +229,7 @@ public final class Exchange implements OpenResult {
         }
     }
 
-    /** Where no answer can be made any more, not even a refusal: one that was made beforehand, which is not counted. */
+    /** The reply where not even a refusal can be made any more: it was made beforehand, and is not counted. */
     private Reply lastResort() {
         release();
         return route.lastResort();

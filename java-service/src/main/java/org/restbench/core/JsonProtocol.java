@@ -11,15 +11,15 @@ import org.restbench.execution.Job;
 import org.restbench.execution.Technique;
 import org.restbench.workload.RequestId;
 
-/** The routes of one operation of a workload: its codec reads the body, and writes the answer. */
+/** One operation of a workload in JSON: the workload's codec reads the body and writes the answer. */
 public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protocol {
     /**
-     * The body itself, and twice that again while it is received (an array grows by a copy) or read as JSON (names of
-     * members, strings without their escapes).
+     * The body itself, and twice its size while it is received (an array grows by copying) or read as JSON (names of
+     * members, unescaped strings).
      */
     private static final long BYTES_PER_BYTE = 3;
 
-    /** One for each operation. */
+    /** One protocol for each operation. */
     public static List<Protocol> of(Workloads workloads) {
         return workloads.operations().stream().map(JsonProtocol::of).toList();
     }
@@ -48,7 +48,9 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
         return technique.takes(workload.workload());
     }
 
-    /** The media type counts without regard to case and parameters, and where there is a body at all. */
+    /**
+     * Compares the media type without regard to case and parameters, and only for POST, as other methods have no body.
+     */
     @Override
     public String mediaTypeFault(String contentType) {
         if (!method().equals("POST")) {
@@ -69,7 +71,7 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
         Job<I, O> job = call.job(workload);
         try {
             return call.strategy().execute(job).handle((product, thrown) -> answer(call, job, product, thrown));
-        } catch (Throwable failed) { // for want of memory, say, there is not even a future of it
+        } catch (Throwable failed) { // e.g. for want of memory to make the future
             return CompletableFuture.completedFuture(refused(job, failed, () -> null));
         }
     }
@@ -79,7 +81,7 @@ public record JsonProtocol<I, O>(CodedWorkload<I, O> workload) implements Protoc
             return thrown == null
                     ? answer(job, product, call.delayTiming())
                     : refused(job, thrown, () -> workload.codec().identify(call.body()));
-        } catch (Throwable failed) { // nothing else would answer
+        } catch (Throwable failed) { // otherwise the request would get no reply
             return refused(job, failed, () -> null);
         }
     }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.restbench.execution.AdaptiveStrategy;
 import org.restbench.memory.MemoryBudget;
 
-/** The service's own count of what it answered, which a benchmark compares with what its clients saw; and the JVM's. */
+/** The service's own counts of replies, which a benchmark compares with those of its clients, and the JVM's metrics. */
 public final class Metrics implements AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
@@ -50,7 +50,7 @@ public final class Metrics implements AutoCloseable {
         addThreads();
     }
 
-    /** @param retries transactions of messages that were begun again */
+    /** @param retries number of transactions of the workload messages that were begun again */
     public void countRetries(LongAdder retries) {
         FunctionCounter.builder("restbench.database.retries", retries, LongAdder::sum)
                 .description("Transactions that the database has asked to begin again")
@@ -66,16 +66,16 @@ public final class Metrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** All of them in Prometheus' text format, version 0.0.4. */
+    /** All metrics in Prometheus' text format, version 0.0.4. */
     String scrape() {
         return registry.scrape();
     }
 
     /**
-     * The JVM's threads and their states, under Micrometer's names, in the place of Micrometer's own. Those ask the JVM
-     * for all threads once for each state, and it keeps each of them from ending until it has answered. With a few
-     * thousand that come and go, as thread-pool has with 60 users, one look a second brought the service down to a
-     * tenth of its throughput and less: what looks on must not be what is measured.
+     * Adds gauges of the JVM's threads and their states, under the names of Micrometer's own gauges, which they
+     * replace. Micrometer's ask the JVM for all threads once for each state, and the JVM keeps each thread from ending
+     * until it has answered. With a few thousand short-lived threads, as {@code thread-pool} has with 60 users, one
+     * scrape per second reduced throughput to a tenth or less: measuring must not change what is measured.
      */
     private void addThreads() {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
@@ -96,13 +96,15 @@ public final class Metrics implements AutoCloseable {
         }
     }
 
-    /** How many threads of the JVM are in this state: each one's own word, and none is kept from ending meanwhile. */
+    /**
+     * How many threads of the JVM are in this state. Each thread is asked on its own, so that none is kept from ending.
+     */
     static long threadsIn(State state) {
         ThreadGroup group = Thread.currentThread().getThreadGroup();
         while (group.getParent() != null) {
             group = group.getParent();
         }
-        Thread[] found = new Thread[2 * group.activeCount() + 10]; // those that come meanwhile may be missing
+        Thread[] found = new Thread[2 * group.activeCount() + 10]; // threads that start meanwhile may be missing
         return Arrays.stream(found, 0, group.enumerate(found))
                 .filter(each -> each.getState() == state)
                 .count();

@@ -1,4 +1,6 @@
 package org.restbench.core;
 
-/** What becomes of a request once its head is known: its answer already, or an exchange that wants its body. */
+/**
+ * Result of {@link Core#open}: the reply, where the request's head suffices for it, or an exchange that takes the body.
+ */
 public sealed interface OpenResult permits Reply, Exchange {}

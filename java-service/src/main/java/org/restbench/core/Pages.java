@@ -16,7 +16,9 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What is there to GET. The contract is served as JSON and as a page, which work without network. */
+/**
+ * The pages that GET returns. The contract is served as JSON and as an HTML page, both without access to other hosts.
+ */
 public final class Pages {
     private static final JsonMapper JSON_MAPPER = JsonMapper.builder()
             .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
@@ -25,8 +27,8 @@ public final class Pages {
     private static final String SCRIPT = "text/javascript;charset=UTF-8";
 
     /**
-     * For Swagger UI, which loads its own files and this service's contract: its icons are data: images in its style
-     * sheet; the hash is that of its logo's style.
+     * Content-Security-Policy for Swagger UI, which loads only its own files and this service's contract. Its style
+     * sheet has icons as {@code data:} images; the hash is that of its logo's style.
      */
     private static final String DOCS = "default-src 'none'; script-src 'self'; connect-src 'self'; "
             + "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; "
@@ -34,24 +36,24 @@ public final class Pages {
 
     private Pages() {}
 
-    /** What is there to GET under a path. */
+    /** Answers GET for one path. */
     @FunctionalInterface
     public interface Page {
         /**
-         * @return one of this request's own, as it may have a place and memory
-         * @throws Refused where it is not there with this query
+         * @return a new reply for each request, as it may hold a place in flight and memory
+         * @throws RequestRefused where there is no page with this query
          */
         Reply get(Head head);
     }
 
     /**
-     * What was built.
+     * The build of the service.
      *
-     * @param version the service's
-     * @param swaggerUi the version of Swagger UI, after which its folder in the class path is called
+     * @param version of the service
+     * @param swaggerUi version of Swagger UI, which names its folder in the class path
      */
     public record Build(String version, String swaggerUi) {
-        /** As the build noted it. */
+        /** Reads the file that the build has written. */
         public static Build read() throws IOException {
             Properties noted = new Properties();
             try (InputStream in = Pages.class.getResourceAsStream("/META-INF/build-info.properties")) {
@@ -62,8 +64,10 @@ public final class Pages {
     }
 
     /**
-     * @param health what {@code /health} says, asked each time
-     * @param descriptions of what the contract's JSON does not describe, by their path: WSDLs
+     * The pages by path.
+     *
+     * @param health the members of {@code /health}, called for each request
+     * @param descriptions pages for what the contract's JSON does not describe, by path: WSDLs
      */
     public static Map<String, Page> of(
             Catalogue catalogue,
@@ -90,7 +94,7 @@ public final class Pages {
                 head -> json(openApi),
                 "/docs",
                 head -> Reply.page("text/html;charset=UTF-8", DOCS, docs),
-                // a file of its own: the page's policy runs no script that stands in the page
+                // a file of its own, as the page's policy forbids inline scripts
                 "/docs/start.js",
                 file("docs-start.js", SCRIPT, Reply.DATA),
                 "/docs/swagger-ui.css",
@@ -100,7 +104,7 @@ public final class Pages {
         return pages;
     }
 
-    /** The page, with a link to each WSDL. */
+    /** The page {@code /docs}, with a link to each WSDL. */
     private static byte[] docs(Set<String> wsdlPaths) {
         String links = wsdlPaths.stream()
                 .map(path -> "<a href=\"" + path + "?wsdl\">" + path + "?wsdl</a>")

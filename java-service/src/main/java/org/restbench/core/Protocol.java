@@ -10,47 +10,47 @@ import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 
 /**
- * How the requests of some routes are written, and their answers. All that comes before a body is whole, and what is
- * counted and given back after the answer, is the core's and the same for all.
+ * The format of the requests and replies of some routes, such as JSON or SOAP. The core does the rest in the same way
+ * for all protocols: what comes before the body is complete, and counting and releasing after the reply.
  */
 public interface Protocol {
-    /** In the catalogue, in metrics, and between the slash and the strategy's name in a path. */
+    /** The name in the catalogue and in metrics. In a path it is the part before the strategy's name. */
     String name();
 
-    /** Of HTTP, of its requests. */
+    /** The HTTP method of the requests. */
     default String method() {
         return "POST";
     }
 
-    /** What follows the strategy's name in a path; segments in braces are any one. */
+    /** The part of a path after the strategy's name; a segment in braces stands for any one segment. */
     default String template() {
         return "";
     }
 
-    /** Whether it has a route with this strategy. */
+    /** Whether there is a route with this strategy. */
     boolean isTakenBy(Technique technique);
 
-    /** The message of 009 where a body of this media type, null for none, is not read; else null. */
+    /** The message of 009 where a body of this media type (null for none) is not accepted; else null. */
     String mediaTypeFault(String contentType);
 
-    /** Bytes of memory for a byte of the body: itself, and what receiving and reading it takes at most. */
+    /** Bytes of memory per byte of the body: the byte itself, and what receiving and reading it takes at most. */
     long bytesPerByte();
 
     /**
-     * Works on a request whose body is whole.
+     * Runs a request whose body is complete.
      *
-     * @return the answer, whatever it is; done already where the strategy works on the calling thread
+     * @return the reply, a refusal included; completed already where the strategy works on the calling thread
      */
     CompletionStage<Reply> run(Call call);
 
     Reply refusal(Refusal refusal);
 
     /**
-     * A request whose body is whole.
+     * A request whose body is complete.
      *
-     * @param memory the request's, has room for the body as its protocol reads it
-     * @param limits of its work
-     * @param delayTiming the begin of Server-Timing: the delay and a comma where one was asked for, else empty
+     * @param memory of the request; it covers the body already, as the protocol reads it
+     * @param limits of the request's work
+     * @param delayTiming the beginning of Server-Timing: the delay and a comma where one was asked for, else empty
      */
     record Call(
             Head head,
@@ -60,7 +60,7 @@ public interface Protocol {
             WorkLimits limits,
             ExecutionStrategy strategy,
             String delayTiming) {
-        /** Its work, for the strategy. Starts the work's clock. */
+        /** The request's work, as a strategy runs it. Starts the work's clock. */
         public <I, O> Job<I, O> job(CodedWorkload<I, O> workload) {
             return new Job<>(workload, body, query, memory, limits, head.isWanted());
         }

@@ -5,26 +5,28 @@ import java.util.Map;
 import org.restbench.workload.RequestId;
 
 /**
- * Why a request has no result, before it is written in the form of its protocol.
+ * Why a request has no result, independent of the protocol that the reply is written in.
  *
- * @param status of HTTP, where the protocol has none of its own
+ * @param status of HTTP, for protocols that prescribe no other
  * @param requestId null where there is none to echo
- * @param headers that go with it
+ * @param headers of the reply
  */
 public record Refusal(ErrorCode code, int status, String message, RequestId requestId, Map<String, String> headers) {
     private static final Map<String, String> LATER = Map.of("Retry-After", "1");
 
-    /** With status 503 the same request may be answered a second later. */
+    /**
+     * A refusal with the status of its code. With status 503 a header asks the client to try again after one second.
+     */
     public static Refusal of(ErrorCode code, String message, RequestId requestId) {
         return new Refusal(code, code.status(), message, requestId, code.status() == 503 ? LATER : Map.of());
     }
 
-    /** 008. */
+    /** A refusal with 008. */
     static Refusal busy(String message) {
         return of(ErrorCode.BUSY, message, null);
     }
 
-    /** 009. */
+    /** A refusal with 009 for a path without a route. */
     public static Refusal noSuchPath() {
         return of(ErrorCode.NO_ROUTE, "no such path or strategy; GET /strategies lists the strategies", null);
     }
@@ -39,7 +41,7 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
         return new Refusal(ErrorCode.NO_ROUTE, 415, message, null, Map.of());
     }
 
-    /** 002 with whatever status a server has decided on. */
+    /** A refusal with 002 and the status that a server has decided on. */
     static Refusal byServer(int status) {
         String message = "the request is refused with status " + status;
         return new Refusal(ErrorCode.MALFORMED, status, message, null, Map.of());

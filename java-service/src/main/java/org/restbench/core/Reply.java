@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.codec.RequestIds;
 
-/** A whole answer. The framework that gets one sends it and calls {@link #sent}, whatever becomes of the sending. */
+/** A complete reply. The framework that gets one sends it and calls {@link #sent}, even where sending fails. */
 public final class Reply implements OpenResult {
     static final String JSON = "application/json";
 
-    /** An answer is data: a browser that is shown it guesses, keeps, loads and runs nothing. */
+    /** Content-Security-Policy of a reply that is data: a browser that shows it loads and runs nothing. */
     static final String DATA = "default-src 'none'; frame-ancestors 'none'";
 
     private final int status;
@@ -37,12 +37,12 @@ public final class Reply implements OpenResult {
         return headers;
     }
 
-    /** @param policy what a browser may do with it, as in Content-Security-Policy */
+    /** @param policy value of the header Content-Security-Policy */
     static Reply page(String contentType, String policy, byte[] body) {
         return new Reply(200, headers(contentType, policy), body);
     }
 
-    /** @param more headers beside those of every answer */
+    /** @param more headers in addition to those of every answer */
     static Reply answer(byte[] body, String serverTiming, Map<String, String> more) {
         Reply answer = of(200, JSON, more, body);
         answer.headers.put("Server-Timing", serverTiming);
@@ -50,9 +50,9 @@ public final class Reply implements OpenResult {
     }
 
     /**
-     * An answer in any form.
+     * A reply with any status and media type.
      *
-     * @param more headers beside those of its media type
+     * @param more headers in addition to those of every reply
      */
     public static Reply of(int status, String contentType, Map<String, String> more, byte[] body) {
         Map<String, String> headers = headers(contentType, DATA);
@@ -60,7 +60,7 @@ public final class Reply implements OpenResult {
         return new Reply(status, headers, body);
     }
 
-    /** In JSON. */
+    /** A refusal in JSON. */
     static Reply error(Refusal refusal) {
         String json = "{\"requestId\":" + RequestIds.asReceived(refusal.requestId()) + ",\"errorCode\":\""
                 + refusal.code().code() + "\",\"errorMessage\":" + RequestIds.quote(refusal.message()) + "}";
@@ -71,7 +71,7 @@ public final class Reply implements OpenResult {
         return status;
     }
 
-    /** All but Date, Connection and Content-Length. */
+    /** All headers but Date, Connection and Content-Length. */
     public Map<String, String> headers() {
         return Collections.unmodifiableMap(headers);
     }
@@ -81,22 +81,23 @@ public final class Reply implements OpenResult {
         return body;
     }
 
-    /** Writes the body, and says that it is sent before its last byte. */
+    /** Writes the body, and calls {@link #sent} before the last byte. */
     public void writeTo(OutputStream out) throws IOException {
         out.write(body, 0, body.length - 1);
         sent();
         out.write(body, body.length - 1, 1);
     }
 
-    /** @param action done once, when this is sent */
+    /** @param action run once, when the reply is sent */
     Reply releasing(Runnable action) {
         release.set(action);
         return this;
     }
 
     /**
-     * Gives back the request's place and memory; more than once does nothing. To be called before the last byte leaves,
-     * so that a client that has the whole answer finds its place free, and one that does not take it keeps it.
+     * Releases the request's place in flight and its memory; further calls do nothing. To be called before the last
+     * byte is written: a client that has the whole reply then finds its place free, and one that does not read it keeps
+     * the place.
      */
     public void sent() {
         Runnable action = release.getAndSet(null);

@@ -1,6 +1,6 @@
 package org.restbench.core;
 
-/** A request is turned away for what is no fault of its JSON. Carries no stack trace: it is an answer. */
+/** A request is refused for another reason than its content. There is no stack trace, as this is an ordinary answer. */
 public final class RequestRefused extends RuntimeException {
     private final transient Refusal refusal;
 

@@ -25,26 +25,29 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A PostgreSQL database and the connections to it, which are made when it answers, and made anew when they break. */
+/**
+ * A PostgreSQL database and a pool of connections to it. Connections are made as soon as the database answers, and
+ * replaced when they break.
+ */
 public final class Database implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Database.class);
 
-    /** For a connection of the pool; then it is the database that has not done it. */
+    /** The longest wait for a connection of the pool. After it the request fails, as if the database had failed. */
     private static final int CONNECTION_MILLIS = 1000;
 
     private static final int VALIDATION_MILLIS = 500;
     private static final long PAUSE_MILLIS = 100;
 
-    /** So long a pool that is closed waits for who is making a connection. */
+    /** How long a pool that is being closed waits for a thread that is making a connection. */
     private static final int CLOSING_SECONDS = 1;
 
-    /** Within which a database that is up says so. */
+    /** The time within which a database that is up answers a check. */
     private static final long ANSWER_MILLIS = 250;
 
-    /** So long what it has said before stands. */
+    /** How long the database counts as up after an answer. */
     private static final long STANDS_NANOS = 1_000_000_000;
 
-    /** In place of a SQLSTATE, where the server has refused no connection. */
+    /** Stands for a SQLSTATE where the pool had no free connection and the server has refused none. */
     private static final String NONE_FREE = "no free connection";
 
     private static final long NONE_FREE_TOLD_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -69,7 +72,7 @@ public final class Database implements AutoCloseable {
     /**
      * @param url {@code postgresql://user@host:port/name}
      * @param password null for none
-     * @param connections of the pool, all of them kept
+     * @param connections size of the pool; all connections are kept open
      */
     public Database(URI url, String password, int connections) {
         server.setServerNames(new String[] {url.getHost()});
@@ -95,12 +98,12 @@ public final class Database implements AutoCloseable {
     }
 
     /**
-     * The server's data source for the pool, but that it makes a connection as soon as the server lets it. The pool's
-     * own pauses between attempts double from 10 ms up to 5 s, and no setting shortens them: of a server that is away
-     * for 3 s it would ask 2.55 and then 5.11 s after its end.
+     * The server's data source for the pool, except that it retries until the server accepts a connection. The pool's
+     * own pauses between attempts double from 10 ms up to 5 s, and no setting shortens them: where a server is down for
+     * 3 s, the pool would try 2.55 s and then 5.11 s after the server went down.
      *
-     * <p>An attempt has the driver's own limits. The pool gives it as long as a request waits, a second: on a busy
-     * machine a login may take longer, time after time, and there would never be a connection.
+     * <p>An attempt has the driver's time limits. The pool would give it one second, which is how long a request waits
+     * for a connection: on a busy machine each login may take longer, and no connection would ever be made.
      */
     private Object patiently(Object proxy, Method method, Object[] arguments) throws Throwable {
         return switch (method.getName()) {
@@ -127,7 +130,7 @@ public final class Database implements AutoCloseable {
         }
     }
 
-    /** @throws SQLException this failure, where the thread is to end */
+    /** @throws SQLException {@code failure}, where the thread is interrupted and must end */
     private static void pause(SQLException failure) throws SQLException {
         try {
             Thread.sleep(PAUSE_MILLIS);
@@ -142,24 +145,27 @@ public final class Database implements AutoCloseable {
         pool = new HikariDataSource(config);
     }
 
-    /** Does something every so often until it is closed, each time whatever became of it before. */
+    /** Runs a task every {@code seconds} until the database is closed, also after the task has failed. */
     public void every(int seconds, Runnable task) {
         Runnable kept = () -> {
             try {
                 task.run();
-            } catch (Throwable failed) { // also want of memory: what throws is never done again
+            } catch (Throwable failed) { // also OutOfMemoryError: the timer never repeats a task that throws
                 LOG.warn("what is done every {} s failed: {}", seconds, failed.getClass());
             }
         };
         timer.scheduleWithFixedDelay(kept, seconds, seconds, TimeUnit.SECONDS);
     }
 
-    /** For one request. It costs nothing before its first statement. */
+    /** A session for one request. It takes no connection before its first statement. */
     public Session session() {
         return new Session(this);
     }
 
-    /** @throws SQLException with the state of the last attempt to make one, which the pool is not told, if it failed */
+    /**
+     * @throws SQLException where the pool has no free connection, with the SQLSTATE of the last attempt to make one if
+     *     that failed; the pool itself does not see these attempts fail
+     */
     Connection connect() throws SQLException {
         try {
             return pool.getConnection();
@@ -168,7 +174,7 @@ public final class Database implements AutoCloseable {
         }
     }
 
-    /** Lets no other request have a connection whose transaction could not be ended. */
+    /** Removes a connection whose transaction could not be ended from the pool. */
     void evict(Connection connection) {
         pool.evictConnection(connection);
     }
@@ -178,8 +184,9 @@ public final class Database implements AutoCloseable {
     }
 
     /**
-     * Whether it answers, or has done so within the last second. It is asked on a connection of its own: those of the
-     * pool may all be in use. Who asks waits hardly for one that is silent: it may be an event loop.
+     * Whether the database answers, or has done so within the last second. The check has a connection of its own, as
+     * those of the pool may all be in use. It waits only briefly for a silent database, as the caller may be an event
+     * loop.
      */
     public boolean isUp() {
         try {
@@ -208,8 +215,8 @@ public final class Database implements AutoCloseable {
     }
 
     /**
-     * For the log: a line when requests begin to fail so, and another when they no longer do. That all connections are
-     * in use comes and goes with each request: a line a minute at most.
+     * Logs a failure: one line when requests begin to fail with its SQLSTATE; {@link #succeeded} logs when they no
+     * longer do. A lack of free connections may come and go with each request, so it is logged at most once a minute.
      */
     public void report(DatabaseFailure failure) {
         if (failure.state().equals(NONE_FREE)) {

@@ -6,14 +6,14 @@ import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
 /**
- * The database has not done what it was asked for, or it is not known whether it has. Carries nothing of what the
- * server said but its SQLSTATE: a server's message may quote a row.
+ * The database has not executed a statement, or it is unknown whether it has. Of the server's error this keeps only the
+ * SQLSTATE, because a message may quote a row.
  */
 public final class DatabaseFailure extends RuntimeException {
     private final String state;
     private final boolean unknown;
 
-    /** @param unknown whether it may be done all the same */
+    /** @param unknown whether the statement may have been executed all the same */
     DatabaseFailure(String state, boolean unknown) {
         super(state, null, false, false);
         this.state = String.valueOf(state);
@@ -21,13 +21,14 @@ public final class DatabaseFailure extends RuntimeException {
     }
 
     /**
-     * By the rule that an error, which the server has survived, undoes its statement. After anything else (FATAL, the
-     * end of the connection, a timeout) what was sent may be done.
+     * Classifies a failure. An error, after which the connection goes on, undoes its statement. After anything else
+     * (FATAL, the end of the connection, a timeout) the statement may have been executed.
      *
-     * <p>The driver knows the word for an error in the server's language only. But an error leaves the connection open.
+     * <p>The driver has the severity only in the server's language. An open connection is therefore a sign of an error
+     * as well.
      *
-     * @param decides whether what was sent is done without anything else: a statement by itself, or COMMIT
-     * @param isOpen whether the connection goes on
+     * @param decides whether what was sent takes effect by itself: a statement outside of a transaction, or COMMIT
+     * @param isOpen whether the connection is still open
      */
     static DatabaseFailure of(SQLException failed, boolean decides, boolean isOpen) {
         ServerErrorMessage said = failed instanceof PSQLException known ? known.getServerErrorMessage() : null;
@@ -35,7 +36,7 @@ public final class DatabaseFailure extends RuntimeException {
         return new DatabaseFailure(failed.getSQLState(), decides && !isError);
     }
 
-    /** Whether it may be done all the same; else it is not. */
+    /** Whether the statement may have been executed all the same; else it was not. */
     public boolean isUnknown() {
         return unknown;
     }
@@ -44,7 +45,7 @@ public final class DatabaseFailure extends RuntimeException {
         return state;
     }
 
-    /** Whether it is an error with one of these SQLSTATEs. */
+    /** Whether this is an error with one of these SQLSTATEs, and the statement was not executed. */
     public boolean isOneOf(Set<String> states) {
         return !unknown && states.contains(state);
     }

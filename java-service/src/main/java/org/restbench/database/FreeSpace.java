@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether there is room for what is sent, where the database has its data. One whose disk is full stops for all, so
- * sends stop before.
+ * Checks the free space of the file system that holds the database's data. A full disk stops the database for all
+ * requests, so sends are refused before that.
  */
 public final class FreeSpace {
     private static final Logger LOG = LoggerFactory.getLogger(FreeSpace.class);
@@ -28,15 +28,16 @@ public final class FreeSpace {
     }
 
     /**
-     * @param path on the file system of the data; null of a database that is elsewhere, where there is always enough
-     * @param leastBytes that an ordinary user must be able to have
+     * @param path on the file system of the data; null where the database is on another machine: then there is always
+     *     enough
+     * @param leastBytes fewest bytes that must be free for an ordinary user
      */
     public static FreeSpace of(Path path, long leastBytes) {
-        LongSupplier freeBytes = path == null ? () -> Long.MAX_VALUE : path.toFile()::getUsableSpace; // 0: unknown
+        LongSupplier freeBytes = path == null ? () -> Long.MAX_VALUE : path.toFile()::getUsableSpace; // 0 where unknown
         return new FreeSpace(freeBytes, leastBytes, System::nanoTime);
     }
 
-    /** As it was within the last second. */
+    /** Whether there was enough space when it was last checked, at most a second ago. */
     public boolean isEnough() {
         long now = nanoTime.getAsLong();
         long before = lookedAt.get();

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What one request does with the database, on one connection, which it takes when it first needs one. Every method
- * throws {@link DatabaseFailure}. Used by one thread.
+ * The database work of one request, on one connection, which is taken with the first statement. Every method that uses
+ * the database throws {@link DatabaseFailure}. Used by one thread.
  */
 public final class Session implements AutoCloseable {
     private final Database database;
@@ -31,10 +31,10 @@ public final class Session implements AutoCloseable {
         T read(ResultSet row) throws SQLException;
     }
 
-    /** What a transaction is told before its first statement. All other SQL is in the contract's files. */
+    /** A setting of a transaction, sent before its first statement. All other SQL is in the contract's files. */
     public enum Setting {
         REPEATABLE_READ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
-        /** The role of services has them switched off, as pops are not to use them. */
+        /** Switches bitmap scans on. They are off for the services' role, because pops must not use them. */
         BITMAP_SCANS("SET LOCAL enable_bitmapscan = on");
 
         private final String sql;
@@ -59,27 +59,29 @@ public final class Session implements AutoCloseable {
         T run(PreparedStatement statement) throws SQLException;
     }
 
-    /** How long it waited for a connection. */
+    /** Nanoseconds for which the request waited for a connection. */
     public long connectionNanos() {
         return connectionNanos;
     }
 
-    /** How long it waited for answers of the database. */
+    /** Nanoseconds for which the request waited for answers of the database. */
     public long databaseNanos() {
         return databaseNanos;
     }
 
-    /** The rows of a statement that changes nothing. */
+    /** Executes a statement that changes nothing, and returns its rows. */
     public <T> List<T> read(String statement, Map<String, ?> parameters, Row<T> row) {
         return execute(false, statement, parameters, executed -> rows(executed.executeQuery(), row));
     }
 
-    /** The rows of a statement that changes something: outside of a transaction it decides. */
+    /**
+     * Executes a statement that changes data, and returns its rows. Outside of a transaction it takes effect by itself.
+     */
     public <T> List<T> write(String statement, Map<String, ?> parameters, Row<T> row) {
         return execute(true, statement, parameters, executed -> rows(executed.executeQuery(), row));
     }
 
-    /** As {@link #write}, of a statement without rows: how many it has changed. */
+    /** As {@link #write}, for a statement without rows: returns the number of rows that it has changed. */
     public int change(String statement, Map<String, ?> parameters) {
         return execute(true, statement, parameters, PreparedStatement::executeUpdate);
     }
@@ -100,11 +102,11 @@ public final class Session implements AutoCloseable {
                 return execution.run(statement);
             }
         });
-        database.succeeded(); // not that it begins a transaction, which it may do before each failure
+        database.succeeded(); // not reported for BEGIN, which may succeed before each failure
         return result;
     }
 
-    /** @param decides whether what is sent is done without anything else */
+    /** @param decides whether what is sent takes effect by itself, as in {@link DatabaseFailure#of} */
     private <T> T timed(boolean decides, Step<T> step) {
         connect();
         long start = System.nanoTime();
@@ -117,7 +119,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** By the driver's word: the pool's is about what it gave. */
+    /** Asks the driver's connection: the pool's wrapper reports its own state only. */
     private boolean isOpen() {
         try {
             return !connection.unwrap(Connection.class).isClosed();
@@ -163,7 +165,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** The driver sends BEGIN with the first statement. */
+    /** Begins a transaction. The driver sends BEGIN with the first statement. */
     private void begin(Setting setting) {
         timed(false, () -> {
             connection.setAutoCommit(false);
@@ -177,7 +179,7 @@ public final class Session implements AutoCloseable {
         });
     }
 
-    /** What cannot be undone here is undone by the server when the connection ends. */
+    /** Rolls back an open transaction. Where that fails, the server does so when the connection ends. */
     private void abandon() {
         if (inTransaction) {
             inTransaction = false;
@@ -188,7 +190,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** Lets no other request have a connection that cannot end what it has begun. */
+    /** Ends some work of the connection. Where that fails, the connection is removed from the pool. */
     private void orEvict(Ending ending) {
         try {
             ending.run();
@@ -197,7 +199,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** Gives the connection back. What was done stays done, whatever becomes of that. */
+    /** Gives the connection back to the pool. A failure of this does not undo what was done. */
     @Override
     public void close() {
         if (connection != null) {

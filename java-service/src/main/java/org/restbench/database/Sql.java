@@ -16,13 +16,13 @@ import tools.jackson.databind.json.JsonMapper;
  * A statement of {@code contract/database/statements} in the driver's form.
  *
  * @param text with a question mark for each parameter
- * @param names of the parameters, in order; one may come twice
+ * @param names of the parameters, in order; a name may occur twice
  */
 record Sql(String text, List<String> names) {
     private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-z_]+)");
     private static final JsonMapper JSON = JsonMapper.shared();
 
-    /** @param name of the file, never a text of a request */
+    /** @param name of the file without its ending; never a text of a request */
     static Sql named(String name) {
         try (InputStream file = Sql.class.getResourceAsStream("/contract/database/statements/" + name + ".sql")) {
             if (file == null) {
@@ -40,7 +40,10 @@ record Sql(String text, List<String> names) {
         return new Sql(parameters.replaceAll("?"), names);
     }
 
-    /** @param values of all its parameters by name, and maybe of others: null, or of a type that the driver knows */
+    /**
+     * @param values by name, for all parameters and maybe others: null, a list of 64-bit integers, a map, which is
+     *     written as JSON, or a type that the driver knows
+     */
     void bind(PreparedStatement statement, Map<String, ?> values) throws SQLException {
         for (int i = 0; i < names.size(); i++) {
             String name = names.get(i);

@@ -16,44 +16,45 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
 
 /**
- * The study's F1: chooses for each request among the other ways, by what it is expected to cost and by how many
- * requests there are. The length of the body decides before it is decoded, the number of operations afterwards.
+ * The study's F1: chooses for each request where it runs, by its expected cost and by the number of requests. The cost
+ * is estimated from the length of the body before decoding, and from the number of operations afterwards.
  *
  * <ul>
- *   <li>{@code caller}: all in order on the request's own thread;
- *   <li>{@code shared-pool}: its loops on the shared pool, where they are worth it and cores are idle; a lasting thread
- *       waits for them, not the caller;
+ *   <li>{@code caller}: all stages in order on the request's own thread;
+ *   <li>{@code shared-pool}: the loops on the shared pool, where they are long enough and cores are idle; a long-lived
+ *       thread waits for them, not the caller;
  *   <li>{@code low-priority}: long work while there are more requests than cores, on as many threads as cores, first
- *       come, first served. They give way to all others, so that small requests do not wait for it.
+ *       come, first served. These threads have a lower priority than all others, so that small requests do not wait.
  * </ul>
  */
 public final class AdaptiveStrategy implements ExecutionStrategy {
-    /** Names of the threads of low priority, before a number. */
+    /** Prefix of the names of the threads of low priority, before a number. */
     static final String WORKERS = "adapt-long-";
 
-    /** And of those that wait for the shared pool. */
+    /** Prefix of the names of the threads that wait for the shared pool. */
     static final String LOOP_OWNERS = "adapt-loops-";
 
-    /** Where a request may be worked on. */
+    /** Where a request runs. */
     public enum Decision {
         CALLER,
         SHARED_POOL,
         LOW_PRIORITY;
 
-        /** As it is counted under. */
+        /** The decision's name in metrics. */
         public String label() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
 
     /**
-     * A loop takes at least so many dispatches before other threads are worth it. Measured on one machine of two cores
-     * with a dispatch of 5.5 microseconds: for one user the throughput with help was 0.93 of that without where compute
-     * takes 150 microseconds, 0.92 with 400, 1.03 with 550, 0.99 with 800, 1.07 with 1500, 1.17 with 6000.
+     * Least ratio of the expected time of compute to the time of a dispatch for which the shared pool is used. Measured
+     * on one machine of two cores with a dispatch of 5.5 microseconds and one user: the throughput with the pool was
+     * 0.93 of that without it where compute takes 150 microseconds, 0.92 with 400, 1.03 with 550, 0.99 with 800, 1.07
+     * with 1500, 1.17 with 6000.
      */
     private static final int WORTH_HELP = 150;
 
-    /** And so many make work long: its own dispatch is a thousandth of it. */
+    /** The ratio from which work counts as long: a dispatch then adds a thousandth to it. */
     private static final int LONG = 1000;
 
     private final int cores;
@@ -62,20 +63,23 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     private final Workers workers;
     private final BackgroundThreads background;
     private final RecentConcurrency requests;
+
     /**
-     * Of decoding a body, by workload; and of an operation, by its kind. Unseen: about a digit's and a
-     * multiplication's.
+     * Nanoseconds to decode a byte of the body, by workload; 10, about the time of a digit, until there is a
+     * measurement.
      */
     private final LearnedCosts bytes = new LearnedCosts(10);
 
+    /** Nanoseconds of an operation, by kind; 1, about a multiplication's, until there is a measurement. */
     private final LearnedCosts operations = new LearnedCosts(1);
+
     private final long dispatchNanos;
     private final Map<Decision, LongAdder> decisions = new EnumMap<>(Decision.class);
 
     /**
-     * @param sharedPool of another strategy, which closes it
+     * @param sharedPool of the strategy shared-pool, which closes it
      * @param background makes threads of low priority
-     * @param clock nanoseconds
+     * @param clock in nanoseconds
      */
     AdaptiveStrategy(
             int cores, Loops sharedPool, long dispatchNanos, BackgroundThreads background, LongSupplier clock) {
@@ -83,7 +87,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         this.sharedPool = sharedPool;
         this.dispatchNanos = dispatchNanos;
         this.background = background;
-        // fewer requests than cores are on the shared pool at once: none waits for a thread
+        // the shared pool is used by fewer requests than there are cores, so none waits for a thread
         this.loopOwners = new Workers(Executors.newFixedThreadPool(cores, Tasks.threads(LOOP_OWNERS)));
         this.workers = new Workers(background, cores, new LinkedBlockingQueue<>());
         this.requests = new RecentConcurrency(clock);
@@ -92,7 +96,10 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         }
     }
 
-    /** What handing a loop of one task to the pool and waiting for it takes: the median, once it is compiled. */
+    /**
+     * Nanoseconds of a dispatch: handing a loop of one task to the pool and waiting for it. The median of the later
+     * half of the measurements, when the code is compiled.
+     */
     static long dispatchNanos(Loops pool) {
         ParallelLoop loop = pool.open();
         long[] nanos = new long[4000];
@@ -142,7 +149,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         }
     }
 
-    /** Whether others would wait for what takes so long: with a core for each request none does. */
+    /** Whether other requests would wait for work of this duration. With a core for each request, none would. */
     private boolean isTooLong(double nanos) {
         return nanos >= LONG * dispatchNanos && requests.recently() > cores;
     }
@@ -169,7 +176,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         return decisions.get(decision).sum();
     }
 
-    /** For {@code /health}: what it decides by. */
+    /** The facts that the decisions are based on, for {@code /health}. */
     public Map<String, Object> facts() {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("dispatchMicros", dispatchNanos / 1e3);

@@ -4,35 +4,37 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Decides where a request's three stages run and how the loops in them are cut and run. Knows nothing of what they do.
+ * Decides where a request's three stages run, and how the loops in them are cut and run. A strategy does not know what
+ * the stages do.
  */
 public interface ExecutionStrategy {
     /**
      * Runs the stages in order. Called by many threads at once.
      *
-     * @return the response's bytes, or what a stage threw, as it was thrown; or a {@link StrategyFault}, a
-     *     {@link StoppingException} or an {@link AbandonedException}. Done already where the caller's thread did the
-     *     work; completed in any case, at the latest when the strategy is closed.
+     * @return the response's bytes. It fails with what a stage has thrown, not wrapped, or with a
+     *     {@link StrategyFault}, a {@link StoppingException} or an {@link AbandonedException}. It is completed already
+     *     where the caller's thread did the work, and in any case once the strategy is closed.
      */
     <I, O> CompletionStage<byte[]> execute(Job<I, O> job);
 
-    /** Ends the threads this strategy keeps, if any, and fails what is not done by the deadline. */
+    /** Ends the threads that this strategy keeps, if any, and fails the requests that are not done by the deadline. */
     default void close(Deadline deadline) {}
 
-    /** A moment until which is waited, for whatever is waited for. */
+    /** The moment at which waiting ends, for one or several waits. */
     record Deadline(long atNanos) {
         public static Deadline afterSeconds(int seconds) {
             return new Deadline(System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds));
         }
 
-        /** 0 where it has passed. */
+        /** Nanoseconds until the deadline, 0 where it has passed. */
         long remainingNanos() {
             return Math.max(0, atNanos - System.nanoTime());
         }
     }
 
     /**
-     * A strategy cannot run as its name says, and rather fails than runs otherwise. The message is fit for the client.
+     * A strategy cannot run a request in the way that its name says, and fails the request instead of running it in
+     * another way. Clients get the message.
      */
     final class StrategyFault extends RuntimeException {
         StrategyFault(String message, Throwable cause) {
@@ -40,7 +42,10 @@ public interface ExecutionStrategy {
         }
     }
 
-    /** The service is being stopped: the request was not run, or not to its end. Another instance may answer it. */
+    /**
+     * The service is being stopped: the request was not run, or not to its end. Another instance may answer the
+     * request.
+     */
     final class StoppingException extends RuntimeException {
         /** @param cause null where there is none */
         StoppingException(Throwable cause) {
@@ -48,7 +53,7 @@ public interface ExecutionStrategy {
         }
     }
 
-    /** The client of a request was gone before its turn: it was not run. */
+    /** The client had gone before the request was started: the request was not run. */
     final class AbandonedException extends RuntimeException {
         AbandonedException() {
             super("the client is gone: the request was not run", null, false, false);

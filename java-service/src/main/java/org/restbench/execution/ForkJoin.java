@@ -8,8 +8,8 @@ import java.util.stream.IntStream;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * The JVM's common way: a parallel stream over a loop's tasks, in a {@link ForkJoinPool} of the service with a thread a
- * core. Its threads split the tasks among themselves and steal from each other.
+ * The usual way in Java: a parallel stream over a loop's tasks, in a {@link ForkJoinPool} of the service with one
+ * thread per core. The pool's threads split the tasks among themselves and steal from each other.
  */
 final class ForkJoin implements Loops {
     private final AtomicInteger made = new AtomicInteger();
@@ -28,7 +28,7 @@ final class ForkJoin implements Loops {
     @Override
     public RequestLoop open() {
         return (units, unitsPerTask, body) -> {
-            Tasks.Failure failure = new Tasks.Failure(); // the pool would throw a copy of it
+            Tasks.Failure failure = new Tasks.Failure(); // the pool itself would throw a copy of the exception
             Runnable loop = () -> IntStream.range(0, new ParallelLoop.Size(units, unitsPerTask).tasks())
                     .parallel()
                     .forEach(task -> failure.keep(() -> run(task, units, unitsPerTask, body)));
@@ -37,7 +37,10 @@ final class ForkJoin implements Loops {
         };
     }
 
-    /** Not every Java cancels what a stream has still before it when its pool is ended (25 does not, 17 does). */
+    /**
+     * Runs a task unless the pool is being ended: not every Java cancels the remaining tasks of a stream then (25 does
+     * not, 17 does).
+     */
     private void run(int task, int units, int unitsPerTask, ParallelLoop.Body body) {
         if (pool.isTerminating()) {
             throw new StoppingException(null);

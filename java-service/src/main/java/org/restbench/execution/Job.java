@@ -11,11 +11,11 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.Workload;
 
 /**
- * One request's work as a strategy sees it. The stages are called once each, in order, perhaps on different threads:
- * the thread that hands the job on makes what it wrote visible.
+ * One request's work as a strategy sees it. The stages are called once each, in order, perhaps on different threads.
+ * The means by which a thread hands the job on (a queue, a future) makes visible what the thread has written.
  *
  * @param <I> the workload's input
- * @param <O> its output
+ * @param <O> the workload's output
  */
 public final class Job<I, O> {
     private final Workload<I, O> workload;
@@ -27,13 +27,13 @@ public final class Job<I, O> {
     private final BooleanSupplier isWanted;
     private final StageClock clock = new StageClock();
     private Codec.Notes notes = Codec.Notes.NONE;
-    private volatile boolean isBegun; // these also asked by who stops the service
+    private volatile boolean isBegun; // volatile, as is the next one: also read by the thread that stops the service
     private volatile boolean isComputed;
 
     /**
-     * Starts its clock.
+     * Starts the job's clock.
      *
-     * @param memory the request's, has room for the body
+     * @param memory of the request; it covers the body already
      * @param isWanted whether the client still waits for the answer
      */
     public Job(
@@ -60,7 +60,7 @@ public final class Job<I, O> {
         return body.length;
     }
 
-    /** What the answer says beside its body, once it is encoded. */
+    /** What the answer contains in addition to its body; available once the answer is encoded. */
     public Codec.Notes notes() {
         return notes;
     }
@@ -70,9 +70,10 @@ public final class Job<I, O> {
     }
 
     /**
-     * Whether others may see its work, in a database, though it has failed: it must not be told as not done then.
-     * Behind compute they do. In compute, a transaction that is committed may be followed by want of memory, or by the
-     * stop; what the workload itself says of its work stands.
+     * Whether the work of a failed request may have taken effect in a database; then the failure must not be reported
+     * as work that was not done. After compute, the work has taken effect. In compute, a committed transaction may be
+     * followed by want of memory or by the stop of the service; but a failure that the workload itself reports is
+     * passed on as it is.
      */
     public boolean mayHaveTakenEffect(Throwable failure) {
         boolean isSaidByWorkload = failure instanceof InvalidRequest || failure instanceof MemoryRefused;
@@ -87,13 +88,13 @@ public final class Job<I, O> {
     }
 
     /**
-     * The first stage. What computing and encoding will hold is reserved in it.
+     * The first stage. It also reserves the memory that computing and encoding will need.
      *
-     * @param loops that it will compute with
+     * @param loops that compute will use
      * @throws AbandonedException where the client does not wait any more
-     * @throws MemoryRefused 010 where there never is the memory to compute in; 008, after 011, where it is not there
-     *     now
-     * @throws InvalidRequest with the contract's code, at last 011
+     * @throws MemoryRefused 010 where even an idle service has too little memory to compute; 008, after 011, where the
+     *     memory is not free now
+     * @throws InvalidRequest with the contract's code; 011 comes last
      */
     I decode(Loops loops) {
         requireWanted();
@@ -107,7 +108,7 @@ public final class Job<I, O> {
         });
     }
 
-    /** The second stage, in a loop that is opened for it and closed with it. */
+    /** The second stage. The request's loop object is opened before it and closed after it. */
     O compute(I input, Loops loops) {
         return clock.compute(() -> {
             try (Loops.RequestLoop loop = loops.open()) {

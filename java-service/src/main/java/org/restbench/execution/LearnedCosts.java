@@ -5,9 +5,9 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What a unit of work costs here, by its kind, learned from what is done. What was interrupted took longer than its
- * work, so a quicker one is believed at once and a slower one a little; and what is expected to be short tells more of
- * what surrounds it than of a unit.
+ * The time that a unit of work takes on this machine, by kind of work, learned from work that was done. Work that was
+ * interrupted took longer than it needs. So a shorter time is adopted at once, and a longer one only by a small part.
+ * Work that is expected to be short is ignored, as its time depends more on the overhead than on the units.
  */
 final class LearnedCosts {
     private static final long TELLING_NANOS = 20_000;
@@ -16,7 +16,7 @@ final class LearnedCosts {
     private final Map<String, Double> nanosPerUnit = new ConcurrentHashMap<>();
     private final double unseenNanos;
 
-    /** @param unseenNanos a unit of a kind that was not seen yet */
+    /** @param unseenNanos nanoseconds of a unit of a kind that was not measured yet */
     LearnedCosts(double unseenNanos) {
         this.unseenNanos = unseenNanos;
     }
@@ -34,7 +34,7 @@ final class LearnedCosts {
         }
     }
 
-    /** By kind. */
+    /** Nanoseconds of a unit, by kind. */
     Map<String, Double> nanosPerUnit() {
         return new TreeMap<>(nanosPerUnit);
     }

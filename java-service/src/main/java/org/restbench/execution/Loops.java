@@ -6,21 +6,21 @@ import java.util.concurrent.CompletionStage;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * How the loops of requests are cut and run: for each request one loop object, which it uses for all its loops. By
- * itself a strategy whose stages run on the request's own thread.
+ * How the loops of requests are cut and run. Each request opens one loop object and uses it for all its loops. This is
+ * a strategy as well, which runs the stages on the calling thread.
  */
 interface Loops extends ExecutionStrategy {
-    /** All units in order, on the thread that asks. */
+    /** Runs all units in order, on the calling thread. */
     Loops IN_ORDER = () -> (units, unitsPerTask, body) -> body.run(0, units);
 
-    /** The loop of one request, with the threads that are made for it. */
+    /** The loop object of one request, with the threads that are made for the request. */
     interface RequestLoop extends ParallelLoop, AutoCloseable {
         /** Ends the request's own threads. */
         @Override
         default void close() {}
     }
 
-    /** Threads that are made for a request with these loops. */
+    /** Number of threads that are made for a request with these loops. */
     default long threads(List<ParallelLoop.Size> loops) {
         return 0;
     }

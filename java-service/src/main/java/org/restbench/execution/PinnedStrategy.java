@@ -16,7 +16,7 @@ final class PinnedStrategy implements ExecutionStrategy {
     /** @param cores one for each worker */
     PinnedStrategy(CoreAffinity affinity, List<Integer> cores) {
         threads = new PinnedThreads(affinity, cores);
-        // the queue needs no bound of its own: the service's limit of requests in flight is one
+        // the queue needs no bound of its own: the service limits the requests in flight
         workers = new Workers(threads, cores.size(), new LinkedBlockingQueue<>());
     }
 

@@ -7,12 +7,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * The study's PL: decode, compute and encode each on a thread of its own, requests flowing from one to the next through
- * bounded queues. A full queue stops the stage that fills it. It cannot deadlock: each stage waits only for the one
- * behind it, and the last never waits. Before the first stage as many wait as the service has admitted.
+ * The study's PL: decode, compute and encode run on a thread each, and requests pass from one to the next through
+ * bounded queues. A full queue stops the stage that fills it. The pipeline cannot deadlock: each stage waits only for
+ * the next one, and the last never waits. Before the first stage, as many requests may wait as the service has
+ * admitted.
  *
- * <p>What waits in compute, and needs no core, has many threads for it, made when they are needed: one would let one
- * request wait at a time.
+ * <p>Blocking workloads, which wait in compute and need no core, have many threads for compute, made when they are
+ * needed: with a single thread, only one request could wait at a time.
  */
 final class PipelineStrategy implements ExecutionStrategy {
     /** Requests of blocking workloads that are in compute at once. */

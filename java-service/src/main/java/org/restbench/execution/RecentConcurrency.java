@@ -6,12 +6,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
 /**
- * How many requests are here, and how many were at once a moment ago: their clients read the answers and will be back.
- * A core that is idle just then is about to be needed. Without a lock, which would keep all others waiting whenever its
- * holder lost its core.
+ * The number of requests in progress now, and the highest number at once in the last one to two seconds. Clients that
+ * have just got their answers will soon send the next requests, so that a core which is idle at this moment is about to
+ * be needed. There is no lock, as all requests would wait whenever the holder of the lock lost its core.
  */
 final class RecentConcurrency {
-    /** What was longer ago than two of these is forgotten, what was within one is known. */
+    /** Numbers of the last period are always known, numbers of more than two periods ago are forgotten. */
     static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int COUNT_BITS = 32;
@@ -20,10 +20,13 @@ final class RecentConcurrency {
     private final long startNanos;
     private final AtomicInteger now = new AtomicInteger();
 
-    /** For even and for odd periods: the last one's number in the upper half, the most at once in it in the lower. */
+    /**
+     * An entry each for even and odd periods: the number of the last such period in the upper half, the most requests
+     * at once in that period in the lower half.
+     */
     private final AtomicLongArray most = new AtomicLongArray(2);
 
-    /** @param clock nanoseconds */
+    /** @param clock in nanoseconds */
     RecentConcurrency(LongSupplier clock) {
         this.clock = clock;
         this.startNanos = clock.getAsLong();
@@ -34,7 +37,7 @@ final class RecentConcurrency {
     }
 
     void left() {
-        saw(now.getAndDecrement()); // who leaves was here in this period, though it may have come in an earlier one
+        saw(now.getAndDecrement()); // the request was here in this period, though it may have arrived in an earlier one
     }
 
     private void saw(int here) {
@@ -46,7 +49,7 @@ final class RecentConcurrency {
         return (clock.getAsLong() - startNanos) / PERIOD_NANOS;
     }
 
-    /** The most that were here at once in this period and the one before. */
+    /** The most requests at once in this period and the one before. */
     int recently() {
         long period = period();
         return Math.max(now.get(), Math.max(mostIn(period), mostIn(period - 1)));

@@ -6,7 +6,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.restbench.workload.ParallelLoop;
 
-/** One pool for the whole service, a thread a core; a loop is cut into as many contiguous blocks of whole tasks. */
+/**
+ * One pool for the whole service, one thread per core. A loop is cut into one contiguous block of whole tasks per
+ * thread.
+ */
 record SharedPool(int threads, ExecutorService pool) implements Loops {
     SharedPool(int threads) {
         this(threads, Executors.newFixedThreadPool(threads, Tasks.threads("shared-")));

@@ -4,9 +4,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * How long one request spent in each stage. The only place where stages are timed. It starts when it is made, that is
- * when the request is given to its strategy. The stages may run on different threads, one after the other; whoever
- * passes the request on (a queue, a future) makes the times visible.
+ * How long one request spent in each stage. The only place where stages are timed. The clock starts when it is made,
+ * that is when the request is given to its strategy. The stages may run on different threads, one after the other; the
+ * means by which the request is handed on (a queue, a future) makes the times visible.
  */
 public final class StageClock {
     private final long startedNanos = System.nanoTime();
@@ -46,10 +46,10 @@ public final class StageClock {
     }
 
     /**
-     * As the header has it; {@code queue} is from its start to the end of the last stage, without the stages: waiting
-     * for whatever runs a stage.
+     * The value of the header Server-Timing. {@code queue} is the time from the clock's start to the end of the last
+     * stage without the stages themselves: the time of waiting for a thread to run a stage.
      *
-     * @param partNanos what parts of compute took, behind the stages, in order
+     * @param partNanos what parts of compute took, listed after the stages, in order
      */
     public String serverTiming(Map<String, Long> partNanos) {
         StringBuilder header = new StringBuilder(96);

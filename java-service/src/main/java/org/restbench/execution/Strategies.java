@@ -7,9 +7,11 @@ import org.restbench.affinity.CoreAffinity;
 import org.restbench.execution.ExecutionStrategy.Deadline;
 import org.restbench.execution.Technique.Cuts;
 
-/** The table of all strategies this service offers. Made once; closing it ends their threads. */
+/** The table of all strategies this service offers. Made once; closing it ends the strategies' threads. */
 public final class Strategies implements AutoCloseable {
-    /** For all threads together: requests in flight have had their time before. */
+    /**
+     * Time in which the threads of all strategies have to end. The service has waited for requests in flight before.
+     */
     private static final int STOP_SECONDS = 5;
 
     private final List<Technique> table = new ArrayList<>();
@@ -17,11 +19,11 @@ public final class Strategies implements AutoCloseable {
 
     /**
      * @param affinity pins the workers of {@code pinned}
-     * @param pinnedCores a core for each of them
+     * @param pinnedCores a core for each worker of {@code pinned}
      * @param cores how many cores the service may use
      * @param pipelineQueue requests that may wait between the stages of {@code pipeline}
-     * @param maxThreads that all requests under {@code thread-pool} have at once; as many virtual ones
-     * @param poolThreads of {@code worker-pool}, 0 for its own choice
+     * @param maxThreads that all requests under {@code thread-pool} together have at once; as many virtual threads
+     * @param poolThreads of {@code worker-pool}, 0 for the default
      */
     public Strategies(
             CoreAffinity affinity,
@@ -109,12 +111,12 @@ public final class Strategies implements AutoCloseable {
         return List.copyOf(table);
     }
 
-    /** The one that chooses, for what it tells of its choices. */
+    /** The adaptive strategy, for the counts of its decisions. */
     public AdaptiveStrategy adaptive() {
         return adaptive;
     }
 
-    /** Within one deadline, however many threads there are. */
+    /** Closes all strategies within one deadline, however many threads there are. */
     @Override
     public void close() {
         Deadline deadline = Deadline.afterSeconds(STOP_SECONDS);

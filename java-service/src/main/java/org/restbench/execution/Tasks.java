@@ -17,13 +17,14 @@ import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * A loop's work as tasks for an executor, and what every executor needs: all run, one failure reported, the end
- * awaited.
+ * Runs a loop as tasks of an executor, and does what every use of an executor needs: running all tasks, reporting one
+ * failure, and ending the executor.
  */
 final class Tasks {
     /**
-     * Tasks of one loop that exist at once; those behind them wait unmade. Twice the rows of the study's largest
-     * matrix, so that nothing that is measured is cut in two; and a loop over millions of units costs no more memory.
+     * Tasks of one loop that exist at once; later ones are made when these are done. Twice the rows of the study's
+     * largest matrix, so that no loop that is measured is cut in two; it bounds the memory of a loop over millions of
+     * units.
      */
     static final int MOST_AT_ONCE = 4000;
 
@@ -43,7 +44,7 @@ final class Tasks {
     }
 
     /**
-     * Runs a loop as one task each {@code unitsPerTask} units; waits and throws as {@code runAll} of a list does.
+     * Runs a loop with one task per {@code unitsPerTask} units; waits and throws as {@code runAll} of a list does.
      *
      * @param atOnce tasks that exist at once
      */
@@ -60,7 +61,7 @@ final class Tasks {
         }
     }
 
-    /** Runs all tasks, waits for all, and throws on what the first of them that failed threw. */
+    /** Runs all tasks, waits for all, and rethrows what the first failed task in the list has thrown. */
     static void runAll(ExecutorService executor, List<Runnable> tasks) {
         try {
             for (Future<?> done :
@@ -76,7 +77,7 @@ final class Tasks {
         }
     }
 
-    /** What the first of several pieces of work that failed threw. */
+    /** Runs pieces of work and keeps what the first one that failed has thrown. */
     static final class Failure {
         private final AtomicReference<Throwable> first = new AtomicReference<>();
 
@@ -95,7 +96,10 @@ final class Tasks {
         }
     }
 
-    /** The same throwable, for a {@code throw} statement: a stage throws no checked exception. */
+    /**
+     * The throwable for a {@code throw} statement. An {@link Error} is thrown here; a checked exception, which no stage
+     * throws, is wrapped.
+     */
     static RuntimeException unchecked(Throwable thrown) {
         if (thrown instanceof Error error) {
             throw error;
@@ -103,15 +107,18 @@ final class Tasks {
         return thrown instanceof RuntimeException runtime ? runtime : new IllegalStateException(thrown);
     }
 
-    /** Only who stops the service interrupts a thread that waits for work. */
+    /**
+     * The exception for a wait that was interrupted: a thread that waits for work is interrupted only to stop the
+     * service.
+     */
     static StoppingException interrupted(InterruptedException cause) {
         Thread.currentThread().interrupt();
         return new StoppingException(cause);
     }
 
     /**
-     * Lets tasks finish and waits until the executor's threads are gone, up to the deadline; then interrupts those that
-     * run and cancels those that wait, so that nothing waits for them for ever.
+     * Lets tasks finish and waits until the executor's threads are gone, up to the deadline; then interrupts tasks that
+     * run and cancels tasks that wait, so that no caller waits for them for ever.
      */
     static void end(ExecutorService executor, Deadline deadline) {
         executor.shutdown();

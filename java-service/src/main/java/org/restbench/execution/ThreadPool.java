@@ -5,12 +5,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.restbench.workload.ParallelLoop;
 
-/** The study's M: a fixed pool made for the request and ended with it, a task each {@code unitsPerTask} units. */
+/** The study's M: a fixed pool made for the request and ended with it, one task per {@code unitsPerTask} units. */
 record ThreadPool(ThreadBudget budget) implements Loops {
     /** The study's upper limit of threads for one request. */
     static final int MOST_THREADS = 100;
 
-    /** For the threads' end: all their tasks are done, or one of them could not be started. */
+    /**
+     * Longest wait for the end of the pool's threads: all tasks are done, or one of the threads could not be started.
+     */
     private static final int END_SECONDS = 60;
 
     @Override
@@ -22,7 +24,7 @@ record ThreadPool(ThreadBudget budget) implements Loops {
         return Math.min(first.tasks(), MOST_THREADS);
     }
 
-    /** As many threads as the first loop has tasks; later loops use the same. */
+    /** The pool has a thread for each task of the first loop, up to the limits; later loops use the same threads. */
     @Override
     public RequestLoop open() {
         return new RequestLoop() {

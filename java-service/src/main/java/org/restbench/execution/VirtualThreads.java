@@ -7,11 +7,11 @@ import java.util.concurrent.Executors;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * A virtual thread each {@code unitsPerTask} units, on Java 21 and later. The service is compiled for 17, so this is
- * the one place that looks the method up by name.
+ * One virtual thread per {@code unitsPerTask} units, on Java 21 and later. The service is compiled for Java 17, so this
+ * is the one place that looks up by name the method which makes virtual threads.
  */
 record VirtualThreads(ExecutorService threads, ThreadBudget budget) implements Loops {
-    /** The loops, or nothing where this Java has no virtual threads. */
+    /** The strategy; empty where this Java has no virtual threads. */
     static Optional<VirtualThreads> ifAvailable(ThreadBudget budget) {
         try {
             Object threads =

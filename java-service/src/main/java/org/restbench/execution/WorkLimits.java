@@ -14,10 +14,10 @@ import org.restbench.workload.Workload.Bound;
  * @param maxRequestThreads threads made for one request
  */
 public record WorkLimits(long maxLoopOperations, long maxOperations, long maxRequestThreads) {
-    /** For work that is not a client's. */
+    /** No limits, for work that no client asks for. */
     public static final WorkLimits NONE = new WorkLimits(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
-    /** @throws InvalidRequest 011 where there are more operations, or threads for the request's loops */
+    /** @throws InvalidRequest 011 where the request has more operations, or its loops more threads, than the limit */
     <I> void require(Workload<I, ?> workload, I input, Loops loops, Supplier<RequestId> id) {
         Bound bound = workload.bound(input);
         if (bound != Bound.MEMORY) {

@@ -5,9 +5,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * All stages of a request in order on one thread of a pool that the service keeps: the usual middleware. Requests of
- * blocking workloads have a pool of their own: its threads wait, need no core each, and are made when they are needed.
- * The queues need no bound of their own, as the service's limit of requests in flight is one.
+ * All stages of a request in order on one thread of a pool that the service keeps, as usual middleware does. Blocking
+ * workloads have a second pool: its threads mostly wait, need no core each, and are made when they are needed. The
+ * queues need no bound of their own, as the service limits the requests in flight.
  */
 final class WorkerPool implements ExecutionStrategy {
     private static final String NAMES = "worker-pool-";
@@ -17,7 +17,7 @@ final class WorkerPool implements ExecutionStrategy {
     private final Workers blocking;
 
     /**
-     * @param threads of each pool, 0 for as many as cores, and 20 for blocking workloads
+     * @param threads of each pool; 0 for one per core (20 in the pool of blocking workloads)
      * @param cores that the service may use
      */
     WorkerPool(int threads, int cores) {

@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that requests are handed over to; by itself a strategy whose stages run in order on one of them. Every answer
- * is given: a step that fails, even for want of memory, fails its answer, and closing fails those that are not given by
- * then.
+ * Threads to which steps of requests are handed over. This is a strategy as well, which runs all stages in order on one
+ * of the threads. Every answer is completed: a step that fails, even for want of memory, fails the request's answer,
+ * and closing fails the answers that are still open then.
  */
 final class Workers implements ExecutionStrategy {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -25,7 +25,7 @@ final class Workers implements ExecutionStrategy {
 
     private volatile Deadline closing;
 
-    /** @param queue where steps wait for a thread; who hands a step over waits while it is full */
+    /** @param queue where steps wait for a thread; handing a step over blocks while the queue is full */
     Workers(ThreadFactory factory, int count, BlockingQueue<Runnable> queue) {
         ThreadPoolExecutor pool =
                 new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, queue, factory, Workers::waitForRoom);
@@ -33,7 +33,7 @@ final class Workers implements ExecutionStrategy {
         threads = pool;
     }
 
-    /** @param threads that take whatever step is handed over */
+    /** @param threads an executor that takes any number of steps */
     Workers(ExecutorService threads) {
         this.threads = threads;
     }
@@ -42,7 +42,7 @@ final class Workers implements ExecutionStrategy {
         try {
             if (!full.isShutdown()) {
                 full.getQueue().put(step);
-                if (!full.isShutdown() || !full.remove(step)) { // closed meanwhile: no thread might take it
+                if (!full.isShutdown() || !full.remove(step)) { // closed meanwhile: no thread will take the step
                     return;
                 }
             }
@@ -59,7 +59,10 @@ final class Workers implements ExecutionStrategy {
         return answer;
     }
 
-    /** Runs the step on one of the threads. What it throws fails the answer; else it is its business to give it. */
+    /**
+     * Runs a step on one of the threads. What the step throws fails the answer; otherwise the step has to provide for
+     * the answer's completion.
+     */
     void handOver(CompletableFuture<byte[]> answer, Runnable step) {
         promised.add(answer);
         try {
@@ -84,7 +87,7 @@ final class Workers implements ExecutionStrategy {
         public void run() {
             try {
                 Runnable now = work;
-                work = null; // what it holds is garbage when it has failed: to tell the failure takes memory
+                work = null; // frees the memory of a step that fails, as reporting the failure takes memory
                 now.run();
                 promised.remove(answer);
             } catch (Throwable thrown) {
@@ -93,12 +96,15 @@ final class Workers implements ExecutionStrategy {
         }
     }
 
-    /** Whether steps are interrupted: what they throw then is no fault of theirs. */
+    /**
+     * Whether the deadline of the stop has passed, so that steps are interrupted: what they throw then is not their
+     * fault.
+     */
     private boolean isStopping() {
         return closing != null && closing.remainingNanos() == 0;
     }
 
-    /** Until it is reported: without memory that may take a second try. */
+    /** Fails an answer. Tries until it succeeds, as without memory it may take a second try. */
     private void fail(CompletableFuture<byte[]> answer, Throwable thrown) {
         while (true) {
             try {
@@ -111,7 +117,10 @@ final class Workers implements ExecutionStrategy {
         }
     }
 
-    /** Lets steps finish, those that wait among them, up to the deadline; then fails the answers that are left. */
+    /**
+     * Lets steps finish, including those that wait for a thread, up to the deadline; then fails the answers that are
+     * left.
+     */
     @Override
     public void close(Deadline deadline) {
         closing = deadline;

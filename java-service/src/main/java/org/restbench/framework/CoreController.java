@@ -20,7 +20,7 @@ final class CoreController {
         this.core = core;
     }
 
-    /** Each method by its name: Spring would answer OPTIONS by itself. */
+    /** Lists each method by name, as Spring would otherwise answer OPTIONS by itself. */
     @RequestMapping(
             path = "/**",
             method = {

@@ -14,10 +14,10 @@ import org.restbench.core.Exchange;
 import org.restbench.core.Reply;
 
 /**
- * The body of one request, which an event loop hands over as it comes. The first of three ends decides: the core
- * refuses a piece, the body is whole, or it is cut off. All happens on the event loop but the run of the request, which
- * may take long or wait and has threads unless told otherwise. The delay that a request asks for comes before and holds
- * no thread.
+ * Receives the body of one request, piece by piece, from an event loop. The first of three events ends it: the core
+ * refuses a piece, the body is complete, or the body is cut off. Everything happens on the event loop except running
+ * the request, which may take long or block, and so has threads of its own unless the settings say otherwise. The delay
+ * that a request asks for comes before that and holds no thread.
  */
 final class EventLoopExchange {
     private static volatile Second now = new Second(-1, "");
@@ -28,13 +28,13 @@ final class EventLoopExchange {
     private final Consumer<Reply> answer;
     private boolean over;
 
-    /** A second of the clock, as the header Date has it: made once a second, not for each answer. */
+    /** A second of the clock and its text in the header Date, which is made once a second and not for each reply. */
     private record Second(long number, String date) {}
 
     /**
-     * @param loop runs what it is given on the event loop, later
-     * @param threads where the request runs, null: on the event loop, where all else waits meanwhile
-     * @param answer is given the reply once, on the event loop
+     * @param loop runs tasks on the event loop, later
+     * @param threads where the request runs; null for the event loop, where everything else waits meanwhile
+     * @param answer receives the reply once, on the event loop
      */
     EventLoopExchange(Exchange exchange, Executor loop, Executor threads, Consumer<Reply> answer) {
         this.exchange = exchange;
@@ -43,7 +43,7 @@ final class EventLoopExchange {
         this.answer = answer;
     }
 
-    /** Copies the next bytes of the body; after the end they are dropped. */
+    /** Copies the next bytes of the body; drops them after the end. */
     void take(Supplier<byte[]> piece) {
         if (!over) {
             Reply refused = exchange.take(piece);
@@ -54,7 +54,7 @@ final class EventLoopExchange {
         }
     }
 
-    /** The body is whole. */
+    /** To be called when the body is complete. */
     void end() {
         if (!over) {
             over = true;
@@ -70,7 +70,7 @@ final class EventLoopExchange {
     private void start(Executor on) {
         try {
             on.execute(this::run);
-        } catch (RejectedExecutionException | OutOfMemoryError none) { // the stop, or the system makes no thread
+        } catch (RejectedExecutionException | OutOfMemoryError none) { // the service stops, or there is no thread
             answerLater(exchange.refused(none));
         }
     }
@@ -84,7 +84,7 @@ final class EventLoopExchange {
         }
     }
 
-    /** No more of it will come. */
+    /** To be called when the body is cut off. */
     void cutOff() {
         if (!over) {
             over = true;
@@ -96,7 +96,7 @@ final class EventLoopExchange {
         loop.execute(() -> answer.accept(reply));
     }
 
-    /** Of a body, as {@link org.restbench.core.Head} has it; the server has checked both headers. */
+    /** The length of a body as {@link org.restbench.core.Head} has it. The server has checked both headers. */
     static long declaredBytes(boolean inChunks, String contentLength) {
         if (inChunks) {
             return -1;
@@ -104,14 +104,17 @@ final class EventLoopExchange {
         return contentLength == null ? 0 : Long.parseLong(contentLength);
     }
 
-    /** Threads for what an event loop must not do: as many as there are requests in flight, which the core bounds. */
+    /**
+     * Threads for work that must not run on an event loop: at most one for each request in flight, which the core
+     * limits.
+     */
     static ExecutorService threads(String name) {
         AtomicInteger started = new AtomicInteger();
         return Executors.newCachedThreadPool(
                 task -> new Thread(task, "http-" + name + "-" + started.incrementAndGet()));
     }
 
-    /** For the header Date, which these servers do not send by themselves. */
+    /** The value of the header Date, which these servers do not send by themselves. */
     static String date() {
         long number = System.currentTimeMillis() / 1000;
         Second second = now;

@@ -16,7 +16,7 @@ public final class Frameworks {
     private static final String TOMCAT = ServerInfo.getServerInfo().replace("Apache Tomcat/", "Tomcat ");
     private static final String NEEDS_JAVA_21 = "helidon";
 
-    /** All that there are here, the default first. */
+    /** All frameworks that this build and this Java support, the default first. */
     public static final List<Framework> ALL = Stream.of(
                     servlet("tomcat", TOMCAT, TomcatFramework.class),
                     servlet("servlet", TOMCAT, ServletFramework.class),
@@ -32,7 +32,7 @@ public final class Frameworks {
 
     private Frameworks() {}
 
-    /** @throws InvalidSetting where there is none of this name */
+    /** @throws InvalidSetting where no framework has this name */
     public static Framework named(String name) {
         String names = ALL.stream().map(Framework::name).collect(Collectors.joining(", "));
         String why = name.equals(NEEDS_JAVA_21) ? "; it needs Java 21, to build the service and to run it" : "";
@@ -50,7 +50,10 @@ public final class Frameworks {
         return Optional.of(new Framework(name, server, WebApplicationType.NONE, configuration, true));
     }
 
-    /** By names: its classes are missing where the service was built by an older JDK, and an older Java loads none. */
+    /**
+     * Looks the classes up by name, as they are missing where an older JDK has built the service, and an older Java
+     * cannot load them. Empty in both cases.
+     */
     private static Optional<Framework> onJava21(String name, String server, String library, String configuration) {
         try {
             String version = versionOf(Class.forName(library));
@@ -62,7 +65,7 @@ public final class Frameworks {
         }
     }
 
-    /** As its jar's manifest says. */
+    /** The version in the manifest of the class's jar. */
     private static String versionOf(Class<?> type) {
         return type.getPackage().getImplementationVersion();
     }

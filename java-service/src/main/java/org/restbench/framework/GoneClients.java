@@ -17,27 +17,29 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Whether the client of a request still waits, asked of the kernel: for servers that do not look at a connection while
- * its request runs.
+ * Asks the kernel whether the client of a request still waits, for servers that do not watch a connection while its
+ * request runs.
  *
- * <p>A client that has closed its connection, or its sending half, leaves the service's end in CLOSE_WAIT until that is
- * closed, too. One that has reset it leaves nothing, and counts as waiting; so does every client where the kernel's
- * tables cannot be read. They are read at most ten times a second for all requests, and for a twentieth of the time,
- * however long they are.
+ * <p>Where a client has closed its connection, or its sending half, the service's end stays in CLOSE_WAIT until it is
+ * closed, too. A connection that the client has reset is in no table, so that the client counts as waiting; so does
+ * every client where the kernel's tables cannot be read. The tables are read at most ten times a second for all
+ * requests together, and reading takes at most a twentieth of the time, however long the tables are.
  */
 final class GoneClients {
     static final GoneClients SEEN_BY_KERNEL =
             new GoneClients(List.of(Path.of("/proc/net/tcp"), Path.of("/proc/net/tcp6")), System::nanoTime);
 
-    /** Until then every client counts as waiting: a request that has its turn at once costs no look. */
+    /**
+     * How long a client counts as waiting without a look at the tables, so that a request that runs at once costs none.
+     */
     private static final long WATCHED_AFTER_NANOS = 100_000_000;
 
     private static final long LOOK_EVERY_NANOS = 100_000_000;
 
-    /** The time from one look to the next, over what a look takes. */
+    /** The time from one look to the next is at least so many times the duration of a look. */
     private static final long LOOKS_PART = 20;
 
-    /** The state of a connection in a table, the only field of two digits. */
+    /** The state CLOSE_WAIT in a line of a table, where no other field has two digits. */
     private static final String CLOSE_WAIT = " 08 ";
 
     private final List<Path> tables;
@@ -46,7 +48,7 @@ final class GoneClients {
     private volatile Look last;
 
     /**
-     * @param tables as proc(5) describes /proc/net/tcp
+     * @param tables files in the format of /proc/net/tcp, which proc(5) describes
      * @param clock in nanoseconds, as {@link System#nanoTime}
      */
     GoneClients(List<Path> tables, LongSupplier clock) {
@@ -57,11 +59,11 @@ final class GoneClients {
 
     private record Connection(InetSocketAddress client, int servicePort) {}
 
-    /** All connections whose clients had gone. */
+    /** One look at the tables, with all connections whose clients had gone. */
     private record Look(long beganNanos, long tookNanos, Set<Connection> gone) {}
 
     /**
-     * Of a request that has just begun: whether its client still waits, to be asked at any later time.
+     * For a request that has just begun: reports whether the client still waits, at any later time.
      *
      * @param address of the client, in digits
      */
@@ -72,7 +74,7 @@ final class GoneClients {
                 return true;
             }
             Look look = newest();
-            boolean isOfThisConnection = look.beganNanos() - beganNanos > 0; // not of one before it from the same port
+            boolean isOfThisConnection = look.beganNanos() - beganNanos > 0; // not of an earlier one from the same port
             return !isOfThisConnection
                     || !look.gone().contains(new Connection(new InetSocketAddress(address, port), servicePort));
         };
@@ -106,13 +108,16 @@ final class GoneClients {
                     }
                 }
             } catch (IOException absent) {
-                continue; // as without IPv6
+                continue; // e.g. without IPv6
             }
         }
         return gone;
     }
 
-    /** @param text an address in words of the machine's order, a colon and the port, all in hexadecimal digits */
+    /**
+     * @param text an address in 32-bit words of the machine's byte order, a colon and the port, all in hexadecimal
+     *     digits
+     */
     private static InetSocketAddress place(String text) throws UnknownHostException {
         String[] parts = text.split(":");
         ByteBuffer words = ByteBuffer.wrap(HexFormat.of().parseHex(parts[0]));

@@ -37,12 +37,12 @@ import org.springframework.context.annotation.Import;
         })
 @Import({ServletServer.class, ServletFramework.Registration.class})
 class JettyFramework {
-    /** As Jetty has them by default. */
+    /** Jetty's default, as is the idle time. */
     private static final int MIN_THREADS = 8;
 
     private static final int IDLE_THREAD_MS = 60_000;
 
-    /** Spring Boot would wait 10 s for kept connections that are idle when the service stops. */
+    /** How long idle connections stay open when the service stops; Spring Boot would wait 10 s for them. */
     private static final long IDLE_AT_STOP_MS = 1000;
 
     @Bean
@@ -54,7 +54,10 @@ class JettyFramework {
         };
     }
 
-    /** Jetty's own (selectors, the acceptor, reserved ones) are of the same pool: at most a few a core. */
+    /**
+     * The pool has two threads per core more than requests need, for Jetty's own ones (selectors, the acceptor,
+     * reserved ones).
+     */
     private static QueuedThreadPool threads(Settings settings) {
         int own = 2 * Runtime.getRuntime().availableProcessors();
         QueuedThreadPool pool =
@@ -72,7 +75,7 @@ class JettyFramework {
             HttpConfiguration http =
                     connector.getConnectionFactory(HttpConnectionFactory.class).getHttpConfiguration();
             http.setIdleTimeout(settings.receiveSeconds() * 1000L);
-            http.setUriCompliance(UriCompliance.UNSAFE); // any path is answered by the core, compared as sent
+            http.setUriCompliance(UriCompliance.UNSAFE); // the core answers any path, and compares it as sent
             server.addEventListener(new LifeCycle.Listener() {
                 @Override
                 public void lifeCycleStarting(LifeCycle starting) {
@@ -82,7 +85,7 @@ class JettyFramework {
         }
     }
 
-    /** The core's answer to what Jetty refuses before it reaches the servlet. */
+    /** Sends the core's reply to a request that Jetty refuses before it reaches the servlet. */
     private static boolean refuse(Core core, Response response, Callback callback) {
         Reply reply = core.refusedByServer(response.getStatus());
         byte[] body = reply.body();

@@ -31,8 +31,8 @@ import reactor.netty.http.server.HttpServerResponse;
 import reactor.netty.resources.LoopResources;
 
 /**
- * Reactor Netty's server, which Spring WebFlux stands on: one event loop, and threads for the requests unless it runs
- * them too.
+ * Reactor Netty's server, on which Spring WebFlux is built: one event loop, and threads that run the requests unless
+ * the event loop runs them.
  */
 final class ReactorNettyFramework extends ServerLifecycle {
     private static final Logger LOG = LoggerFactory.getLogger(ReactorNettyFramework.class);
@@ -56,8 +56,8 @@ final class ReactorNettyFramework extends ServerLifecycle {
         HttpServer options = HttpServer.create()
                 .host(settings.host())
                 .port(settings.port())
-                .runOn(loop, false) // Java's own sockets, as the other servers
-                .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // whom to wait for at the end
+                .runOn(loop, false) // Java's own sockets, as in the other servers
+                .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // awaited at the end
                 .option(ChannelOption.SO_BACKLOG, Framework.BACKLOG)
                 .protocol(HttpProtocol.HTTP11)
                 .idleTimeout(Duration.ofSeconds(settings.keepAliveSeconds()))
@@ -86,7 +86,7 @@ final class ReactorNettyFramework extends ServerLifecycle {
             LOG.warn("requests in flight are cut off: {}", late.getMessage());
         }
         loop.disposeLater(Duration.ZERO, LOOP_END)
-                .timeout(LOOP_END.multipliedBy(2), Mono.empty()) // it may be running a request
+                .timeout(LOOP_END.multipliedBy(2), Mono.empty()) // the loop may be running a request
                 .block();
         threads.shutdown();
     }
@@ -136,12 +136,15 @@ final class ReactorNettyFramework extends ServerLifecycle {
                             exchange::end);
         }
 
-        /** Where a connection is closed, too: one that is open now stays so until the reply is on its way. */
+        /**
+         * Called on the event loop, which also closes connections: one that is open now stays open until the reply is
+         * passed on.
+         */
         private void emit(Reply reply) {
             if (channel.isActive()) {
                 answer.tryEmitValue(reply).orThrow();
             } else {
-                reply.sent(); // nobody to tell
+                reply.sent(); // the client is gone
             }
         }
 
@@ -164,7 +167,10 @@ final class ReactorNettyFramework extends ServerLifecycle {
             return sending.doFinally(end -> reply.sent());
         }
 
-        /** Done when the kernel has taken it. Hidden, as what is known to be one value is sent as a whole answer. */
+        /**
+         * Sends a part of the body; done when the kernel has taken it. The Flux is hidden, as Reactor Netty sends a
+         * publisher that it knows to have one value as a whole response.
+         */
         private Mono<Void> sendPart(byte[] bytes) {
             return response.sendByteArray(Flux.just(bytes).hide()).then();
         }

@@ -6,7 +6,7 @@ import org.restbench.settings.Settings;
 import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.context.SmartLifecycle;
 
-/** Starts and stops with Spring a server that Spring does not know. */
+/** Lets Spring start and stop a server that Spring does not support itself. */
 abstract class ServerLifecycle implements SmartLifecycle, Framework.Listener {
     final Core core;
     final Settings settings;
@@ -17,17 +17,17 @@ abstract class ServerLifecycle implements SmartLifecycle, Framework.Listener {
         this.settings = settings;
     }
 
-    /** Returns once it serves. */
+    /** Starts the server; returns once it accepts connections. */
     abstract void listen();
 
     /**
-     * Takes nothing new, lets what is in flight end, and closes.
+     * Accepts no new requests, lets requests in flight end, and closes the server.
      *
-     * @param patience for what is in flight; then it is cut off
+     * @param patience how long requests in flight may take; then they are cut off
      */
     abstract void drain(Duration patience);
 
-    /** @throws PortInUseException where another program listens there */
+    /** @throws PortInUseException where another program listens on the port */
     @Override
     public void start() {
         try {
@@ -39,7 +39,7 @@ abstract class ServerLifecycle implements SmartLifecycle, Framework.Listener {
         running = true;
     }
 
-    /** Returns when all is answered and closed. */
+    /** Returns when all requests are answered or cut off, and the server is closed. */
     @Override
     public void stop() {
         drain(Duration.ofSeconds(settings.stopSeconds()));

@@ -21,16 +21,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request of a servlet container. The body is read on the container's thread, and the answer sent on it where it is
- * there at once; else no thread of the container waits for it, nor for a delay that it asks for.
+ * One request of a servlet container. The body is read on the container's thread, and the reply is sent on it where it
+ * is ready at once; otherwise no thread of the container waits for the reply, nor for a delay that the request asks
+ * for.
  *
- * <p>A servlet container does not look at a connection whose request it has read: whether its client has gone is asked
- * of the kernel.
+ * <p>A servlet container does not watch a connection whose request it has read, so {@link GoneClients} asks the kernel
+ * whether the client has gone.
  */
 record ServletExchange(HttpServletRequest request, HttpServletResponse response) {
     private static final Logger LOG = LoggerFactory.getLogger(ServletExchange.class);
 
-    /** Attribute of a request whose answer the container asks for. */
+    /** Attribute of a request: the reply to send when the container dispatches the request again as an error. */
     private static final String REPLY = ServletExchange.class.getName() + ".reply";
 
     void handle(Core core) {
@@ -77,15 +78,16 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         if (context.getTimeout() == TomcatFramework.Server.NO_TIMEOUT) {
             context.addListener(later);
         } else {
-            context.setTimeout(0); // Jetty's word; it leaves a request to who answers it
+            context.setTimeout(0); // Jetty's value for none; Jetty never ends a request by itself
         }
         return later;
     }
 
     /**
-     * A request that is answered later, which is ended once. Where its answer cannot be sent, Tomcat ends it by itself
-     * on another thread, perhaps without a word to who sends, and then uses its objects for the next request. So it has
-     * to wait until who sends has done with them.
+     * A request that is answered later, and is completed once. Where the reply cannot be sent, Tomcat completes the
+     * request by itself on another thread, perhaps without an exception in the thread that sends, and then reuses the
+     * request's objects for the next request. The lock makes Tomcat wait until the sending thread no longer uses these
+     * objects.
      */
     static final class AsyncAnswer implements AsyncListener {
         private final AsyncContext context;
@@ -119,7 +121,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         public void onStartAsync(AsyncEvent never) {}
     }
 
-    /** As a request without a delay. */
+    /** Runs the request once its delay is over. */
     private void runLater(Exchange exchange, AsyncAnswer later) {
         start(
                 later.context,
@@ -129,11 +131,11 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
     }
 
     /**
-     * On a thread of the container.
+     * Runs a task on a thread of the container.
      *
-     * @param over what is done where the container has ended the request: its place and its memory are held until then
-     * @param threadless what is done on the current thread instead where the system makes no thread: nobody else would
-     *     answer
+     * @param over is run where the container has ended the request, whose place and memory are held until then
+     * @param threadless is run on the current thread instead where the system makes no thread, as the request would get
+     *     no reply otherwise
      */
     static void start(AsyncContext later, Runnable task, Runnable over, Consumer<OutOfMemoryError> threadless) {
         AtomicBoolean isBegun = new AtomicBoolean(); // Jetty queues a task before it makes a thread for it
@@ -144,7 +146,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
                 }
             });
         } catch (IllegalStateException | RejectedExecutionException ended) {
-            LOG.debug("the container has ended the request already: {}", ended.getMessage()); // its client is gone
+            LOG.debug("the container has ended the request already: {}", ended.getMessage()); // the client is gone
             over.run();
         } catch (OutOfMemoryError none) {
             if (!isBegun.getAndSet(true)) {
@@ -153,7 +155,10 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    /** The container has refused it with a status of its own and comes back for an answer. */
+    /**
+     * Sends the reply where the container has refused the request with a status of its own, and dispatches it as an
+     * error.
+     */
     private void sendForContainer(Core core) {
         Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
         if (request.getAttribute(REPLY) instanceof Reply reply) {
@@ -167,7 +172,10 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    /** Tomcat decides on an error by itself where it cannot read a body, and lets nothing else be sent. */
+    /**
+     * Where Tomcat cannot read a body, it decides on an error by itself and lets nothing else be sent. The reply is
+     * then kept for Tomcat's error dispatch.
+     */
     private void sendUnlessContainerDoes(Reply reply) {
         if (response.isCommitted()) {
             reply.sent();
@@ -177,11 +185,11 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         }
     }
 
-    /** Reads the body: null where all of it is there. */
+    /** Reads the body. Returns null where it is complete, else the reply that refuses the request. */
     private Reply receive(Exchange exchange) {
         try {
             return exchange.takeAll(request.getInputStream());
-        } catch (IOException | RuntimeException cutOff) { // some of the containers' own are unchecked
+        } catch (IOException | RuntimeException cutOff) { // some of the containers' exceptions are unchecked
             return exchange.cutOff();
         }
     }
@@ -190,7 +198,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
         answer.thenAccept(reply -> {
             if (reply.body().length <= Framework.SENT_AT_ONCE_BYTES) {
                 sendAndComplete(reply, later);
-            } else { // the strategy's thread, which has computed it, would wait for the client
+            } else { // on the strategy's thread, sending would wait for the client
                 Runnable sending = () -> sendAndComplete(reply, later);
                 start(later.context, sending, reply::sent, none -> sending.run());
             }
@@ -203,7 +211,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
             try {
                 later.complete();
             } catch (IllegalStateException over) {
-                LOG.debug("the container has ended the request already: {}", over.getMessage()); // its client is gone
+                LOG.debug("the container has ended the request already: {}", over.getMessage()); // the client is gone
             }
         }
     }
@@ -214,7 +222,7 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
             reply.headers().forEach(response::setHeader);
             response.setContentLength(reply.body().length);
             reply.writeTo(response.getOutputStream());
-            response.flushBuffer(); // so that the answer has left when the container takes the request for done
+            response.flushBuffer(); // the reply has left before the container sees the request as done
         } catch (IOException | IllegalStateException gone) { // the latter where the container has ended the request
             LOG.debug("the client went away before it had its answer: {}", gone.toString()); // no one to answer
         } finally {

@@ -14,18 +14,21 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** A bare servlet on the same Tomcat: what Spring MVC costs is the difference. */
+/**
+ * A bare servlet on the same Tomcat as {@link TomcatFramework}: the difference between the two is the cost of Spring
+ * MVC.
+ */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration(
         exclude = {
-            JettyServletWebServerAutoConfiguration.class, // of two servers Spring Boot would take Jetty
+            JettyServletWebServerAutoConfiguration.class, // Spring Boot would choose Jetty where both are present
             DispatcherServletAutoConfiguration.class,
             WebMvcAutoConfiguration.class,
             ErrorMvcAutoConfiguration.class
         })
 @Import({TomcatFramework.Server.class, ServletFramework.Registration.class})
 class ServletFramework {
-    /** The servlet under all paths. */
+    /** Registers the servlet for all paths. */
     @Configuration(proxyBeanMethods = false)
     static class Registration {
         @Bean

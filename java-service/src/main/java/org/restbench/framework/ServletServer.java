@@ -10,10 +10,10 @@ import org.springframework.boot.web.server.servlet.context.ServletWebServerAppli
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What follows from the settings for every servlet container. */
+/** Configuration from the settings that all servlet containers share. */
 @Configuration(proxyBeanMethods = false)
 class ServletServer {
-    /** Threads above the limit of requests in flight: they say 008, and answer health and metrics under full load. */
+    /** Threads in addition to the limit of requests in flight: under full load, they answer 008, health and metrics. */
     private static final int SPARE_THREADS = 32;
 
     @Bean
@@ -21,7 +21,7 @@ class ServletServer {
         return factory -> {
             factory.setPort(settings.port());
             factory.setAddress(address(settings.host()));
-            factory.addErrorPages(new ErrorPage("/error")); // the core's answer to what the container refuses
+            factory.addErrorPages(new ErrorPage("/error")); // leads to the core's reply where the container refuses
         };
     }
 

@@ -17,25 +17,26 @@ import org.springframework.context.annotation.Import;
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration(
         exclude = {
-            JettyServletWebServerAutoConfiguration.class, // of two servers Spring Boot would take Jetty
-            ErrorMvcAutoConfiguration.class // errors are the core's
+            JettyServletWebServerAutoConfiguration.class, // Spring Boot would choose Jetty where both are present
+            ErrorMvcAutoConfiguration.class // the core answers errors
         })
 @Import({TomcatFramework.Server.class, CoreController.class})
 class TomcatFramework {
-    /** Tomcat as shipped, configured from the settings; what they do not decide is in application.yml. */
+    /** Tomcat as shipped, configured from the settings; application.yml has the rest of the configuration. */
     @Configuration(proxyBeanMethods = false)
     @Import(ServletServer.class)
     static class Server {
         /**
-         * A connection reads and writes in pieces of this size. Tomcat's 8 KiB cut a body of the study's 1000 rows into
-         * 20 reads and its answer into 14 writes.
+         * A connection reads and writes in pieces of this size. Tomcat's default of 8 KiB would cut a body of the
+         * study's 1000 rows into 20 reads and its answer into 14 writes.
          */
         private static final String BUFFER_BYTES = String.valueOf(32 << 10);
 
         /**
-         * Of a request that is answered later: none. Tomcat's word for that is 0, but then it looks once a second
-         * whether what a request belongs to still runs, and may take one that is just beginning for one that is left
-         * over, as both are the same object: it ends that one, and its connection, without a word in the log.
+         * The timeout of a request that is answered later: practically none. Tomcat's own value for none is 0, but with
+         * 0 it checks once a second whether the application of each such request still runs. As Tomcat reuses request
+         * objects, this check may take a request that is just beginning for one that is left over, and then ends that
+         * request and its connection without a log entry.
          */
         static final long NO_TIMEOUT = Long.MAX_VALUE;
 

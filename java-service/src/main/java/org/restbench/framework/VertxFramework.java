@@ -25,7 +25,8 @@ import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 
 /**
- * The core of Vert.x, which Quarkus stands on: one event loop, and threads for the requests unless it runs them too.
+ * The HTTP server of Vert.x core, on which Quarkus is built: one event loop, and threads that run the requests unless
+ * the event loop runs them.
  */
 final class VertxFramework extends ServerLifecycle {
     private static final Duration LOOP_END = Duration.ofSeconds(2);
@@ -77,7 +78,7 @@ final class VertxFramework extends ServerLifecycle {
         threads.shutdown();
     }
 
-    /** The event loop, which has to end what is waited for, may be running a request. */
+    /** Waits for a limited time, as the event loop that has to complete the future may be running a request. */
     private static void awaitAtMost(Duration patience, Future<?> done) {
         done.toCompletionStage()
                 .toCompletableFuture()
@@ -136,7 +137,7 @@ final class VertxFramework extends ServerLifecycle {
         private void send(Reply reply) {
             byte[] body = reply.body();
             if (closed || response.ended()) {
-                reply.sent(); // nobody to tell
+                reply.sent(); // no client to answer
                 return;
             }
             response.setStatusCode(reply.status());
@@ -157,7 +158,7 @@ final class VertxFramework extends ServerLifecycle {
             }
         }
 
-        /** Answers what is not HTTP, or too much of it. */
+        /** Refuses a request that is not valid HTTP, or whose head is too long. */
         void refuse(Core core) {
             Throwable cause = request.decoderResult().cause();
             int status = cause instanceof TooLongHttpHeaderException

@@ -3,16 +3,16 @@ package org.restbench.memory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bytes of heap that all requests together may hold: bodies, parsed input, results, answers. Code that is about to
- * allocate asks first, and is refused at once where it does not fit: an error for one request takes the place of an
- * {@code OutOfMemoryError} for all of them. It counts promises, it allocates nothing.
+ * The bytes of heap that all requests together may hold: bodies, parsed input, results, answers. Code asks the budget
+ * before it allocates, and is refused at once where the bytes do not fit: one request gets an error, in place of an
+ * {@code OutOfMemoryError} for all of them. The budget only counts; it allocates nothing.
  */
 public final class MemoryBudget {
     private final long totalBytes;
     private final AtomicLong freeBytes;
     private volatile Runnable giveUpKept = () -> {};
 
-    /** @param totalBytes more than this is never held at once */
+    /** @param totalBytes the most that may be held at once */
     public MemoryBudget(long totalBytes) {
         this.totalBytes = totalBytes;
         this.freeBytes = new AtomicLong(totalBytes);
@@ -22,7 +22,10 @@ public final class MemoryBudget {
         return totalBytes;
     }
 
-    /** @param giveUpKept lets go of what is held for no request, before a request is refused */
+    /**
+     * @param giveUpKept releases memory that is held for no request, such as a cache's; called before a request is
+     *     refused
+     */
     public void reclaimBy(Runnable giveUpKept) {
         this.giveUpKept = giveUpKept;
     }
@@ -38,7 +41,7 @@ public final class MemoryBudget {
     /**
      * Takes bytes out of the budget until the hold is closed.
      *
-     * @throws MemoryRefused where they do not fit now, or never would
+     * @throws MemoryRefused where the bytes do not fit now, or never would
      */
     public Hold hold(long bytes) {
         Hold hold = new Hold();
@@ -46,7 +49,7 @@ public final class MemoryBudget {
         return hold;
     }
 
-    /** What one request, or a cache, has of the budget. It may be handed from thread to thread. */
+    /** The bytes that one request or one cache holds of the budget. A hold may be passed from thread to thread. */
     public final class Hold implements AutoCloseable {
         private long heldBytes;
         private boolean closed;
@@ -58,8 +61,10 @@ public final class MemoryBudget {
         }
 
         /**
-         * @param subject what needs it, for the message
-         * @throws MemoryRefused where so much more would not fit into an idle service either
+         * Checks that so many more bytes would fit into an idle service.
+         *
+         * @param subject what needs the memory, for the message
+         * @throws MemoryRefused where the bytes would not fit
          */
         public synchronized void requirePossible(String subject, long bytes) {
             if (bytes > totalBytes - heldBytes) {
@@ -68,9 +73,9 @@ public final class MemoryBudget {
         }
 
         /**
-         * Takes more.
+         * Takes more bytes.
          *
-         * @throws MemoryRefused where it does not fit now, or never would; what was held before stays held
+         * @throws MemoryRefused where they do not fit now, or never would; the bytes held before stay held
          */
         public synchronized void grow(long bytes) {
             if (closed) {
@@ -86,7 +91,7 @@ public final class MemoryBudget {
             heldBytes += bytes;
         }
 
-        /** Gives back a part that is garbage from now on. */
+        /** Gives back bytes whose objects are garbage from now on. Does nothing once the hold is closed. */
         public synchronized void shrink(long bytes) {
             if (closed) {
                 return;
@@ -95,7 +100,7 @@ public final class MemoryBudget {
             freeBytes.addAndGet(bytes);
         }
 
-        /** Gives all back; once more does nothing. */
+        /** Gives back all bytes; further calls do nothing. */
         @Override
         public synchronized void close() {
             shrink(heldBytes);

@@ -8,9 +8,9 @@ import java.util.List;
 /**
  * The cores of the service, as they were when it started.
  *
- * @param allowed what the process may run on, ascending
- * @param pinned one for each pinned worker, the highest first: the lowest are where the kernel likes to handle
- *     interrupts
+ * @param allowed cores that the process may run on, ascending
+ * @param pinned a core for each pinned worker, the highest first, as the kernel tends to handle interrupts on the
+ *     lowest
  */
 public record Cores(List<Integer> allowed, List<Integer> pinned) {
     /** @throws InvalidSetting where there are more pinned workers than cores */

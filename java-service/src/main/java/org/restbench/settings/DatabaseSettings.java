@@ -9,13 +9,13 @@ import java.nio.file.Path;
 /**
  * The settings of the workload messages.
  *
- * @param url {@code postgresql://user@host:port/name}, null where there is no database: nothing else counts then
- * @param passwordFile whose first line is the user's password, with nothing around it, null for none
- * @param connections kept to the database
- * @param maxMessageCharacters code points of a message
- * @param receiptSeconds that what was answered to a request with a key is remembered
- * @param freePath on the file system of the database's data, null where the database is elsewhere
- * @param minFreeBytes there, for messages to be taken
+ * @param url {@code postgresql://user@host:port/name}, null where there is no database: the others have no effect then
+ * @param passwordFile file whose first line, without white space around it, is the user's password; null for none
+ * @param connections number of connections that are kept to the database
+ * @param maxMessageCharacters most code points of a message
+ * @param receiptSeconds how long the answer to a request with a key is remembered
+ * @param freePath a path on the file system of the database's data, null where the database is elsewhere
+ * @param minFreeBytes free bytes on that file system without which no messages are accepted
  */
 public record DatabaseSettings(
         URI url,
@@ -25,7 +25,7 @@ public record DatabaseSettings(
         int receiptSeconds,
         Path freePath,
         long minFreeBytes) {
-    /** Read anew each time, and kept nowhere here; null where there is none. */
+    /** The password, read from the file each time and not kept here; null where there is no file. */
     public String password() {
         try {
             return passwordFile == null

@@ -11,18 +11,20 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * All settings of the service, read from the environment once. README.md has a row for each with what it is for.
+ * All settings of the service, read from the environment once. README.md describes each one in a table.
  *
- * @param handoff where a framework of an event loop runs requests, thread or loop; null where nothing is asked for
- * @param maxDelayMillis longest delay that a request may ask for, 0 for none (the longest of the study of calls)
- * @param memoryBudgetBytes heap that all requests together may hold: half of the heap less the 16 MiB that the service
- *     itself keeps. The rest is for its connections, and for what a garbage collector wastes at the ends of large
- *     arrays and needs to be quick
- * @param maxThreads threads that all requests under {@code thread-pool} have at once, as many virtual ones: the study's
- *     60 users × 100 threads and some to spare; never less than the 100 that one request is promised
- * @param pipelineQueue requests that may wait before compute, and before serialize, of the strategy pipeline: a few
- *     keep the slowest stage, which decides the throughput, from ever waiting; each one more only holds memory
- * @param poolThreads of the strategy worker-pool, 0 for as many as cores, and 20 for blocking workloads
+ * @param handoff where a framework with an event loop runs requests, thread or loop; null where it is not set
+ * @param maxDelayMillis longest delay that a request may ask for, 0 for none; the default is the longest delay in the
+ *     study of calls
+ * @param memoryBudgetBytes heap that all requests together may hold; by default half of the heap less the 16 MiB that
+ *     the service itself keeps. The rest is for connections, for what a garbage collector wastes at the ends of large
+ *     arrays, and for the room that it needs to be quick
+ * @param maxThreads threads that all requests under {@code thread-pool} together have at once, and as many virtual
+ *     ones. The default is the study's 60 users × 100 threads and some to spare; the least is the 100 of a single
+ *     request
+ * @param pipelineQueue requests that may wait before compute, and before serialize, of the strategy pipeline. A few are
+ *     enough for the slowest stage, which decides the throughput, never to wait; more would only hold memory
+ * @param poolThreads threads of the strategy worker-pool; 0 for one per core (20 in the pool of blocking workloads)
  */
 public record Settings(
         String host,
@@ -45,15 +47,21 @@ public record Settings(
         int pipelineQueue,
         int poolThreads,
         DatabaseSettings database) {
-    /** So that the response to a product as large as {@link #mostProductElements} still fits one Java array. */
+    /**
+     * Upper bound, so that the response to a product as large as {@link #mostProductElements} still fits one Java
+     * array.
+     */
     private static final int LARGEST_BODY_LIMIT = 192 << 20;
 
-    /** One small request's share. */
+    /** Enough for one small request. */
     private static final long LEAST_BUDGET_BYTES = 1 << 20;
 
     private static final long OWN_BYTES = 16 << 20;
 
-    /** Of a connection in the middle of its header, measured: buffers to read, to write, and of that header. */
+    /**
+     * Heap of a connection that has received a part of a request's header, measured: buffers to read and write, and the
+     * header.
+     */
     private static final long CONNECTION_BYTES = 137 << 10;
 
     private static final String LOOP = "loop";
@@ -113,14 +121,14 @@ public record Settings(
             }
         }
 
-        /** The value is not shown where it is wrong: it may hold a password. */
+        /** An invalid value is not shown in the message, as it may hold a password. */
         URI database(String variable) {
             String value = variables.get(variable);
             if (value == null) {
                 return null;
             }
             URI url = DATABASE.matcher(value).matches() ? URI.create(value) : null;
-            if (url == null || url.getHost() == null || url.getPort() > HIGHEST_PORT) { // no host would be localhost
+            if (url == null || url.getHost() == null || url.getPort() > HIGHEST_PORT) { // null would mean localhost
                 throw new InvalidSetting(variable, "...", "postgresql://USER@HOST:PORT/NAME, without a password");
             }
             return url;
@@ -134,7 +142,7 @@ public record Settings(
             throw new InvalidSetting(variable, value, allowed);
         }
 
-        /** Maybe a pipe. */
+        /** Whether the path is a file that can be read, or a pipe. */
         static boolean isFile(Path path) {
             return Files.isReadable(path) && !Files.isDirectory(path);
         }
@@ -169,13 +177,14 @@ public record Settings(
     }
 
     /**
-     * Elements of the largest product: each takes at least two bytes of the response, which may be as large as a body.
+     * Most elements of a product: each takes at least two bytes of the response, which may be as large as the largest
+     * body.
      */
     public int mostProductElements() {
         return Math.max(1, maxBodyBytes / 2);
     }
 
-    /** Whether an event loop runs requests, and all else waits meanwhile. */
+    /** Whether the event loop runs requests, so that everything else waits meanwhile. */
     public boolean runsInLoop() {
         return LOOP.equals(handoff);
     }

@@ -17,7 +17,7 @@ import org.apache.cxf.transport.Conduit;
 import org.apache.cxf.transport.DestinationFactory;
 import org.apache.cxf.ws.addressing.EndpointReferenceType;
 
-/** CXF's transport from and to memory: HTTP is the framework's, and the body is whole. */
+/** CXF's transport from and to memory: the web framework handles HTTP, and has read the whole body. */
 final class ArrayDestination extends AbstractDestination {
     private static final Logger LOG = LogUtils.getL7dLogger(ArrayDestination.class);
 
@@ -25,9 +25,9 @@ final class ArrayDestination extends AbstractDestination {
         super(bus, new EndpointReferenceType(), endpoint);
     }
 
-    /** Makes them for a server. */
+    /** Makes destinations for a server. */
     static final class Factory implements DestinationFactory {
-        /** As the WSDL calls it. */
+        /** The transport's id in the WSDL. */
         private static final String HTTP = "http://schemas.xmlsoap.org/soap/http";
 
         @Override
@@ -46,7 +46,7 @@ final class ArrayDestination extends AbstractDestination {
         }
     }
 
-    /** Returns when the request is answered, or has failed. */
+    /** Lets CXF process a request. Returns when it is answered, or has failed. */
     void receive(SoapCall call) {
         Exchange exchange = new ExchangeImpl();
         exchange.put(SoapCall.class, call);
@@ -64,7 +64,7 @@ final class ArrayDestination extends AbstractDestination {
         return new BackChannel();
     }
 
-    /** Where the answer goes. */
+    /** The way of an answer: CXF writes it to the call's stream. */
     private final class BackChannel extends AbstractBackChannelConduit {
         @Override
         public void prepare(Message answer) {

@@ -25,7 +25,10 @@ import org.restbench.execution.ExecutionStrategy.StrategyFault;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.soap.EnvelopeReader.EnvelopeFault;
 
-/** A service as CXF serves it: XML in, validated against its schema; XML out. Faults are written by ourselves. */
+/**
+ * A SOAP service served by CXF, which reads XML, validates it against the schema, and writes XML. Faults are not
+ * written by CXF but by {@link SoapProtocol}.
+ */
 final class CxfEndpoint {
     private final Service service;
     private final ArrayDestination destination;
@@ -45,11 +48,11 @@ final class CxfEndpoint {
         factory.setProperties(Map.of(Message.SCHEMA_VALIDATION_ENABLED, "IN"));
         Server server = factory.create();
         server.getEndpoint().getInInterceptors().add(new WholeEnvelope());
-        server.getEndpoint().setOutFaultObserver(CxfEndpoint::noteFailure); // no chain that would write a fault
+        server.getEndpoint().setOutFaultObserver(CxfEndpoint::noteFailure); // without CXF's chain that writes a fault
         destination = (ArrayDestination) server.getDestination();
     }
 
-    /** What was read is one envelope: it is read to its end before anything is done. */
+    /** Reads the body to its end before the operation runs. Fails where it is not exactly one envelope. */
     private static final class WholeEnvelope extends AbstractPhaseInterceptor<Message> {
         WholeEnvelope() {
             super(Phase.POST_UNMARSHAL);
@@ -77,7 +80,7 @@ final class CxfEndpoint {
         return new MessageContentsList(call.run(service.operation().apply(message)));
     }
 
-    /** Never throws. */
+    /** Runs a request and returns the reply, which may be a fault. Never throws. */
     Reply answer(Call call) {
         if (!isOurAction(call.head().headers().apply("SOAPAction"))) {
             return refused(EnvelopeFault.ACTION);
@@ -128,12 +131,12 @@ final class CxfEndpoint {
         return SoapProtocol.refusal(service, refusal);
     }
 
-    /** Not CXF's judgement of what it has read. */
+    /** Whether a failure is one of the service, and not CXF's verdict on the XML. */
     private static boolean isOurs(Throwable failure) {
         return rootOf(failure) instanceof Error || rootOf(failure) instanceof MemoryRefused;
     }
 
-    /** Whether CXF or JAXB says that the message is wrong: all else is a fault of the service. */
+    /** Whether CXF or JAXB reports that the message is wrong; anything else is a fault of the service. */
     private static boolean isForeseen(Throwable failure) {
         for (Throwable each = failure; each != null; each = each.getCause()) {
             if (each instanceof UnmarshalException) {
@@ -148,7 +151,7 @@ final class CxfEndpoint {
         return thrown instanceof Error || thrown instanceof StoppingException || thrown instanceof StrategyFault;
     }
 
-    /** Of exceptions that wrap each other, as far as {@link Errors} knows none of them. */
+    /** The innermost of exceptions that wrap each other, or the outermost one that {@link Errors} knows. */
     private static Throwable rootOf(Throwable thrown) {
         Throwable root = thrown;
         while (root.getCause() != null && !isKnown(root)) {

@@ -9,12 +9,12 @@ import org.restbench.core.Refusal;
 import org.restbench.core.RequestRefused;
 import org.restbench.core.Reply;
 
-/** A service's WSDL under {@code ?wsdl}, and its schema under {@code ?xsd=NAME.xsd}: these queries and no other. */
+/** A service's WSDL under {@code ?wsdl}, and its schema under {@code ?xsd=NAME.xsd}: no other query is served. */
 record Description(Service service) implements Page {
     private static final int OK = 200;
     private static final String ANY_HOST = "localhost:8080";
 
-    /** What a Host header may be to be repeated. */
+    /** The form that a Host header must have to be copied into the WSDL. */
     private static final String HOST = "[A-Za-z0-9.:\\[\\]-]{1,255}";
 
     @Override
@@ -29,7 +29,7 @@ record Description(Service service) implements Page {
         throw new RequestRefused(Refusal.noSuchPath());
     }
 
-    /** With the place of its schema, and its own, as they are from where the client is. */
+    /** The WSDL, with the addresses of the service and its schema as the client reaches them. */
     private String wsdl(String host) {
         String wsdl = read(service.name() + ".wsdl")
                 .replace("schemaLocation=\"", "schemaLocation=\"" + service.name() + "?xsd=");

@@ -12,8 +12,8 @@ import org.codehaus.stax2.XMLInputFactory2;
 import org.restbench.core.ErrorCode;
 
 /**
- * Sees all that CXF reads of a body, and what it would not: whether it is one well-formed envelope of SOAP 1.1 with one
- * payload and nothing behind it, in UTF-8 and XML 1.0.
+ * Reads a body for CXF, and checks what CXF does not: whether the body is one well-formed envelope of SOAP 1.1 with one
+ * payload and nothing after it, in UTF-8 and XML 1.0.
  */
 final class EnvelopeReader extends StreamReaderDelegate {
     private static final String SOAP = "http://schemas.xmlsoap.org/soap/envelope/";
@@ -22,16 +22,19 @@ final class EnvelopeReader extends StreamReaderDelegate {
     private static final int PART = 2;
     private static final int ENTRY = 3;
 
-    /** Each takes about a microsecond to validate. */
+    /** Largest number of elements of a body; each takes about a microsecond to validate. */
     private static final int MOST_ELEMENTS = 1 << 21;
 
-    /** CXF makes a document of a header: a node has many times the bytes of its text. */
+    /**
+     * Largest number of nodes in a header. CXF makes a document of it, in which a node has many times the bytes of its
+     * text.
+     */
     private static final int MOST_HEADER_NODES = 10_000;
 
-    /** CXF's own, with its limits but one, and without its patience: what is malformed is found where it is read. */
+    /** CXF's factory with all its limits but one, and without lazy parsing: malformed XML is found where it is read. */
     private static final XMLInputFactory FACTORY = factory();
 
-    /** Found where reading has ended for good. */
+    /** A fault after which reading cannot go on; null for none. */
     private EnvelopeFault fatal;
 
     private EnvelopeFault fault;
@@ -43,10 +46,10 @@ final class EnvelopeReader extends StreamReaderDelegate {
     private int payloads;
 
     /**
-     * What is wrong with a body as a whole: 002 or 007.
+     * What is wrong with a body as a whole, with the contract's code 002 or 007.
      *
      * @param error the contract's code
-     * @param code of SOAP 1.1
+     * @param code SOAP 1.1's fault code
      */
     record EnvelopeFault(ErrorCode error, String code, String message) {
         static final EnvelopeFault MALFORMED =
@@ -85,22 +88,22 @@ final class EnvelopeReader extends StreamReaderDelegate {
     private static XMLInputFactory factory() {
         XMLInputFactory factory = StaxUtils.createXMLInputFactory(true);
         factory.setProperty(XMLInputFactory2.P_LAZY_PARSING, false);
-        factory.setProperty(XMLInputFactory2.P_INTERN_NAMES, true); // else JAXB does so, at each tag anew
+        factory.setProperty(XMLInputFactory2.P_INTERN_NAMES, true); // else JAXB interns them, at each tag anew
         factory.setProperty(XMLInputFactory2.P_INTERN_NS_URIS, true);
         factory.setProperty(WstxInputProperties.P_MAX_CHILDREN_PER_ELEMENT, Integer.MAX_VALUE); // rows of a matrix
         return factory;
     }
 
-    /** @throws XMLStreamException where not even the begin is XML */
+    /** @throws XMLStreamException where the body does not begin as XML */
     static EnvelopeReader of(byte[] body) throws XMLStreamException {
         return new EnvelopeReader(
                 FACTORY.createXMLStreamReader(new ByteArrayInputStream(body), StandardCharsets.UTF_8.name()));
     }
 
     /**
-     * What is wrong with a body that has so many begins of tags that it may have too many elements: read by itself it
-     * takes a fraction of the time that it takes to make objects of them up to the limit. Null for nothing, or for too
-     * few. Comments and the like may hide begins of tags in them, but none can be missing.
+     * Checks a body that has enough opening tags to exceed the limit of elements. Reading alone takes a fraction of the
+     * time that CXF needs to make objects of elements up to the limit. Returns what is wrong; null for nothing, or
+     * where the body has fewer tags. Comments and the like may contain text that counts as a tag, but no tag is missed.
      */
     static EnvelopeFault tooManyElements(byte[] body) throws XMLStreamException {
         int begins = 0;
@@ -110,7 +113,7 @@ final class EnvelopeReader extends StreamReaderDelegate {
         return begins > MOST_ELEMENTS ? of(body).finish() : null;
     }
 
-    /** Reads on to the end: what is wrong with the whole of it, null for nothing. */
+    /** Reads to the end of the body and returns what is wrong with it; null for nothing. */
     EnvelopeFault finish() {
         try {
             while (fatal == null && getEventType() != END_DOCUMENT) {
@@ -190,7 +193,7 @@ final class EnvelopeReader extends StreamReaderDelegate {
                     note(EnvelopeFault.STRUCTURE);
                 }
             }
-            case DTD, ENTITY_REFERENCE -> fatal = EnvelopeFault.MALFORMED; // of the latter, one that XML does not know
+            case DTD, ENTITY_REFERENCE -> fatal = EnvelopeFault.MALFORMED; // an entity that XML does not predefine
             default -> {}
         }
     }
@@ -228,7 +231,7 @@ final class EnvelopeReader extends StreamReaderDelegate {
                 && (must.strip().equals("1") || must.strip().equals("true"));
     }
 
-    /** The first one counts, and what is no envelope more than a header of it. */
+    /** Keeps the first fault. A fault of the structure replaces one of a header. */
     private void note(EnvelopeFault found) {
         if (fault == null || fault == EnvelopeFault.HEADER) {
             fault = found;

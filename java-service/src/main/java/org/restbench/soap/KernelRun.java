@@ -19,12 +19,12 @@ import org.restbench.workload.npb.NpbResult;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Value;
 
-/** Runs a kernel of the NAS Parallel Benchmarks. The message says which. */
+/** Runs the kernel of the NAS Parallel Benchmarks that the message names. */
 final class KernelRun extends Operation<NpbRequest, NpbResult> {
     private final NpbJson json;
     private final Run message;
 
-    /** @param json has the rules of a request to it */
+    /** @param json makes and checks the requests of the kernel */
     record Kernel(Workload<NpbRequest, NpbResult> workload, NpbJson json) {}
 
     private KernelRun(Kernel kernel, Run message) {

@@ -14,7 +14,7 @@ import org.restbench.workload.Workload;
 import org.restbench.workload.matrix.MatrixProduct;
 import org.restbench.workload.matrix.MatrixRequest;
 
-/** Multiplies matrices. */
+/** The operation that multiplies two matrices. */
 final class Multiplication extends Operation<MatrixRequest, MatrixProduct> {
     private final int mostElements;
     private final Multiply message;
@@ -25,7 +25,7 @@ final class Multiplication extends Operation<MatrixRequest, MatrixProduct> {
         this.message = message;
     }
 
-    /** @param mostElements of a product */
+    /** @param mostElements largest number of elements of a product */
     static Service service(Workload<MatrixRequest, MatrixProduct> workload, int mostElements) {
         return new Service(
                 "matrix",

@@ -8,8 +8,8 @@ import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
 /**
- * One request whose XML is read already: a codec between JAXB's objects and a workload. So a strategy runs it as any
- * other, and decodes and encodes between texts and numbers.
+ * One request whose XML has been read: a codec between JAXB's objects and a workload. A strategy runs it as any other
+ * request; its decoding and encoding convert between texts and numbers.
  */
 abstract class Operation<I, O> implements Codec<I, O> {
     private static final byte[] NONE = {};
@@ -27,13 +27,13 @@ abstract class Operation<I, O> implements Codec<I, O> {
 
     abstract I input(Query query, MemoryBudget.Hold memory);
 
-    /** What JAXB is to write. */
+    /** The object that JAXB writes for an output. */
     abstract Object message(O output);
 
-    /** Null where it is none. */
+    /** The request's id; null where its text is no valid id. */
     abstract RequestId id();
 
-    /** What JAXB is to write, once a strategy has encoded it. */
+    /** The object that JAXB writes; null until a strategy has encoded the output. */
     Object answer() {
         return answer;
     }
@@ -43,7 +43,7 @@ abstract class Operation<I, O> implements Codec<I, O> {
         return input(query, memory);
     }
 
-    /** No bytes: they are written when the strategy is done. */
+    /** Returns no bytes: CXF writes the answer when the strategy is done. */
     @Override
     public byte[] encode(O output) {
         answer = message(output);

@@ -7,11 +7,11 @@ import org.restbench.execution.Technique;
 /**
  * A SOAP service of the contract, which has one operation.
  *
- * @param name its file's in {@code contract/soap}, and the last part of its namespace
- * @param serviceName as the WSDL calls it
- * @param port as the WSDL calls its port type and its port
- * @param isTakenBy whether a strategy offers it
- * @param operation makes it of the one part of a request, as JAXB has read it
+ * @param name of the service's files in {@code contract/soap}, and the last part of its namespace
+ * @param serviceName the service's name in the WSDL
+ * @param port the interface of the port; the WSDL's port type and port have the same name
+ * @param isTakenBy whether a technique offers the service
+ * @param operation makes the operation of a request from its single part, as read by JAXB
  */
 record Service(
         String name,

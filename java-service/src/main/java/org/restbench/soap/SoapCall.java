@@ -11,7 +11,7 @@ import org.restbench.execution.StageClock;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 
-/** One request on its way through CXF. */
+/** The state of one request that CXF processes. */
 final class SoapCall {
     private static final int OK = 200;
 
@@ -25,7 +25,7 @@ final class SoapCall {
     private long runNanos;
     private Throwable failure;
 
-    /** @throws XMLStreamException where not even the begin of the body is XML */
+    /** @throws XMLStreamException where the body does not begin as XML */
     SoapCall(Call call) throws XMLStreamException {
         this.call = call;
         this.reader = EnvelopeReader.of(call.body());
@@ -40,7 +40,7 @@ final class SoapCall {
         return answer;
     }
 
-    /** The request has been read: its operation is done under the strategy. */
+    /** Runs the operation of a request that has been read, under the strategy. Returns the object that JAXB writes. */
     Object run(Operation<?, ?> read) {
         operation = read;
         unmarshalNanos = System.nanoTime() - startedNanos;
@@ -59,29 +59,29 @@ final class SoapCall {
         }
     }
 
-    /** Whether its XML has been read and was right. */
+    /** Whether the request's XML has been read and is valid. */
     boolean isRead() {
         return operation != null;
     }
 
-    /** Null where it cannot be read, or is none. */
+    /** The request's id; null where it has not been read, or is no valid id. */
     RequestId id() {
         return operation == null ? null : operation.id();
     }
 
-    /** @param thrown by whatever it was; what a strategy has thrown counts more */
+    /** @param thrown kept unless there was a failure before: that of the strategy has priority */
     void fail(Throwable thrown) {
         if (failure == null) {
             failure = thrown;
         }
     }
 
-    /** Null while all went well. */
+    /** The failure; null where there was none. */
     Throwable failure() {
         return failure;
     }
 
-    /** What CXF has written. */
+    /** The reply, with the XML that CXF has written. */
     Reply reply() {
         byte[] xml = answer.toByteArray();
         long marshalNanos = System.nanoTime() - startedNanos - unmarshalNanos - runNanos;
@@ -90,9 +90,12 @@ final class SoapCall {
         return Reply.of(OK, SoapProtocol.TEXT_XML, Map.of("Server-Timing", timing), xml);
     }
 
-    /** An answer as it grows; its memory is taken from the request's. */
+    /** Collects an answer. Its memory is part of the request's. */
     static final class AnswerStream extends ByteArrayOutputStream {
-        /** The array, the one that it is copied into when it grows, and the whole at last. */
+        /**
+         * Bytes per byte of the answer: the array, the larger one into which it is copied when it grows, and the final
+         * copy.
+         */
         private static final long BYTES_PER_BYTE = 4;
 
         private static final int FIRST_BYTES = 4096;

@@ -19,16 +19,19 @@ import org.restbench.workload.Workload;
 import org.restbench.workload.npb.Kernel;
 
 /**
- * SOAP 1.1 by Apache CXF, which reads and writes XML on the server's thread before and after the strategy: as JAX-WS
- * has it, a request keeps that thread until it is answered. CXF is loaded by the first request.
+ * SOAP 1.1 by Apache CXF. CXF reads the XML on the server's thread before the strategy runs, and writes it there
+ * afterwards. As is usual in JAX-WS, a request holds that thread until it is answered. The first request loads CXF.
  */
 public final class SoapProtocol implements Protocol {
     static final String TEXT_XML = "text/xml;charset=utf-8";
 
-    /** Held by JAXB's objects and the body, measured: 7.4 where rows have one digit, less else. */
+    /**
+     * Bytes held by the body and JAXB's objects per byte of the body. Measured: 7.4 where rows have one digit, else
+     * fewer.
+     */
     private static final long BYTES_PER_BYTE = 8;
 
-    /** CXF's client drops a fault of any other status. */
+    /** The status of faults: CXF's client ignores a fault with any other status. */
     private static final int FAULT_STATUS = 500;
 
     private final Service service;
@@ -39,10 +42,10 @@ public final class SoapProtocol implements Protocol {
     }
 
     /**
-     * SOAP's forms of the workloads that have one.
+     * The SOAP protocols of the workloads that have one.
      *
-     * @param kernels of NPB
-     * @param mostElements of a product
+     * @param kernels those of NPB
+     * @param mostElements largest number of elements of a product
      */
     public static List<SoapProtocol> of(Workloads workloads, List<Kernel> kernels, int mostElements) {
         Map<String, KernelRun.Kernel> npb = new LinkedHashMap<>();
@@ -65,7 +68,7 @@ public final class SoapProtocol implements Protocol {
         return "soap/" + service.name();
     }
 
-    /** The WSDL and its schema, by their path. */
+    /** The page that serves the WSDL and its schema. */
     public Page description() {
         return new Description(service);
     }
@@ -112,7 +115,7 @@ public final class SoapProtocol implements Protocol {
         return fault(service, isOurs ? "Server" : "Client", refusal);
     }
 
-    /** @param faultCode of SOAP 1.1 */
+    /** @param faultCode SOAP 1.1's fault code, without its prefix */
     static Reply fault(Service service, String faultCode, Refusal refusal) {
         String id = refusal.requestId() == null
                 ? "<requestId xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\"/>"
@@ -128,7 +131,7 @@ public final class SoapProtocol implements Protocol {
         return Reply.of(status, TEXT_XML, refusal.headers(), xml.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Of characters that XML allows. */
+    /** Escapes a text that has only characters allowed in XML. */
     private static String escaped(String text) {
         return text.replace("&", "&amp;")
                 .replace("<", "&lt;")

@@ -1,8 +1,8 @@
 package org.restbench.workload;
 
 /**
- * The request cannot be answered with a result, and that is no fault of the service: the contract's code, and what is
- * wrong where. Carries no stack trace: it is an answer.
+ * The request cannot be answered with a result, through no fault of the service. Holds the contract's error code and
+ * what is wrong where. Has no stack trace, as it becomes an answer.
  */
 public final class InvalidRequest extends RuntimeException {
     private final String code;
@@ -19,7 +19,7 @@ public final class InvalidRequest extends RuntimeException {
         this.requestId = requestId;
     }
 
-    /** @throws InvalidRequest where there is a fault, not null */
+    /** @throws InvalidRequest where {@code fault} is not null */
     public static void refuse(String code, String fault, RequestId requestId) {
         if (fault != null) {
             throw new InvalidRequest(code, fault, requestId);

@@ -1,12 +1,12 @@
 package org.restbench.workload;
 
 /**
- * The random numbers of the NAS Parallel Benchmarks, and of the lines and rules of logs, the same for the same seed in
- * every service: {@code x' = 5^13 x mod 2^46}, of which the value is {@code x 2^-46}, in (0, 1). The product's low 46
- * bits are those of 64-bit machine words, so no halves of 23 bits are needed as in the reference.
+ * The random numbers of the NAS Parallel Benchmarks, and of the lines and rules of logs. Every service draws the same
+ * numbers from the same seed: {@code x' = 5^13 x mod 2^46}, with the value {@code x 2^-46} in (0, 1). A product of
+ * 64-bit machine words has the right low 46 bits, so the reference's halves of 23 bits are not needed.
  */
 public final class LinearCongruential {
-    /** NPB's seed; it is never itself a value. */
+    /** NPB's seed; it is never returned as a value. */
     public static final long SEED = 314_159_265;
 
     public static final int BITS = 46;
@@ -45,9 +45,9 @@ public final class LinearCongruential {
     }
 
     /**
-     * The next number as one from 0 (inclusive) to {@code choices} (exclusive).
+     * The next number as an integer from 0 (inclusive) to {@code choices} (exclusive).
      *
-     * @param choices at most 65536: of more than 2^17 the product would not fit 64 bits
+     * @param choices at most 65536: with more than 2^17 the product would not fit 64 bits
      */
     public int pick(int choices) {
         return (int) (nextBits() * choices >> BITS);

@@ -1,9 +1,9 @@
 package org.restbench.workload;
 
 /**
- * What a workload asks of its strategy: a loop over independent units, as in OpenMP, and the memory that the loop's
- * tasks share. It lives next to {@link Workload}, which needs it, so that {@code execution} depends on {@code workload}
- * and not both on each other.
+ * What a workload needs of its strategy: a loop over independent units, as in OpenMP, and memory that the loop's tasks
+ * share. The interface is in the package of {@link Workload}, which uses it, so that {@code execution} depends on
+ * {@code workload} and not the other way round as well.
  */
 public interface ParallelLoop {
     /** Work on the units {@code from} (inclusive) to {@code to} (exclusive). */
@@ -12,9 +12,9 @@ public interface ParallelLoop {
         void run(int from, int to);
     }
 
-    /** How large a loop is, as {@link #forEach} has it. */
+    /** The size of a loop, by the arguments of {@link #forEach}. */
     record Size(int units, int unitsPerTask) {
-        /** How many tasks of the natural grain it is cut into. */
+        /** The number of tasks of the natural grain. */
         public int tasks() {
             return (int) (((long) units + unitsPerTask - 1) / unitsPerTask);
         }
@@ -22,15 +22,16 @@ public interface ParallelLoop {
 
     /**
      * Runs the body over all units from 0, each exactly once, and returns when all are done. What a body writes is
-     * visible to the caller afterwards. An exception of a body is thrown on to the caller once no body runs any more.
+     * visible to the caller afterwards. An exception of a body is rethrown to the caller once no body runs any more.
      *
-     * @param units how many there are, at least 1
-     * @param unitsPerTask the natural grain: how many neighbouring units make one task worth having, at least 1
+     * @param units number of units, at least 1
+     * @param unitsPerTask the natural grain: number of neighbouring units whose work is worth a task, at least 1
      */
     void forEach(int units, int unitsPerTask, Body body);
 
     /**
-     * Zeroed memory for {@code product(shape)} numbers, row-major, that all tasks can reach. Tasks here are threads.
+     * Zeroed memory for {@code product(shape)} numbers, row-major, shared by all tasks. By default it is on the heap,
+     * for tasks that are threads.
      */
     default long[] array(int... shape) {
         return new long[length(shape)];

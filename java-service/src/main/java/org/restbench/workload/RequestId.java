@@ -1,9 +1,9 @@
 package org.restbench.workload;
 
 /**
- * The id a client gave its request.
+ * The id that a client gave to its request.
  *
  * @param text the string, or the number's decimal digits
- * @param number whether it was a number
+ * @param number whether the id is a number in the request, and not a string
  */
 public record RequestId(String text, boolean number) {}

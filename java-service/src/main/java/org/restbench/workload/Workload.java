@@ -3,49 +3,49 @@ package org.restbench.workload;
 import java.util.List;
 
 /**
- * Business logic: from an input to an output. One object for the life of the service, used by many threads at once. It
- * knows nothing of bytes on the wire, threads, or the memory of others: where it has independent work it asks for a
- * loop.
+ * Business logic that computes an output from an input. One object exists for the life of the service; many threads use
+ * it at once. A workload knows nothing of wire formats, threads or the memory of other requests. It runs independent
+ * work in a loop that the strategy provides.
  *
- * @param <I> a decoded request, its options among it
+ * @param <I> a decoded request, including its options
  * @param <O> the result
  */
 public interface Workload<I, O> extends AutoCloseable {
-    /** What bounds the work that one request may ask for. */
+    /** The limit on the work that one request may ask for. */
     enum Bound {
-        /** The service's limit of operations in plain loops. */
+        /** The service's limit on operations in plain loops. */
         LOOP_OPERATIONS,
-        /** The service's limit of operations. */
+        /** The service's limit on operations. */
         OPERATIONS,
-        /** Its memory: there is nothing larger than what fits. */
+        /** The service's memory alone: there is no work larger than what fits. */
         MEMORY
     }
 
-    /** In the path and in metrics. */
+    /** The workload's name in paths and metrics. */
     String name();
 
-    /** What compute's operations are: in work of one kind each takes about the same time. */
+    /** The kind of compute's operations: operations of the same kind take about the same time each. */
     default String kind(I input) {
         return name();
     }
 
-    /** How many operations compute has before it. */
+    /** The number of operations that compute will do. */
     long operations(I input);
 
-    /** By which limit these operations are refused. */
+    /** The limit by which these operations are refused. */
     default Bound bound(I input) {
         return Bound.OPERATIONS;
     }
 
-    /** The loops that compute will run, for the limit of threads; none where memory bounds the work. */
+    /** The loops that compute will run, to check the limit of threads; empty where memory bounds the work. */
     default List<ParallelLoop.Size> loops(I input) {
         return List.of();
     }
 
-    /** Bytes of memory that computing and encoding hold in addition to the body and the input, at most. */
+    /** Largest number of bytes that compute and encoding hold in addition to the body and the input. */
     long workingBytes(I input);
 
-    /** What in the request needs that memory, for the message that refuses it. */
+    /** The part of the request that needs this memory, for the message of a refusal. */
     default String subject(I input) {
         return "the request";
     }
@@ -56,14 +56,14 @@ public interface Workload<I, O> extends AutoCloseable {
      */
     O compute(I input, ParallelLoop loop);
 
-    /** Whether there is a loop in compute: one that is a single step has nothing to cut. */
+    /** Whether compute runs a loop. A computation of a single step has nothing to divide. */
     default boolean hasLoops() {
         return true;
     }
 
     /**
-     * Whether a loop's units may each be a task of their own. Where they are far smaller than the grain that the
-     * workload asks for, a strategy that cuts all loops so does not take it.
+     * Whether each unit of a loop may be a task of its own. Where units are far smaller than the natural grain, a
+     * strategy that makes every unit a task does not offer the workload.
      */
     default boolean takesSingleUnits() {
         return true;
@@ -74,10 +74,10 @@ public interface Workload<I, O> extends AutoCloseable {
         return false;
     }
 
-    /** Gets ready what compute needs, before the first request. */
+    /** Prepares what compute needs, before the first request. */
     default void open() {}
 
-    /** Gives back what it holds, after the last request. */
+    /** Releases what the workload holds, after the last request. */
     @Override
     default void close() {}
 }

@@ -31,10 +31,12 @@ import org.restbench.core.Reply;
 import org.restbench.settings.Settings;
 
 /**
- * Helidon SE: a virtual thread a connection, which runs its requests. So of requests that work on their caller, at most
- * as many are computed at once as there are cores. Compiled for Java 21, as Helidon is.
+ * Helidon SE: one virtual thread per connection, which runs the connection's requests. So under a strategy that works
+ * on the calling thread, at most as many requests are computed at once as there are cores. Compiled for Java 21, as
+ * Helidon is.
  *
- * <p>Nothing reads the connection of a request that runs: whether its client has gone is asked of the kernel.
+ * <p>Helidon does not watch a connection while its request runs, so {@link GoneClients} asks the kernel whether the
+ * client has gone.
  */
 final class HelidonFramework extends ServerLifecycle {
     private WebServer server;
@@ -57,14 +59,14 @@ final class HelidonFramework extends ServerLifecycle {
                 .idleConnectionTimeout(keepAlive)
                 .idleConnectionPeriod(keepAlive.dividedBy(10))
                 .connectionOptions(socket -> socket.tcpNoDelay(true).readTimeout(keepAlive))
-                .maxPayloadSize(core.maxBodyBytes()) // a chunk is read whole before the core sees it
+                .maxPayloadSize(core.maxBodyBytes()) // Helidon reads a chunk whole before the core sees it
                 .contentEncoding(new IdentityEncoding())
                 .directHandlers(refusals())
                 .protocolsDiscoverServices(false)
                 .addProtocol(Http1Config.builder()
                         .maxHeadersSize(Framework.MAX_HEADER_BYTES)
                         .maxPrologueLength(Framework.MAX_LINE_BYTES)
-                        .validatePath(false) // any path is answered by the core, compared as sent
+                        .validatePath(false) // the core answers any path, and compares it as sent
                         .validatePrologue(false)
                         .build())
                 .routing(routing -> routing.any(this::handle))
@@ -75,7 +77,7 @@ final class HelidonFramework extends ServerLifecycle {
         }
     }
 
-    /** Tried first, as Helidon would only log that it cannot listen there. */
+    /** Binds the port before Helidon does, as Helidon would only log that it cannot listen there. */
     private void requireFreePort() {
         try (ServerSocket place = new ServerSocket()) {
             place.bind(new InetSocketAddress(settings.host(), settings.port()));
@@ -84,7 +86,7 @@ final class HelidonFramework extends ServerLifecycle {
         }
     }
 
-    /** The core's answer to what Helidon refuses before it reaches the handler. */
+    /** The core's replies to requests that Helidon refuses before they reach the handler. */
     private DirectHandlers refusals() {
         DirectHandlers.Builder all = DirectHandlers.builder();
         for (DirectHandler.EventType type : DirectHandler.EventType.values()) {
@@ -127,14 +129,14 @@ final class HelidonFramework extends ServerLifecycle {
                         request.localPeer().port()),
                 name -> request.headers().first(HeaderNames.create(name)).orElse(null)));
         Reply reply = opened instanceof Exchange exchange ? answer(exchange, request, response) : (Reply) opened;
-        // Helidon takes a connection for idle since its request began, and closes it behind the answer
+        // Helidon counts a connection as idle from the start of its request, and closes it after the reply
         boolean isIdle = System.nanoTime() - begunNanos >= TimeUnit.SECONDS.toNanos(settings.keepAliveSeconds());
         if (stopping || isIdle) {
             response.header(HeaderValues.CONNECTION_CLOSE);
         }
         send(reply, response);
         if (response.headers().contains(HeaderValues.CONNECTION_CLOSE)) {
-            throw new CloseConnectionException("it was told so"); // Helidon itself goes on reading
+            throw new CloseConnectionException("it was told so"); // otherwise Helidon would go on reading
         }
     }
 
@@ -144,8 +146,8 @@ final class HelidonFramework extends ServerLifecycle {
             if (refused != null) {
                 return refused;
             }
-        } catch (IOException | RuntimeException failed) { // Helidon's own are unchecked
-            response.header(HeaderValues.CONNECTION_CLOSE); // the rest of the body would be taken for a request
+        } catch (IOException | RuntimeException failed) { // Helidon's exceptions are unchecked
+            response.header(HeaderValues.CONNECTION_CLOSE); // otherwise the rest of the body would be read as a request
             return failed instanceof RequestException refused
                             && refused.status().equals(Status.REQUEST_ENTITY_TOO_LARGE_413)
                     ? exchange.tooLarge()
@@ -162,7 +164,7 @@ final class HelidonFramework extends ServerLifecycle {
         response.headers().contentLength(body.length);
         if (body.length <= Framework.SENT_AT_ONCE_BYTES) {
             reply.sent();
-            response.send(body); // with its head: a stream writes twice
+            response.send(body); // writes head and body at once; a stream writes twice
         } else {
             sendInTwo(reply, response);
         }

@@ -2,16 +2,17 @@ package org.restbench.client;
 
 import java.util.Iterator;
 
-/** A way of making many calls: on which threads their stages run, and what waits for what. */
+/** A way of making many calls: it decides on which threads their stages run, and when each stage starts. */
 public interface CallingStrategy extends AutoCloseable {
     /**
-     * Begins a batch. At most threads + {@code inFlight} + 4·{@code queue} inputs are ahead of the outcomes taken.
+     * Starts a batch. At most threads + {@code inFlight} + 4·{@code queue} inputs are pulled beyond the outcomes taken.
      *
-     * @param inputs asked by one thread at a time; what it throws ends the batch after the calls it gave
+     * @param inputs one for each call, pulled by one thread at a time; an exception of the iterator ends the batch
+     *     after the calls of the inputs pulled before
      */
     <I, O, R> Calls<R> start(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits);
 
-    /** Closes the batches under way. */
+    /** Closes all batches under way, as {@link Calls#close} does. */
     @Override
     void close();
 }

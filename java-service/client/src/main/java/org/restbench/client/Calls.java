@@ -5,12 +5,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
-/** One batch under way. */
+/** A batch of calls under way. */
 public interface Calls<R> extends AutoCloseable {
-    /** The next call that ended, null after the last one. An interrupt ends the waiting, not the batch. */
+    /**
+     * Waits for the next call that ends and returns its outcome. After the last one returns null or, where the iterator
+     * of the inputs threw an exception, throws that exception. An interrupt ends the wait, not the batch.
+     */
     Outcome<R> take() throws InterruptedException;
 
-    /** Takes to the end: what was not taken yet, in the order of the inputs. */
+    /** Takes all outcomes that were not taken yet and returns them in the order of the inputs. */
     default List<Outcome<R>> all() throws InterruptedException {
         List<Outcome<R>> all = new ArrayList<>();
         for (Outcome<R> next = take(); next != null; next = take()) {
@@ -20,25 +23,33 @@ public interface Calls<R> extends AutoCloseable {
         return all;
     }
 
-    /** No new input; connections in flight are closed, and all that are left are {@link Outcome.Cancelled}. */
+    /**
+     * Ends the batch early: pulls no further input, closes the connections of calls in flight, and gives each call that
+     * cannot finish the outcome {@link Outcome.Cancelled}.
+     */
     void cancel();
 
     Totals totals();
 
-    /** Cancels, and waits for the threads; IllegalStateException names those that ignore an interrupt for 1 s. */
+    /**
+     * Cancels the batch and waits for its threads. Throws IllegalStateException with the names of the threads that
+     * ignore an interrupt for 1 s.
+     */
     @Override
     void close();
 
     /**
-     * What a batch took so far.
+     * What a batch has used so far.
      *
-     * @param wall seconds by stage, summed over the calls that ended
-     * @param cpu seconds of the threads that ran the stage; 0 where no thread was held, and on virtual threads
-     * @param peakInFlight most calls between sending and answer
-     * @param peakQueued most messages in the buffer before C, D and P; under S most outcomes that waited to be taken
-     * @param attempts how often a call was sent, retries included
-     * @param peakThreads most threads at once by name without number
-     * @param threadsMade in all, without the one that takes
+     * @param elapsedSeconds from the start of the batch to its last outcome, or to now while the batch is under way
+     * @param wall wall-clock seconds by stage, summed over the calls that ended
+     * @param cpu CPU seconds of the threads that ran each stage; 0 where no thread was held, and on virtual threads
+     * @param peakInFlight largest number of calls between sending and answer at once
+     * @param peakQueued largest number of messages in the buffers before C, D and P; for S, of outcomes waiting to be
+     *     taken
+     * @param attempts number of requests sent, retries included
+     * @param peakThreads largest number of threads alive at once, by thread name without the number
+     * @param threadsMade threads started in all, without the thread that takes the outcomes
      */
     record Totals(
             double elapsedSeconds,

@@ -3,7 +3,7 @@ package org.restbench.client;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Where time comes from: tests replace it. */
+/** The source of time; tests replace it. */
 public interface Clock {
     Clock SYSTEM = new Clock() {
         @Override
@@ -19,17 +19,20 @@ public interface Clock {
         @Override
         public Runnable after(long nanos, Runnable action) {
             var due = new CompletableFuture<Void>();
-            due.thenRun(action); // before it can be due: else it might run here, where the caller may hold a lock
+            due.thenRun(action); // before the timeout is set: else it might run on this thread, which may hold a lock
             due.completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
             return () -> due.cancel(false);
         }
     };
 
-    /** Since any moment. */
+    /** Nanoseconds since an arbitrary origin, as {@link System#nanoTime}. */
     long nanos();
 
     void sleep(long nanos) throws InterruptedException;
 
-    /** Runs an action in so many nanoseconds on another thread; it must not block. Returned is what calls it off. */
+    /**
+     * Runs an action on another thread after a delay in nanoseconds; the action must not block. Running the result
+     * cancels it.
+     */
     Runnable after(long nanos, Runnable action);
 }

@@ -1,10 +1,15 @@
 package org.restbench.client;
 
-/** What goes over the wire for an input, and what comes back: S and D. Pure: many threads at once use one. */
+/** Encodes an input as a message (stage S) and decodes an answer (stage D). Many threads use one codec at once. */
 public interface Codec<I, O> {
-    /** The message of an input; any exception is this call's failure in S. */
+    /** Encodes an input as the body of a request. Any exception makes this call fail in S. */
     byte[] encode(I input, Loop loop);
 
-    /** What an answer says; {@link MalformedAnswer} where it is neither a result nor an error of the service. */
+    /**
+     * Decodes an answer.
+     *
+     * @throws ServiceRefused where the answer is an error of the service
+     * @throws MalformedAnswer where the answer is neither a result nor an error of the service
+     */
     O decode(Answer answer, Loop loop) throws ServiceRefused;
 }

@@ -2,7 +2,7 @@ package org.restbench.client;
 
 import java.util.Objects;
 
-/** What is to be done with each input. */
+/** How each input is processed: a codec for S and D, an exchange for C, the caller's code for P. */
 public record Job<I, O, R>(Codec<I, O> codec, Exchange exchange, Processor<I, O, R> process) {
     public Job {
         Objects.requireNonNull(codec, "codec");
@@ -10,10 +10,14 @@ public record Job<I, O, R>(Codec<I, O> codec, Exchange exchange, Processor<I, O,
         Objects.requireNonNull(process, "process");
     }
 
-    /** What is done with an output: the stage P. */
+    /** The caller's code for an output (stage P). */
     @FunctionalInterface
     public interface Processor<I, O, R> {
-        /** The result of a call; any exception or error is this call's failure in P. */
+        /**
+         * Returns the result of a call. Any exception or error makes this call fail in P.
+         *
+         * @param index position of the input in the batch, from 0
+         */
         R process(long index, I input, O output) throws Exception;
     }
 }

@@ -6,12 +6,12 @@ import java.util.Objects;
 /**
  * The bounds of a batch.
  *
- * @param inFlight calls between sending and answer at once, 1 to 100 000
- * @param queue messages in each buffer between two stages, 1 to 100 000
- * @param perCall from the begin of C to the last byte of the answer, more than 0
- * @param whole of the batch, waiting in buffers included; null for no bound
- * @param maxAnswerBytes of an answer's body, at least 1
- * @param retries which failures are sent again
+ * @param inFlight largest number of calls between sending and answer at once, 1 to 100 000
+ * @param queue largest number of messages in each buffer between two stages, 1 to 100 000
+ * @param perCall time of one attempt, from the start of C to the last byte of the answer; more than 0, at most 1 day
+ * @param whole time of the whole batch, waiting in buffers included; at most 1 day, null for no bound
+ * @param maxAnswerBytes largest size of an answer's body in bytes, at least 1
+ * @param retries which failed calls are sent again
  * @param ordered whether outcomes come in the order of the inputs
  */
 public record Limits(
@@ -24,7 +24,10 @@ public record Limits(
         boolean ordered) {
     private static final int MOST = 100_000;
 
-    /** 64 in flight, 16 in a buffer, 30 s a call, 64 MiB an answer, no retries, in the order of finishing. */
+    /**
+     * 64 calls in flight, 16 messages in a buffer, 30 s per call, no bound for the batch, 64 MiB per answer, no
+     * retries, outcomes in the order of finishing.
+     */
     public static final Limits DEFAULT =
             new Limits(64, 16, Duration.ofSeconds(30), null, 64 << 20, Retries.NONE, false);
 
@@ -37,7 +40,10 @@ public record Limits(
         Objects.requireNonNull(retries, "retries");
     }
 
-    /** The value; IllegalArgumentException with name and range where it is not from 1 to {@code most}. */
+    /**
+     * Returns the value. Throws IllegalArgumentException with the name and the range where it is not from 1 to
+     * {@code most}.
+     */
     public static int within(String name, int value, int most) {
         if (value < 1 || value > most) {
             throw new IllegalArgumentException(name + ": must be from 1 to " + most + ", is " + value);
@@ -55,7 +61,7 @@ public record Limits(
         return new Limits(calls, queue, perCall, whole, maxAnswerBytes, retries, ordered);
     }
 
-    /** The two as {@code perCall} and {@code whole}. */
+    /** These limits with {@code call} as {@code perCall} and {@code batch} as {@code whole}. */
     public Limits withDeadlines(Duration call, Duration batch) {
         return new Limits(inFlight, queue, call, batch, maxAnswerBytes, retries, ordered);
     }

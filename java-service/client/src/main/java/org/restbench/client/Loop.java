@@ -6,21 +6,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
-/** Runs a body for independent elements of one document, its rows for example. */
+/** Runs a loop body for the independent elements of one document, for example the rows of a matrix. */
 public interface Loop {
-    /** One after the other on the caller's thread. */
+    /** Runs the elements one after the other on the caller's thread. */
     Loop IN_ORDER = (count, body) -> {
         for (int i = 0; i < count; i++) {
             body.accept(i);
         }
     };
 
-    /** For 0 to {@code count - 1}, in any order; what a body throws is thrown. */
+    /** Runs the body for 0 to {@code count - 1}, in any order. Rethrows an exception of the body. */
     void forEach(int count, IntConsumer body);
 
     /**
-     * A team of threads {@code loop-N} of its own, 1 to 1024; 1 is {@link #IN_ORDER}. The threads end when they had
-     * nothing to do for 1 s.
+     * A loop on its own 1 to 1024 threads, named {@code loop-N}; with 1 it is {@link #IN_ORDER}. A thread ends after 1
+     * s without work.
      */
     static Loop team(int threads) {
         if (Limits.within("loop threads", threads, 1024) == 1) {

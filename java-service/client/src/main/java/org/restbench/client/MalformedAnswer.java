@@ -1,8 +1,11 @@
 package org.restbench.client;
 
-/** An answer that is neither a result nor an error of the contract. */
+/** The answer is neither a result nor an error of the contract. */
 public final class MalformedAnswer extends RuntimeException {
-    /** What is wrong, and what the parser said, or null. */
+    /**
+     * @param message what is wrong with the answer
+     * @param cause the parser's exception, or null
+     */
     public MalformedAnswer(String message, Throwable cause) {
         super(message, cause);
     }

@@ -5,21 +5,22 @@ import java.util.OptionalLong;
 import org.restbench.client.Outcome.Kind;
 
 /**
- * Which failures are sent again: a refused connection and 008 always, for nothing was done; what follows with leave;
- * other errors, and failures in S, D or P, never.
+ * Which failed calls are sent again. A refused connection and the error 008 (busy) are retried for any call, because
+ * the service has done no work. A cut connection and a timeout are retried only where {@code idempotent} or
+ * {@code onTimeout} allow it. No other failure is retried.
  *
- * @param attempts of a call in all, 1 to 100
- * @param busyAttempts of a call in all where the service answers 008, 1 to 100
- * @param idempotent whether doing a call twice does no harm: a cut connection is repeated
- * @param onTimeout whether a deadline that passed is repeated
- * @param seed of the waits' jitter
+ * @param attempts largest number of attempts of a call, the first included, 1 to 100
+ * @param busyAttempts the same where the service answers 008, 1 to 100
+ * @param idempotent whether a call may be executed twice: a call whose connection was cut is then sent again
+ * @param onTimeout whether a call that exceeded its time is sent again
+ * @param seed of the random numbers that vary the waits
  */
 public record Retries(int attempts, int busyAttempts, boolean idempotent, boolean onTimeout, long seed) {
     public static final Retries NONE = new Retries(1, 1, false, false, 0);
-    /** Those that are safe for any call. */
+    /** Retries that are safe for any call. */
     public static final Retries SAFE = new Retries(3, 10, false, false, 0);
 
-    /** Those of calls that may be done twice. */
+    /** Retries of calls that may be executed twice. */
     public static final Retries IDEMPOTENT = new Retries(3, 10, true, false, 0);
 
     private static final int MOST = 100;
@@ -32,12 +33,13 @@ public record Retries(int attempts, int busyAttempts, boolean idempotent, boolea
     }
 
     /**
-     * Nanoseconds to wait before the next attempt, nothing where there is none.
+     * Nanoseconds to wait before the next attempt; empty where the call is not sent again. The wait is the answer's
+     * Retry-After, at most 5 s. Without that header it doubles from 50 ms, times a random factor from 0.5 to 1.5.
      *
-     * @param errorCode of a refusal, else null
-     * @param made attempts so far
+     * @param errorCode of a refusal; else null
+     * @param made number of attempts so far
      * @param retryAfter the answer's header, in whole seconds; anything else is ignored
-     * @param uniform from 0 to 1
+     * @param uniform a random number from 0 to 1
      */
     public OptionalLong waitNanos(Kind kind, String errorCode, int made, Optional<String> retryAfter, double uniform) {
         boolean isBusy = kind == Kind.REFUSED && ServiceRefused.BUSY.equals(errorCode);

@@ -1,6 +1,6 @@
 package org.restbench.client;
 
-/** The service answered with an error of its contract: JSON or a SOAP fault. */
+/** The service answered with an error of its contract, as JSON or as a SOAP fault. */
 public final class ServiceRefused extends Exception {
     /** The service is at its limit: the same call may be sent again. */
     public static final String BUSY = "008";
@@ -9,7 +9,11 @@ public final class ServiceRefused extends Exception {
     private final String errorCode;
     private final String requestId;
 
-    /** An HTTP status, a code of three digits, and an id, null where the service could not read it. */
+    /**
+     * @param status the HTTP status
+     * @param errorCode the contract's three digits
+     * @param requestId null where the service could not read the id
+     */
     public ServiceRefused(int status, String errorCode, String message, String requestId) {
         super(message);
         this.status = status;

@@ -1,19 +1,19 @@
 package org.restbench.client;
 
-/** The steps of a call. */
+/** The stages of a call, in their order. */
 public enum Stage {
-    /** Input to message. */
+    /** The input is encoded as a message. */
     S,
-    /** Sending it and waiting for the answer. */
+    /** The message is sent, and the answer is waited for. */
     C,
-    /** Answer to output. */
+    /** The answer is decoded to an output. */
     D,
-    /** What is done with the output. */
+    /** The caller's code processes the output. */
     P;
 
     private static final Stage[] ALL = values();
 
-    /** The one that follows; after P it is S, of another call. */
+    /** The stage that follows; after P it is S, of another call. */
     public Stage next() {
         return ALL[(ordinal() + 1) % ALL.length];
     }

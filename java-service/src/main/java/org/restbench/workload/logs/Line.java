@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
  * A line of a log and its parts.
  *
  * @param level index in {@link #LEVELS}; 0 where the line is not of the usual form
- * @param service empty where it is not
+ * @param service empty where the line is not of the usual form
  * @param message what follows the usual form's head, or else the whole line
  */
 record Line(CharSequence text, int level, String service, CharSequence message) {
@@ -19,7 +19,7 @@ record Line(CharSequence text, int level, String service, CharSequence message) 
                     + "(DEBUG|INFO|WARN|ERROR|FATAL) ([a-z]+)\\[[0-9]{1,5}\\]: ",
             Pattern.UNIX_LINES);
 
-    /** Of any text without a line feed. */
+    /** Parses any text without a line feed. */
     static Line of(CharSequence text) {
         Matcher head = HEAD.matcher(text);
         if (!head.find()) {

@@ -4,10 +4,10 @@ import java.util.List;
 import org.restbench.workload.RequestId;
 
 /**
- * Lines to look at, and by which rules.
+ * The lines to check, and the rules to check them with.
  *
  * @param lines one or more, none with a line feed in it
- * @param characters code points of all lines, and one more for the end of each: an empty one is looked at, too
+ * @param characters code points of all lines, plus one per line: an empty line is checked, too
  */
 public record LogsRequest(RequestId id, RuleSet ruleSet, List<String> lines, long characters) {
     public LogsRequest(RequestId id, RuleSet ruleSet, List<String> lines) {

@@ -6,8 +6,8 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
 
 /**
- * Says which rules fire on each line of a log, and which lines are alerts. A unit of the loop is a line, whose task
- * writes the line's bit set; counts and alerts follow in order.
+ * Finds the rules that fire on each line of a log, and the lines that are alerts. A unit of the loop is a line; its
+ * task writes the line's bit set. Counts and alerts are then computed sequentially.
  */
 public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
     @Override
@@ -15,7 +15,7 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return "logs";
     }
 
-    /** Characters that rules look at, each for itself. */
+    /** The number of characters times the number of rules: each rule searches every line. */
     @Override
     public long operations(LogsRequest request) {
         return request.characters() * request.ruleSet().size();
@@ -31,7 +31,10 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return List.of(new ParallelLoop.Size(request.lines().size(), 1));
     }
 
-    /** The bit sets, the alerts, and the answer's text were every rule to fire on every line: in pieces, and whole. */
+    /**
+     * The bit sets, the alerts, and twice the text of an answer in which every rule fires on every line: once in
+     * pieces, and once as a whole.
+     */
     @Override
     public long workingBytes(LogsRequest request) {
         long lines = request.lines().size();
@@ -41,7 +44,7 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return lines * (words(request.ruleSet()) * Long.BYTES + Integer.BYTES) + 2 * text;
     }
 
-    /** Of a number up to this one, with a comma. */
+    /** The number of characters of a number up to {@code most}, with a comma. */
     private static int digits(long most) {
         return Long.toString(most).length() + 1;
     }
@@ -65,7 +68,7 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return totals(request, fired);
     }
 
-    /** Sets the bits of the rules that fire, in a bit set that begins at a place. */
+    /** Sets the bits of the rules that fire on a line, in the bit set that begins at {@code fired[at]}. */
     static void write(Line line, List<Rule> rules, long[] fired, int at) {
         for (int rule = 0; rule < rules.size(); rule++) {
             if (rules.get(rule).firesOn(line)) {
@@ -97,7 +100,7 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return new LogsResult(request.id(), request.ruleSet(), lines, fired, counts, Arrays.copyOf(alerts, found));
     }
 
-    /** Of a line's bit set. */
+    /** The number of words of a line's bit set. */
     static int words(RuleSet rules) {
         return (rules.size() + Long.SIZE - 1) / Long.SIZE;
     }

@@ -4,24 +4,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Fires on a line of a level and above, in whose field the pattern is found.
+ * A rule, which fires on a line of at least {@code minLevel} in whose {@code field} the pattern is found.
  *
  * @param minLevel index in {@link Line#LEVELS}
- * @param over the number in group 1 of the leftmost match has to be larger; {@link #ANY} where there is none
- * @param weight adds up over a line's rules
+ * @param over what the number in group 1 of the leftmost match must exceed; {@link #ANY} where no number is compared
+ * @param weight added up over the rules that fire on a line
  */
 record Rule(Pattern pattern, Field field, int minLevel, int over, int weight) {
-    /** No number is compared. */
+    /** The value of {@code over} where no number is compared. */
     static final int ANY = -1;
 
-    /** Where a rule looks. */
+    /** The part of a line that a rule searches. */
     enum Field {
         LINE,
         SERVICE,
         MESSAGE
     }
 
-    /** A level spares the search; nothing else does. */
+    /** Searches a line of sufficient level. Only the level can save the search. */
     boolean firesOn(Line line) {
         if (line.level() < minLevel) {
             return false;

@@ -10,10 +10,10 @@ import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.logs.Rule.Field;
 
 /**
- * A number of rules: the first of one list, which is drawn once a process. Rule k is of kind k mod 8; what a kind
- * leaves open is drawn from one stream. The patterns keep to what every engine reads alike (ASCII literals and classes,
- * greedy counts, one group, {@code ^} and {@code $}), and each takes time in proportion to a line's length, whatever is
- * in the line.
+ * A set of rules: the first ones of a list that each process draws once. Rule k is of kind k mod 8; the parameters of
+ * all rules are drawn from one stream of random numbers. The patterns use only what every engine of regular expressions
+ * reads alike (ASCII literals and classes, greedy counts, one group, {@code ^} and {@code $}). The time of a search is
+ * proportional to the line's length, whatever the line contains.
  */
 public enum RuleSet {
     R16(16),
@@ -24,7 +24,7 @@ public enum RuleSet {
     private static final int SEED = 2022;
     private static final int KINDS = 8;
 
-    /** A line is an alert where its rules weigh so much for each 16 that there are. */
+    /** The weight from which on a line is an alert, per 16 rules of the set. */
     private static final int ALERT_PER_16_RULES = 3;
 
     private final int size;
@@ -42,17 +42,17 @@ public enum RuleSet {
         return ALERT_PER_16_RULES * size / 16;
     }
 
-    /** In order. */
+    /** The rules in their order. */
     List<Rule> rules() {
         return LazyRules.RULES.subList(0, size);
     }
 
-    /** Compiles the rules, which takes as long as many requests. */
+    /** Compiles all rules; this takes as long as many requests. */
     static void prepare() {
         R1024.rules();
     }
 
-    /** Made when it is first asked for. */
+    /** Initialised when the rules are first used. */
     private static final class LazyRules {
         private static final String[] SERVICES = ("nginx sshd kernel postgres redis payment session search "
                         + "cart billing report gateway worker cron vault proxy")
@@ -65,7 +65,7 @@ public enum RuleSet {
 
         private final LinearCongruential draws = new LinearCongruential(2 * SEED + 1);
 
-        /** Many rules have the same pattern; each searches for itself. */
+        /** Compiled patterns by text. Rules with the same pattern share it, but each searches on its own. */
         private final Map<String, Pattern> compiled = new HashMap<>();
 
         private List<Rule> draw() {
@@ -123,7 +123,7 @@ public enum RuleSet {
             return rule(pattern, Field.MESSAGE, 0, over);
         }
 
-        /** The weight is drawn after all that the kind draws. */
+        /** The weight is drawn after the parameters of the kind. */
         private Rule rule(String pattern, Field field, int minLevel, int over) {
             Pattern of = compiled.computeIfAbsent(pattern, text -> Pattern.compile(text, Pattern.UNIX_LINES));
             return new Rule(of, field, minLevel, over, 1 + draws.pick(5));

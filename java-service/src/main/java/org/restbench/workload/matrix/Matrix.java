@@ -13,7 +13,7 @@ public record Matrix(int rows, int columns, long[] values) {
         return rows * columns;
     }
 
-    /** Bits that every value's magnitude fits, from {@code -2^bits} (inclusive) to {@code 2^bits} (exclusive). */
+    /** The fewest bits so that every value is from {@code -2^bits} (inclusive) to {@code 2^bits} (exclusive). */
     int bits() {
         long any = 0;
         for (int i = 0; i < size(); i++) {

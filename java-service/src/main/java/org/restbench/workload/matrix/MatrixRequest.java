@@ -4,9 +4,9 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 
 /**
- * What a client asks for: {@code one} (rows × inner) times {@code two} (inner × columns).
+ * A request to multiply: {@code one} (rows × inner) times {@code two} (inner × columns).
  *
- * @param bitsOfSums every sum of products, whole or in part, fits so many bits, its sign included
+ * @param bitsOfSums number of bits, sign included, into which every element of the product and every partial sum fits
  */
 public record MatrixRequest(RequestId id, Kernel kernel, Matrix one, Matrix two, int bitsOfSums) {
     private static final String SIZES_DIFFER = "Invalid number of columns and rows for multiplication";
@@ -21,8 +21,8 @@ public record MatrixRequest(RequestId id, Kernel kernel, Matrix one, Matrix two,
     }
 
     /**
-     * @param mostElements of a product
-     * @throws InvalidRequest 001 where the sizes do not meet, 007 where the product is larger
+     * @param mostElements largest number of elements of a product
+     * @throws InvalidRequest 001 where the inner sizes differ, 007 where the product has more elements
      */
     public void requireMultipliable(int mostElements) {
         if (one.columns() != two.rows()) {
@@ -34,7 +34,7 @@ public record MatrixRequest(RequestId id, Kernel kernel, Matrix one, Matrix two,
         }
     }
 
-    /** Of the product. */
+    /** The number of elements of the product. */
     long elements() {
         return (long) one.rows() * two.columns();
     }

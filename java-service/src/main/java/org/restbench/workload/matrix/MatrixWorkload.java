@@ -11,7 +11,9 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
 
     private static final int LOG_BITS = 12;
 
-    /** A sign, a digit more than the logarithm says, a separator. */
+    /**
+     * Characters of a number in addition to its digits: a sign, a digit that the logarithm rounds away, a separator.
+     */
     private static final int BESIDE_DIGITS = 3;
 
     @Override
@@ -24,7 +26,7 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
         return request.kernel() == Kernel.NATIVE ? "matrix native" : "matrix loops";
     }
 
-    /** Multiplications, each with its addition. */
+    /** The number of multiplications, each with its addition. */
     @Override
     public long operations(MatrixRequest request) {
         return request.elements() * request.one().columns();
@@ -41,8 +43,8 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
     }
 
     /**
-     * The product, what its kernel needs in addition, and its text with all numbers as long as they can be: in pieces,
-     * and whole.
+     * The product, the tiles of the native kernel, and twice the product's text with numbers of the largest length:
+     * once in pieces, and once as a whole.
      */
     @Override
     public long workingBytes(MatrixRequest request) {

@@ -7,22 +7,24 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * One × two over a loop whose unit is an element of the product and whose natural grain is a row, or under the native
- * kernel as many rows as fill its vectors. Arithmetic is that of 64-bit machine words; a bound from the operands
- * decides beforehand whether it can wrap, and only then is each element checked as well. A wrapped intermediate sum
- * does no harm: sums modulo 2^64 end right where the exact sum fits.
+ * Computes the product of {@code one} and {@code two}. A unit of the loop is an element of the product. The natural
+ * grain is a row or, for the native kernel, as many rows as fill its vectors. Arithmetic is that of 64-bit machine
+ * words. A bound computed from the operands shows whether sums can overflow; only then is each element checked as well.
+ * An overflow of an intermediate sum is harmless: sums modulo 2^64 end right where the exact sum fits.
  */
 record Multiplication(MatrixRequest request, Matrix one, Matrix two) {
     private static final int NONE = Integer.MAX_VALUE;
 
-    /** Below this the sum of the terms' magnitudes fits, by far more than its rounding in floating point. */
+    /**
+     * A sum of the terms' magnitudes below this bound fits 64 bits; the margin is far larger than its rounding error.
+     */
     private static final double SURELY_FITS = 0x1p62;
 
     Multiplication(MatrixRequest request) {
         this(request, request.one(), request.two());
     }
 
-    /** That which fills the product, and that which checks it where sums might not fit. */
+    /** The loop that fills the product and, where sums might not fit 64 bits, the loop that checks it. */
     List<ParallelLoop.Size> loops() {
         int units = (int) request.elements();
         int rows = request.kernel() == Kernel.NATIVE ? Tiles.GRAIN_ROWS : 1;

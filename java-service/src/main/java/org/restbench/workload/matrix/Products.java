@@ -22,7 +22,9 @@ final class Products {
         this.tiles = new Tiles(one, two, product);
     }
 
-    /** The triple loop of the study: an element after the other, each a walk down a column of two. */
+    /**
+     * The triple loop of the study: one element after the other, each of them by walking down a column of {@code two}.
+     */
     void plain(int from, int to) {
         int row = from / columns;
         int column = from % columns;
@@ -39,7 +41,7 @@ final class Products {
         }
     }
 
-    /** Where all sums fit 32 bits: in tiles, wherever the product was cut. */
+    /** For sums that all fit 32 bits: computes in tiles, wherever a task begins and ends in the product. */
     void narrow(int from, int to) {
         for (int unit = from; unit < to; ) {
             int row = unit / columns;
@@ -57,8 +59,8 @@ final class Products {
     }
 
     /**
-     * The same sums with the loops turned: a row of two after the other is added, scaled, to a row of the product, so
-     * that memory is read in order and the innermost loop has no dependency between its steps.
+     * The same sums with the loops interchanged: the rows of {@code two}, scaled, are added to a row of the product one
+     * after the other. Memory is then read in order, and the steps of the innermost loop do not depend on each other.
      */
     void rowByRow(int from, int to) {
         for (int unit = from; unit < to; ) {

@@ -3,24 +3,29 @@ package org.restbench.workload.matrix;
 import java.util.Arrays;
 
 /**
- * The product of whole rows in 32-bit arithmetic, for operands whose sums surely fit. The vector instructions that the
- * just-in-time compiler makes of a loop run along the rows of a tile of one, and not along a row of two, which may be
- * short: so the tile is turned first, a column of it an array of its own, as the compiler only then sees that what it
- * reads and what it writes is never the same memory. (Four times as fast as {@link Products#rowByRow} on 1000 × 50 ×
- * 20, measured.)
+ * Computes rows of the product in 32-bit arithmetic, for operands whose sums surely fit. The loops that the
+ * just-in-time compiler turns into vector instructions run along the rows of a tile of {@code one}, and not along a row
+ * of {@code two}, which may be short. The tile is therefore transposed first. Each of its columns is an array of its
+ * own: only then does the compiler see that the memory read and the memory written are never the same. (Measured: four
+ * times as fast as {@link Products#rowByRow} on 1000 × 50 × 20.)
  *
  * @param product rows of one × columns of two, zeroed
  */
 record Tiles(Matrix one, Matrix two, long[] product) {
-    /** A task should have so many rows: with fewer the vectors are not filled. */
+    /** The rows that a task should have at least: fewer do not fill the vectors. */
     static final int GRAIN_ROWS = 16;
 
-    /** A tile of one: 64 KiB of 32-bit integers, which stay in a core's second-level cache. */
+    /**
+     * Rows of the largest tile of {@code one}: 64 KiB of 32-bit integers, which stay in a core's second-level cache.
+     */
     private static final int MOST_ROWS = 256;
 
     private static final int MOST_INNER = 64;
 
-    /** The most memory that the tiles of a product take at once, in tasks of the grain: a quarter is for headers. */
+    /**
+     * Largest number of bytes that all tiles of a product take at once, in tasks of the natural grain. A quarter is
+     * added for array headers.
+     */
     static long mostBytes(Matrix one) {
         long rows = Math.max(GRAIN_ROWS, one.rows());
         return (long) Integer.BYTES * (rows + rows / 4) * (Math.min(MOST_INNER, one.columns()) + 1);
@@ -30,7 +35,7 @@ record Tiles(Matrix one, Matrix two, long[] product) {
     void fill(int from, int to, int firstColumn, int endColumn) {
         int rows = Math.min(MOST_ROWS, to - from);
         int[][] turned = new int[Math.min(MOST_INNER, one.columns())][];
-        Arrays.setAll(turned, column -> new int[rows]); // an array of two dimensions is made outside of compiled code
+        Arrays.setAll(turned, column -> new int[rows]); // new int[a][b] would run outside of compiled code
         int[] sums = new int[rows];
         for (int row = from; row < to; row += MOST_ROWS) {
             int count = Math.min(MOST_ROWS, to - row);
@@ -53,7 +58,10 @@ record Tiles(Matrix one, Matrix two, long[] product) {
         }
     }
 
-    /** Adds a tile of one times the rows of two that meet it, to the product's rows, a column after the other. */
+    /**
+     * Multiplies a tile of {@code one} by the matching rows of {@code two} and adds the result to the product, column
+     * by column.
+     */
     private void addTile(
             int row, int count, int k, int depth, int[][] turned, int[] sums, int firstColumn, int endColumn) {
         for (int column = firstColumn; column < endColumn; column++) {
@@ -66,7 +74,10 @@ record Tiles(Matrix one, Matrix two, long[] product) {
         }
     }
 
-    /** @param factor offset in two of the factor of the first turned column; those of the others are below it */
+    /**
+     * @param factor offset in {@code two} of the factor of the first turned column; the factors of the others are below
+     *     it
+     */
     private void sum(int[][] turned, int depth, int factor, int[] sums, int count) {
         long[] factors = two.values();
         int width = two.columns();
@@ -88,7 +99,7 @@ record Tiles(Matrix one, Matrix two, long[] product) {
         }
     }
 
-    /** Four at once: a sum is read and written once for four products. */
+    /** Adds four columns at once, so that a sum is read and written once for four products. */
     private static void addFour(int[][] turned, int first, int a, int b, int c, int d, int[] sums, int count) {
         int[] one = turned[first];
         int[] two = turned[first + 1];

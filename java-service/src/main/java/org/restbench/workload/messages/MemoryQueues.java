@@ -15,14 +15,14 @@ import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
 
 /**
- * The messages of queues of the technique {@code memory}, as many as fit into a quarter of the memory budget: requests
- * that take them need some, too. Gone when the service ends.
+ * The messages of the queues of technique {@code memory}. They take at most a quarter of the memory budget, because the
+ * requests that receive them need memory, too. They are lost when the service ends.
  */
 final class MemoryQueues {
-    /** Of a message beside its characters, roughly. */
+    /** Approximate bytes of a message in addition to its characters. */
     private static final int BYTES_OF_A_MESSAGE = 160;
 
-    /** Far more than can be deleted while one send is under way. */
+    /** Number of deleted queues to remember: far more than can be deleted during one send. */
     private static final int DELETED_KNOWN = 10_000;
 
     private static final int SHARE = 4;
@@ -32,7 +32,7 @@ final class MemoryQueues {
     private final Set<Long> deletedQueues = new LinkedHashSet<>();
     private final Map<Long, Map<Long, Deque<Message>>> queues = new HashMap<>();
 
-    /** By name the latest queue whose messages may be here, until they are dropped. */
+    /** The latest queue of each name whose messages may be held here; removed when they are dropped. */
     private final Map<String, Long> latest = new HashMap<>();
 
     private long lastId;
@@ -51,10 +51,10 @@ final class MemoryQueues {
     }
 
     /**
-     * A message in each queue, or in none; their ids in the order of the queues. One for a queue that was deleted
-     * meanwhile is gone with it.
+     * Sends a message to each queue, or to none. Returns the messages' ids in the order of the queues. A message to a
+     * queue that was deleted meanwhile is dropped.
      *
-     * @throws MemoryRefused where there is no room for all
+     * @throws MemoryRefused where not all messages fit
      */
     synchronized List<Long> send(List<Long> to, long sender, long receiver, String body) {
         long needed =
@@ -77,7 +77,7 @@ final class MemoryQueues {
                 .toList();
     }
 
-    /** Null where there is none. */
+    /** Removes and returns the oldest message for a receiver; null where there is none. */
     synchronized Message pop(long queue, long receiver) {
         Deque<Message> messages = messages(queue, receiver);
         Message message = messages.poll();
@@ -114,23 +114,27 @@ final class MemoryQueues {
         return true;
     }
 
-    /** By this name, null for none. To be taken before the database is asked for the name, for {@link #settle}. */
+    /**
+     * The latest queue of this name, null for none. Read before the database is asked for the name, as an argument of
+     * {@link #settle}.
+     */
     synchronized Long latest(String name) {
         return latest.get(name);
     }
 
     /**
-     * Drops an earlier queue that the database has no more, whoever deleted it: its number is never used again.
+     * Drops the messages of an earlier queue that the database no longer has, whichever service deleted it. Ids of
+     * queues are never reused.
      *
-     * @param before {@link #latest}
-     * @param now as the database has the name, null for none
+     * @param before what {@link #latest} returned
+     * @param now the database's queue of this name, null for none
      */
     synchronized void settle(String name, Long before, Queue now) {
         if (before != null && (now == null || now.id() != before)) {
             deleteQueue(before);
         }
         if (now != null && now.technique() == QueueTechnique.MEMORY) {
-            latest.merge(name, now.id(), Long::max); // what was asked before may come late
+            latest.merge(name, now.id(), Long::max); // an older answer of the database may arrive late
         }
     }
 

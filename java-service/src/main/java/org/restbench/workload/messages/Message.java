@@ -5,11 +5,11 @@ import org.restbench.database.Session;
 /**
  * A message in a queue.
  *
- * @param receiver null for nobody in particular
+ * @param receiver null where the message is for nobody in particular
  * @param sentAt in µs since 1970
  */
 public record Message(long id, long sender, Long receiver, String body, long sentAt) {
-    /** From a row, whose receiver is known, 0 for nobody. */
+    /** Reads a message to a known receiver, 0 for nobody in particular, from a row. */
     static Session.Row<Message> to(long receiver) {
         return row -> new Message(
                 row.getLong("id"),

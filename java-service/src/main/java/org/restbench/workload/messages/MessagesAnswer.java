@@ -3,15 +3,15 @@ package org.restbench.workload.messages;
 import java.util.List;
 
 /**
- * What a request is answered.
+ * The answer to a request.
  *
- * @param members one of the records here: the answer's members in order
- * @param replayed whether an earlier request with the same key has had this answer
- * @param connectionNanos that it waited for a connection to the database
- * @param databaseNanos that it waited for the database
+ * @param members one of the records below, whose components are the answer's members in order
+ * @param replayed whether this is the answer to an earlier request with the same key
+ * @param connectionNanos time for which the request waited for a connection to the database
+ * @param databaseNanos time for which the request waited for answers of the database
  */
 public record MessagesAnswer(Object members, boolean replayed, long connectionNanos, long databaseNanos) {
-    /** Not replayed, and without its times. */
+    /** An answer that is not replayed, and does not have its times yet. */
     MessagesAnswer(Object members) {
         this(members, false, 0, 0);
     }
@@ -40,10 +40,10 @@ public record MessagesAnswer(Object members, boolean replayed, long connectionNa
 
     public record MessageList(List<Message> messages) {}
 
-    /** @param receiver null for nobody in particular */
+    /** @param receiver null where the message is for nobody in particular */
     public record PopResult(String requestId, long id, long sender, Long receiver, String body, long sentAt) {}
 
-    /** There was no message: {@code id} is null. */
+    /** The answer to a pop that found no message: {@code id} is null. */
     public record EmptyPop(String requestId, Long id) {}
 
     public record MessageDeletion(long id, boolean deleted) {}

@@ -3,24 +3,27 @@ package org.restbench.workload.messages;
 import java.util.List;
 import org.restbench.workload.RequestId;
 
-/** What a request asks for; each operation has its own. A receiver of 0 is nobody in particular. */
+/** A request, with a record for each operation. A receiver of 0 is nobody in particular. */
 public sealed interface MessagesRequest {
-    /** Null where the operation has none. */
+    /** The request's id; null where the operation has none. */
     default RequestId id() {
         return null;
     }
 
     MessagesAnswer of(Operations operations);
 
-    /** One that may be repeated with the same key until it is answered, and then has one effect and one answer. */
+    /**
+     * A request that a client may repeat with the same key until it is answered: all attempts together have one effect
+     * and one answer.
+     */
     sealed interface Repeatable extends MessagesRequest {
-        /** Null where it has none. */
+        /** The key; null where the request has none. */
         String key();
 
-        /** Who asks, and has chosen the key. */
+        /** The client that sent the request and has chosen the key. */
         long client();
 
-        /** What makes it the same request, see {@link Receipts}. */
+        /** What two attempts of the same request have in common, see {@link Receipts}. */
         List<Object> identity();
     }
 

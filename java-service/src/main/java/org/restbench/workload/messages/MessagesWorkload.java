@@ -12,7 +12,7 @@ import org.restbench.workload.Workload;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Queues of messages in a database. What a request mostly does is wait for it. */
+/** Queues of messages in a database. A request mostly waits for the database. */
 public final class MessagesWorkload implements Workload<MessagesRequest, MessagesAnswer> {
     static final String NOT_DONE = "the database cannot do it now; it is not done";
 
@@ -20,7 +20,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
 
     private static final int PURGE_SECONDS = 60;
 
-    /** Of an answer for a character of a message: an escape takes six. */
+    /** Bytes of an answer per character of a message; an escape sequence takes six. */
     private static final long BYTES_PER_CHARACTER = 8;
 
     private final Database database;
@@ -32,10 +32,10 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     private final LongAdder retries = new LongAdder();
 
     /**
-     * @param space for the messages of all other techniques than {@code memory}
-     * @param budget of all requests; the messages of {@code memory} are in it, too
-     * @param mostCharacters code points of a message
-     * @param receiptSeconds that what was answered to a request with a key is remembered
+     * @param space disk space for the messages of all techniques but {@code memory}
+     * @param budget memory of all requests; the messages of technique {@code memory} are a part of it
+     * @param mostCharacters largest number of code points of a message
+     * @param receiptSeconds how long the answer to a request with a key is remembered
      */
     public MessagesWorkload(
             Database database, FreeSpace space, MemoryBudget budget, int mostCharacters, int receiptSeconds) {
@@ -56,7 +56,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
         return 1;
     }
 
-    /** For the answer. What the driver reads is bounded by the connections. */
+    /** The bytes of the answer. What the database's driver reads is bounded by the number of connections. */
     @Override
     public long workingBytes(MessagesRequest input) {
         long messages = input instanceof MessagesRequest.Peek peek
@@ -96,7 +96,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
         return database.isUp();
     }
 
-    /** Transactions that were begun again, counted since the start. */
+    /** The number of transactions that were restarted since the start of the service. */
     public LongAdder retries() {
         return retries;
     }
@@ -107,7 +107,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
         database.every(Math.min(PURGE_SECONDS, receiptSeconds), this::purge);
     }
 
-    /** Forgets receipts that are too old; done now and then by itself. */
+    /** Deletes receipts that are too old. The workload also does this periodically. */
     public void purge() {
         try (Session session = database.session()) {
             new Receipts(session).purge(receiptSeconds);

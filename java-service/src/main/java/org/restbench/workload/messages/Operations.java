@@ -23,12 +23,15 @@ import org.restbench.workload.messages.MessagesAnswer.QueueDeletion;
 import org.restbench.workload.messages.MessagesAnswer.SendId;
 import org.restbench.workload.messages.MessagesAnswer.QueueCount;
 
-/** The operations, for one request. Each throws {@link InvalidRequest} or {@link DatabaseFailure}. */
+/** The operations, for one request. Every method throws {@link InvalidRequest} or {@link DatabaseFailure}. */
 final class Operations {
-    /** A queue that is gone: its row, or its table in pgmq. */
+    /** SQLSTATEs for a queue that no longer exists: its row is missing, or its table in pgmq. */
     private static final Set<String> GONE = Set.of("23503", "42P01");
 
-    /** What the technique of a queue cannot do; by now it may be another queue of that name. */
+    /**
+     * The contract's code where the technique of the queue cannot do the work. The cached queue may be outdated: by now
+     * there may be another queue of that name.
+     */
     private static final String UNFIT = "013";
 
     private final Session session;
@@ -100,13 +103,13 @@ final class Operations {
         try {
             deleted = session.write("delete-queue", Map.of("queue", name), row -> row.getBoolean("deleted"))
                     .get(0);
-        } finally { // also where it may be deleted
+        } finally { // also where it is unknown whether the queue is deleted
             queues.deleted(name);
         }
         if (gone != null) {
             memory.deleteQueue(gone.id());
         }
-        if (memory.latest(name) != null) { // another one by now, and maybe that was deleted
+        if (memory.latest(name) != null) { // another queue by now, which may have been deleted as well
             settle(name);
         }
         return new MessagesAnswer(new QueueDeletion(name, deleted));
@@ -219,10 +222,10 @@ final class Operations {
     }
 
     /**
-     * Works on a queue as it is known. Where that is gone, has nothing, or has a technique that cannot do it, the
-     * database is asked whether it is still the same, and if not the work is done on what there is now.
+     * Does work on a queue as cached. Where that queue is gone, has no messages, or has a technique that cannot do the
+     * work, the database is asked for the queue. If it is another one, the work is done on that one.
      *
-     * @param nothing whether these members are the answer of a queue that may be gone
+     * @param nothing whether a queue that is gone would have given these members as well
      */
     private MessagesAnswer onQueue(String name, RequestId id, Predicate<Object> nothing, Function<Queue, Object> work) {
         Queue queue = known(name, "queue", id);
@@ -250,7 +253,7 @@ final class Operations {
         }
     }
 
-    /** Throws on what was thrown, unless that may be so because what is known of a queue is out of date. */
+    /** Rethrows an exception, unless an outdated cached queue may be its cause. */
     private static void requireOutdated(RuntimeException thrown) {
         boolean isOutdated = thrown instanceof DatabaseFailure failed
                 ? failed.isOneOf(GONE)
@@ -260,7 +263,10 @@ final class Operations {
         }
     }
 
-    /** @param place of the name in the request */
+    /**
+     * @param place of the name in the request, for the error's message
+     * @throws InvalidRequest 012 where the queue does not exist
+     */
     private Queue known(String name, String place, RequestId id) {
         Queue found = find(name);
         if (found == null) {
@@ -272,12 +278,12 @@ final class Operations {
     private void settle(String name) {
         try {
             find(name);
-        } catch (DatabaseFailure later) { // by whoever asks for the name next: this deletion is done
+        } catch (DatabaseFailure later) { // the next request for the name settles it; the deletion itself is done
             return;
         }
     }
 
-    /** As it is known, else as the database has it; null where that has none. */
+    /** The queue as cached, else as the database has it; null where the database has none of this name. */
     private Queue find(String name) {
         Queue known = queues.get(name);
         if (known != null) {

@@ -3,7 +3,7 @@ package org.restbench.workload.messages;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Queues by name as they were when last asked for: the most recently used ones. */
+/** Cache of the most recently used queues, by name, as the database had them when it was last asked. */
 final class QueueCache {
     private static final int MOST = 10_000;
 
@@ -16,19 +16,19 @@ final class QueueCache {
 
     private long deletions;
 
-    /** To be taken before the database is asked for a queue that is then {@link #put}. */
+    /** The state of the cache. Read before the database is asked for a queue, as an argument of {@link #put}. */
     synchronized long asOf() {
         return deletions;
     }
 
-    /** Null where it is not known. */
+    /** The cached queue; null where there is none. */
     synchronized Queue get(String name) {
         return known.get(name);
     }
 
     /**
-     * As the database had it. Not where a queue was deleted since, as it may be this one: of a queue in memory the
-     * database is never asked again.
+     * Caches a queue as the database had it. Does nothing where a queue was deleted since {@code asOf}, as it may be
+     * this one: for a cached queue of technique {@code memory} the database is never asked again.
      */
     synchronized void put(String name, Queue queue, long asOf) {
         if (asOf == deletions) {
@@ -40,7 +40,7 @@ final class QueueCache {
         known.remove(name);
     }
 
-    /** Forgets one that the database has no more. */
+    /** Forgets a queue that the database no longer has. */
     synchronized void deleted(String name) {
         deletions++;
         known.remove(name);

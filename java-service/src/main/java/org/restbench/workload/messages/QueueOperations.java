@@ -16,16 +16,16 @@ import org.restbench.workload.messages.MessagesRequest.Repeatable;
 import org.restbench.workload.messages.MessagesRequest.Send;
 
 /**
- * How each technique sends, pops and deletes.
+ * Sends, pops and deletes messages by the technique of their queue.
  *
- * @param retries counts transactions that were begun again
+ * @param retries counts transactions that were restarted
  */
 record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, LongAdder retries) {
     private static final Set<String> SERIALIZATION = Set.of("40001");
     private static final int MOST_RETRIES = 50;
     private static final double MOST_PAUSE_NANOS = 2e6;
 
-    /** The message's id. */
+    /** Sends a message and returns its id. */
     long send(Queue queue, Send request) {
         Map<String, Object> parameters = parameters(queue, request);
         parameters.put("receiver", request.receiver());
@@ -49,7 +49,7 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
         return session.write(statement, parameters, row -> row.getLong("id")).get(0);
     }
 
-    /** Their ids in the order of the queues. */
+    /** Sends a message to each queue. Returns the messages' ids in the order of the queues. */
     List<Long> broadcast(List<Queue> queues, Broadcast request) {
         QueueTechnique technique = queues.get(0).technique();
         Map<String, Object> parameters = Receipts.parameters(request);
@@ -71,7 +71,7 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
                 .get(0);
     }
 
-    /** In ascending order of the queues' ids, so that no two of these wait for each other. */
+    /** Sends in ascending order of the queues' ids, so that two broadcasts never wait for each other. */
     private List<Long> sendEach(List<Queue> queues, Map<String, Object> parameters) {
         List<Queue> ascending =
                 queues.stream().sorted(Comparator.comparing(Queue::id)).toList();
@@ -88,7 +88,7 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
         return ids;
     }
 
-    /** Null where there is none. */
+    /** Removes and returns the oldest message; null where there is none. */
     Message pop(Queue queue, Pop request) {
         Map<String, Object> parameters = parameters(queue, request);
         parameters.put("receiver", request.receiver());
@@ -145,7 +145,7 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
         }
     }
 
-    /** Who has lost the same race begins at another time. */
+    /** Waits a random time, at most 2 ms: transactions that lost the same race then restart at different times. */
     private static void pause() {
         long nanos = (long) (Math.random() * MOST_PAUSE_NANOS);
         try {
@@ -159,7 +159,7 @@ record QueueOperations(Session session, Receipts receipts, MemoryQueues memory, 
         session.read("lock-queue", Map.of("queue_id", id), row -> id);
     }
 
-    /** Whether it was there. */
+    /** Deletes a message and returns whether it existed. */
     boolean delete(Queue queue, long message) {
         Map<String, Object> parameters = Map.of("queue_id", queue.id(), "id", message, "pgmq_queue", queue.pgmqName());
         return switch (queue.technique()) {

@@ -5,23 +5,23 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** By what means messages are sent to a queue and popped from it: the same work in every case. */
+/** The technique by which messages are sent to a queue and popped from it. The work is the same in every case. */
 public enum QueueTechnique {
-    /** One statement, which passes over messages that others hold. */
+    /** One statement, which skips messages that other transactions have locked. */
     SKIP_LOCKED("send", "pop-skip-locked"),
-    /** A transaction of one statement for each step. */
+    /** A transaction with a statement for each step. */
     STATEMENTS("send", "pop-statements-select"),
     /** Functions in the database. */
     FUNCTION("send-function", "pop-function"),
-    /** One statement, which waits for whoever holds the oldest message. */
+    /** One statement, which waits for the transaction that has locked the oldest message. */
     BLOCKING("send", "pop-blocking"),
-    /** Who removes a message holds the queue's lock. */
+    /** A transaction that removes a message holds the queue's advisory lock. */
     ADVISORY("send", "pop-plain"),
-    /** A transaction at that isolation, begun again where another was faster. */
+    /** A transaction at this isolation level, restarted where another one was faster. */
     REPEATABLE_READ("send", "pop-plain"),
     /** An extension of PostgreSQL for queues. */
     PGMQ("send-pgmq", "pop-pgmq"),
-    /** In this process. */
+    /** Queues in the memory of this process. */
     MEMORY("", "");
 
     private final String send;
@@ -32,7 +32,7 @@ public enum QueueTechnique {
         this.pop = pop;
     }
 
-    /** Nothing where there is none of this name. */
+    /** The technique of this name; empty where there is none. */
     public static Optional<QueueTechnique> named(String name) {
         return Arrays.stream(values()).filter(each -> each.label().equals(name)).findFirst();
     }
@@ -41,7 +41,7 @@ public enum QueueTechnique {
         return Arrays.stream(values()).map(QueueTechnique::label).collect(Collectors.joining(", "));
     }
 
-    /** As clients and the database know it. */
+    /** The name that clients and the database use. */
     String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
@@ -54,7 +54,7 @@ public enum QueueTechnique {
         return pop;
     }
 
-    /** Whether a statement has a form of its own for requests with a key. */
+    /** Whether the technique's statements have a separate form for requests with a key. */
     boolean hasFormWithKey() {
         return this != FUNCTION;
     }

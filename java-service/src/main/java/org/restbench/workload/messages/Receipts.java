@@ -19,19 +19,25 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.messages.MessagesAnswer.Nothing;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;
 
-/** What was answered to requests with a key, so that one that is repeated has one effect and one answer. */
+/** The stored answers to requests with a key, so that a repeated request has one effect and one answer. */
 record Receipts(Session session) {
-    /** The key was used before; or there is no room, and what was done before needs none. */
+    /**
+     * SQLSTATEs after which the request may have been done before: its key was used already, or the disk is full, which
+     * a request that was done before does not need.
+     */
     private static final Set<String> MAY_BE_DONE = Set.of("23505", "53100");
 
-    /** Receipts that one statement forgets: it takes far less than the 5 s that its role has for one. */
+    /**
+     * Number of receipts that one statement deletes. This takes far less than 5 s, the database role's limit for a
+     * statement.
+     */
     private static final int BATCH = 10_000;
 
     private record Receipt(byte[] fingerprint, Object answer) {}
 
     /**
-     * SHA-256 of operation, queues, receiver and body, a line each: the same in every service, as a retry may go to
-     * another.
+     * SHA-256 of operation, queues, receiver and body, on a line each. Every service computes the same value, as a
+     * retry may go to another service.
      */
     static byte[] fingerprint(List<Object> identity) {
         String lines = identity.stream().map(Object::toString).collect(Collectors.joining("\n"));
@@ -42,7 +48,10 @@ record Receipts(Session session) {
         }
     }
 
-    /** What the statements for requests with a key ask for, nulls where the request has none. */
+    /**
+     * The parameters of the statements for requests with a key; key and fingerprint are null where the request has no
+     * key.
+     */
     static Map<String, Object> parameters(Repeatable request) {
         Map<String, Object> parameters = new HashMap<>();
         parameters.put("client", request.client());
@@ -52,12 +61,12 @@ record Receipts(Session session) {
     }
 
     /**
-     * Does what is asked for, or finds that it is done. A request in flight with the same key was waited for by then,
-     * as each technique locks its key, or what it takes.
+     * Executes a request, or finds that it was executed before. The attempt waits for a request in flight with the same
+     * key, because each technique locks the key, or the messages that it takes.
      *
-     * @param attempt keeps a receipt in one transaction with what it does; gives the answer's members
-     * @param answer gives them from a receipt, which has the columns of a first request's row
-     * @throws InvalidRequest what the attempt was refused with; 013 where the key belongs to another request
+     * @param attempt executes the request and stores its receipt in one transaction; returns the answer's members
+     * @param answer reads the members from a receipt, which has the columns of a first request's row
+     * @throws InvalidRequest where the attempt was refused, with its code; 013 where the key belongs to another request
      */
     MessagesAnswer once(Repeatable request, Supplier<Object> attempt, Session.Row<Object> answer) {
         if (request.key() == null) {
@@ -74,7 +83,7 @@ record Receipts(Session session) {
             if (!failed.isOneOf(MAY_BE_DONE)) {
                 throw failed;
             }
-            instead = failed; // purged meanwhile
+            instead = failed; // thrown below where there is no receipt: it was purged meanwhile
         } catch (InvalidRequest refused) {
             instead = refused;
         }
@@ -92,14 +101,14 @@ record Receipts(Session session) {
         return new MessagesAnswer(found.get(0).answer).asReplay();
     }
 
-    /** In a transaction. */
+    /** Stores a receipt; called within the transaction of its request. */
     int keep(Repeatable request, Map<String, ?> answer) {
         Map<String, Object> parameters = parameters(request);
         parameters.put("answer", answer);
         return session.change("keep-receipt", parameters);
     }
 
-    /** Forgets receipts of this age, by an index that needs bitmaps. */
+    /** Deletes receipts of at least this age, by an index that needs bitmap scans. */
     void purge(long seconds) {
         Map<String, Object> parameters = Map.of("seconds", seconds, "most", BATCH);
         int forgotten;

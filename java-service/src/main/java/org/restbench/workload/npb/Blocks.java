@@ -3,9 +3,9 @@ package org.restbench.workload.npb;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * A range of units cut into blocks, each worth a task of its own. Where the cuts are follows from the work alone, not
- * from the strategy: sums are taken block by block and then in the blocks' order, so that a kernel's result is the same
- * to the last bit on any thread and on any number of them.
+ * A range of units cut into blocks, each worth a task of its own. The boundaries of the blocks depend on the work
+ * alone, not on the strategy. Sums are computed block by block and then added in the blocks' order, so that a kernel's
+ * result is the same to the last bit on any thread and on any number of them.
  *
  * @param unitsPerBlock the last block may have fewer
  */
@@ -13,7 +13,10 @@ public record Blocks(int units, int unitsPerBlock) {
     /** Point updates, or multiplications, below which handing work to a thread costs more than the work. */
     private static final int WORTH_A_TASK = 1 << 14;
 
-    /** Blocks that run at once at most, under any technique: what each needs for itself counts so many times. */
+    /**
+     * Largest number of blocks that run at once under any technique. The memory of a single block counts this many
+     * times.
+     */
     public static final int MOST_AT_ONCE = 100;
 
     /** @param workPerUnit in point updates or multiplications */
@@ -31,7 +34,7 @@ public record Blocks(int units, int unitsPerBlock) {
         return (units + unitsPerBlock - 1) / unitsPerBlock;
     }
 
-    /** Runs the body once for each block; a single one on the caller, as there is nothing to share. */
+    /** Runs the body once for each block. A single block runs on the caller's thread, as there is nothing to share. */
     public void forEach(ParallelLoop loop, ParallelLoop.Body body) {
         if (count() == 1) {
             body.run(0, units);

@@ -8,8 +8,9 @@ import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * Inputs that requests without one of their own share: those used last, as many as fit into a quarter of the memory
- * budget, of which they are a part. They go when a request needs their room.
+ * Cache of the inputs that requests share if they do not generate their own. It keeps the most recently used inputs
+ * that fit into a quarter of the memory budget; their memory counts in the budget. They are dropped when a request
+ * needs their memory.
  */
 public final class InputCache {
     private static final int SHARE = 4;
@@ -26,7 +27,7 @@ public final class InputCache {
         memory.reclaimBy(this::clear);
     }
 
-    /** The kept input, or a new one, which is kept where it fits. Two requests may build the same at once. */
+    /** The cached input, or a new one, which is cached where it fits. Two requests may build the same input at once. */
     <T> T get(Problem<T> problem, ParallelLoop loop) {
         T found = find(problem);
         if (found != null) {
@@ -52,11 +53,14 @@ public final class InputCache {
         try {
             kept.put(problem, new CachedInput(input, bytes, memory.hold(bytes)));
         } catch (MemoryRefused full) {
-            // requests need the memory more: the input goes with this request, and the next one builds its own
+            // requests have priority: the input lasts as long as this request, and the next one builds its own
         }
     }
 
-    /** Gives all memory back; what a request uses stays alive as long as it does, within that request's own hold. */
+    /**
+     * Drops all inputs and gives their memory back. A request that uses an input keeps it until the request ends,
+     * within the request's own hold of memory.
+     */
     synchronized void clear() {
         shrinkTo(0);
     }

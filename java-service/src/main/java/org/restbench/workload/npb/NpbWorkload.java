@@ -7,7 +7,7 @@ import org.restbench.workload.Workload;
 /**
  * Runs one kernel of the NAS Parallel Benchmarks on the class of input that a request names.
  *
- * @param inputs kept for requests that do not want their own
+ * @param inputs cache for requests that do not generate their own input
  */
 public record NpbWorkload(Kernel kernel, InputCache inputs) implements Workload<NpbRequest, NpbResult> {
     private static final double MILLION = 1e6;
@@ -22,7 +22,7 @@ public record NpbWorkload(Kernel kernel, InputCache inputs) implements Workload<
         return "npb " + kernel.name();
     }
 
-    /** NPB's count, for the whole of compute: what else it does grows alike. */
+    /** NPB's count for the timed region, used for all of compute: the untimed work grows in the same proportion. */
     @Override
     public long operations(NpbRequest request) {
         return (long) (MILLION * request.problem().millionOperations());
@@ -43,7 +43,7 @@ public record NpbWorkload(Kernel kernel, InputCache inputs) implements Workload<
         return "class: " + request.problem().name();
     }
 
-    /** Its units are far smaller than a task. */
+    /** False: the units are far smaller than a task. */
     @Override
     public boolean takesSingleUnits() {
         return false;

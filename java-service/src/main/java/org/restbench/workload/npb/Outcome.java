@@ -1,10 +1,10 @@
 package org.restbench.workload.npb;
 
 /**
- * What a run of a kernel found.
+ * The outcome of a run of a kernel.
  *
  * @param verified whether the value is the reference within NPB's epsilon, and no work was left out
- * @param kernelNanos the region that NPB 3.4 times
+ * @param kernelNanos duration of the region that NPB 3.4 times
  * @param millionOperations of that region, by NPB's formula
  */
 public record Outcome(

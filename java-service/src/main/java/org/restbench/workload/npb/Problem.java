@@ -3,10 +3,10 @@ package org.restbench.workload.npb;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * One kernel on one class of input: what to compute and what must come out. It has no state; all that a run writes is
- * made for that run.
+ * One kernel on one class of input: the computation and its expected result. A problem has no state; everything that a
+ * run writes to is allocated for that run.
  *
- * @param <T> the input that is built before the clock runs
+ * @param <T> the input, which is built before the timed region
  */
 public interface Problem<T> {
     /** The class, e.g. {@code "A"}. */
@@ -15,7 +15,7 @@ public interface Problem<T> {
     /**
      * Builds the input.
      *
-     * @param kept whether other requests are to use it too, at any time; else it may be used up by one run
+     * @param kept whether other requests use the input as well, at any time; else one run may modify it
      */
     T input(boolean kept, ParallelLoop loop);
 
@@ -25,9 +25,9 @@ public interface Problem<T> {
     /** NPB's count of the operations of the timed region, in millions. */
     double millionOperations();
 
-    /** Bytes of all that one run holds at once, the building of its own input included. */
+    /** Bytes that one run holds at once, including those to build an input of its own. */
     long workingBytes();
 
-    /** Bytes of an input that is kept. */
+    /** Bytes of an input that is shared with other requests. */
     long keptBytes();
 }

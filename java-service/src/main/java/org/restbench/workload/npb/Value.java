@@ -1,16 +1,16 @@
 package org.restbench.workload.npb;
 
-/** What a kernel is verified by. */
+/** The value by which a kernel is verified. */
 public sealed interface Value {
-    /** How many checks passed, of as many as there are. */
+    /** The number of checks that passed. */
     record Count(int passed) implements Value {}
 
     record Real(double number) implements Value {}
 
     /**
-     * A complex number an iteration.
+     * A complex number for each iteration.
      *
-     * @param reIm real and imaginary parts in turn, in the order of the iterations
+     * @param reIm alternating real and imaginary parts, in the order of the iterations
      */
     record Checksums(double... reIm) implements Value {}
 }

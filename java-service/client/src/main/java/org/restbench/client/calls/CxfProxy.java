@@ -23,19 +23,21 @@ import org.restbench.client.Loop;
 import org.restbench.client.ServiceRefused;
 
 /**
- * A proxy as users of CXF have one. It does S, C and D in one call, which counts as C: what goes between codec and
- * exchange is an empty message under which input and output are kept here.
+ * A client proxy of Apache CXF. The proxy runs S, C and D in one call, which counts as C. Codec and exchange therefore
+ * pass on an empty message: the key under which this object keeps the input and the result.
  */
 final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     private static final int OK = 200;
-    /** Logs a stack for each call that fails: what failed is in the outcomes. */
+    /** Switched off: it logs a stack trace for each failed call, and the outcomes report the failures. */
     private static final Logger OF_CXF = Logger.getLogger("org.apache.cxf");
 
     static {
         OF_CXF.setLevel(Level.OFF);
     }
 
-    /** By message, for as long as the call has it: a proxy takes objects, and an exchange bytes. */
+    /**
+     * Input and result by message, for as long as the call holds the message: a proxy takes objects, an exchange bytes.
+     */
     private final Map<byte[], LastResult> kept = Collections.synchronizedMap(new WeakHashMap<>());
 
     private final BindingProvider port;
@@ -46,11 +48,14 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
 
     /** One call of the port. */
     interface Operation<I, O> {
-        /** @throws ServiceRefused what the declared fault says */
+        /** @throws ServiceRefused where the port throws its declared fault */
         O call(I input) throws ServiceRefused;
     }
 
-    /** @param port which threads may share: the context of a request is a thread's own */
+    /**
+     * @param port shared by threads: each thread has a request context of its own
+     * @param perCallMillis limit for connecting, and for waiting for the answer
+     */
     CxfProxy(Object port, String url, long perCallMillis, Operation<I, O> operation) {
         this.port = (BindingProvider) port;
         this.operation = operation;
@@ -72,7 +77,7 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
         return message;
     }
 
-    /** Makes the call on this thread: its answer is there when this returns. */
+    /** Makes the call on this thread: the future is complete when this method returns. */
     @Override
     @SuppressWarnings("unchecked") // what encode kept
     public CompletableFuture<Answer> start(byte[] request, Limits limits) {
@@ -90,14 +95,14 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
         }
     }
 
-    @SuppressWarnings("unchecked") // so CXF documents it
+    @SuppressWarnings("unchecked") // the type that CXF documents
     private Map<String, List<String>> headers() {
         Object headers = port.getResponseContext().get(Message.PROTOCOL_HEADERS);
         return headers == null ? Map.of() : (Map<String, List<String>>) headers;
     }
 
     @Override
-    @SuppressWarnings("unchecked") // what send kept
+    @SuppressWarnings("unchecked") // what start kept
     public O decode(Answer answer, Loop loop) throws ServiceRefused {
         Object result = kept.get(answer.body()).result();
         if (result instanceof ServiceRefused refused) {

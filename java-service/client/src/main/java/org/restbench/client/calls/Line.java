@@ -8,11 +8,11 @@ import org.restbench.client.Outcome.StageTimes;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.codec.NpbResult;
 
-/** A call in the log; times in milliseconds, moments since the batch began, null where there was none. */
+/** A call's line in the log. Times are in milliseconds; moments count from the start of the batch, null for never. */
 final class Line {
     private Line() {}
 
-    /** @param checked what P found, null where the call did not get there */
+    /** @param checked the result of P, null where the call did not complete P */
     static Map<String, Object> of(Outcome<?> outcome, int index, Runner.CheckResult checked) {
         var failed = outcome instanceof Outcome.Failed<?> own ? own : null;
         var refused = failed != null && failed.cause() instanceof ServiceRefused own ? own : null;

@@ -14,7 +14,10 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Reads a JSON object a line that asks for a batch, and writes one that tells how it went; ends with its input. */
+/**
+ * Reads requests for batches from the standard input, a JSON object per line, and writes the result of each as a JSON
+ * object on one line. Ends with its input.
+ */
 final class Main {
     static final List<String> TRANSPORTS = List.of("rest", "soap", "cxf");
 
@@ -52,7 +55,7 @@ final class Main {
             return error(cause);
         } catch (IllegalArgumentException wrong) {
             return error(wrong);
-        } catch (IOException unusable) { // a file, and its message is just the name
+        } catch (IOException unusable) { // of a file; the message alone is just the file's name
             return error(new IllegalArgumentException(unusable.toString()));
         }
     }

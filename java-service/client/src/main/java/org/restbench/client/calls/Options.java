@@ -10,16 +10,16 @@ import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.annotation.JsonNaming;
 
 /**
- * A line that asks for a batch. Absent members have the library's defaults.
+ * The options of a batch, read from one line. Absent members have the library's defaults.
  *
- * @param teams of the pipelines, S:C:D:P or S:D:P
- * @param retries whether the safe and the idempotent ones are made
- * @param inputs a file with a list of request bodies in their REST form; one of a kernel for SOAP names it in
- *     {@code kernel}
- * @param expected a file with a list of products' rows, or null
- * @param only the indices to make, or null for all
- * @param log a file to which a line a call is appended, or null
- * @param loopThreads within one document
+ * @param teams threads of each team of a pipeline: S, C, D, P or S, D, P
+ * @param retries whether failed calls are sent again, as by {@link Retries#IDEMPOTENT}
+ * @param inputs a file with a list of request bodies in their REST form; for a kernel over SOAP, each body also names
+ *     the kernel in {@code kernel}
+ * @param expected a file with a list of the rows of the expected products, or null
+ * @param only the indices of the calls to make, or null for all
+ * @param log a file to which a line is appended for each call, or null
+ * @param loopThreads threads for the elements within one document
  */
 @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
 record Options(
@@ -67,7 +67,7 @@ record Options(
         return value;
     }
 
-    /** @throws IllegalArgumentException where it is no http URL */
+    /** @throws IllegalArgumentException where the URL is no http URL */
     URI target() {
         URI target = URI.create(url);
         if (!"http".equals(target.getScheme()) || target.getHost() == null) {
@@ -76,7 +76,7 @@ record Options(
         return target;
     }
 
-    /** The indices of the calls, in the order in which they begin. */
+    /** The index of a call, by its position in the order of starting. */
     int index(long call) {
         return only == null ? (int) call : only.get((int) call);
     }

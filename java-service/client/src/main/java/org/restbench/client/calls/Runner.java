@@ -32,19 +32,19 @@ import org.restbench.client.strategy.Strategies;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Makes batches, one after the other, with connections and inputs kept between them. */
+/** Runs batches one after the other; connections and inputs are kept between them. */
 final class Runner implements AutoCloseable {
     private static final Map<String, Map<String, String>> HEADERS = Map.of(
             "rest", Map.of("Content-Type", "application/json"),
             "soap", Map.of("Content-Type", "text/xml; charset=utf-8", "SOAPAction", "\"\""));
 
-    /** What a proxy of CXF's, which holds its thread, can be called by. */
+    /** The strategies that can call a CXF proxy, which holds its thread. */
     private static final List<String> HOLDING = List.of("sequential", "task-pool");
 
     private final JsonMapper json;
     private final Map<List<Object>, Exchange> exchanges = new HashMap<>();
     private final Map<Path, Elements> read = new HashMap<>();
-    /** CPU seconds by stage of the batch before, which say how a pipeline's threads are shared. */
+    /** CPU seconds by stage of the previous batch: {@code pipeline-async} shares its threads in this proportion. */
     private Map<Stage, Double> cpuBefore = new EnumMap<>(Stage.class);
 
     private volatile Calls<?> underWay;
@@ -53,16 +53,16 @@ final class Runner implements AutoCloseable {
         this.json = json;
     }
 
-    /** Of a file; {@code version} is the file's, and says for which workload it was read. */
+    /** The elements of a file. {@code version} identifies the file's content and the workload for which it was read. */
     private record Elements(Object version, List<?> all) {}
 
-    /** An output with what its answer's head said. */
+    /** An output with the status and the Server-Timing of its answer. */
     private record OutputWithHead<O>(O output, int status, String serverTiming) {}
 
-    /** What P found. */
+    /** The result of P: whether the output is wrong, and what the log shows of it. */
     record CheckResult(boolean isWrong, int status, String serverTiming, NpbResult shown) {}
 
-    /** @throws IllegalArgumentException for an option that is wrong, with the name and the range */
+    /** @throws IllegalArgumentException where an option is wrong, with its name and range */
     Map<String, Object> run(Options options) throws IOException, InterruptedException {
         return run(options, Workload.of(options.workload()));
     }
@@ -157,8 +157,8 @@ final class Runner implements AutoCloseable {
                         : new HttpExchange(options.target(), HEADERS.get(transport)));
     }
 
-    /** A JSON file's elements; read again where it has changed. */
-    @SuppressWarnings("unchecked") // the version says of what they are
+    /** The elements of a JSON file; the file is read again only where it has changed. */
+    @SuppressWarnings("unchecked") // the version holds the function that made the elements
     private <T> List<T> file(Path path, Function<JsonNode, T> element) throws IOException {
         if (!Files.isReadable(path)) {
             throw new IllegalArgumentException("inputs or expected: cannot be read: " + path);

@@ -14,14 +14,15 @@ import org.restbench.client.codec.NpbResult;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What the program has to know of a workload.
+ * What the program needs to know of a workload.
  *
- * @param cxf a proxy of CXF's
- * @param input of a request body in its REST form
- * @param withId the same input under another id
- * @param expected of an element of the file with products
- * @param isRight whether an output is what is expected, null where nothing is compared
- * @param shown what the log says of an output, or null
+ * @param cxf makes proxies of CXF
+ * @param input makes an input of a request body in its REST form
+ * @param withId copies an input with another request id
+ * @param expected makes the expected output of an element of the file with expected products
+ * @param isRight whether an output is right; the expected output is null where none is given
+ * @param id the request id of an output
+ * @param shown the part of an output that is logged, or null
  */
 record Workload<I, O, E>(
         Codec<I, O> json,
@@ -33,7 +34,7 @@ record Workload<I, O, E>(
         BiPredicate<O, E> isRight,
         Function<O, String> id,
         Function<O, NpbResult> shown) {
-    /** Makes proxies of a URL. */
+    /** Makes a proxy for a URL. */
     interface Proxies<I, O> {
         CxfProxy<I, O> of(String url, long perCallMillis);
     }

@@ -7,7 +7,10 @@ import java.util.Map;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.ServiceRefused;
 
-/** What an object of JSON or an element of XML has within, as texts by name: of an array or of siblings, each. */
+/**
+ * The members of a JSON object or the child elements of an XML element, as texts by name. An array, or elements of the
+ * same name, are several texts.
+ */
 final class Fields {
     private final Map<String, List<String>> texts = new HashMap<>();
 
@@ -19,7 +22,7 @@ final class Fields {
         return texts.getOrDefault(name, List.of());
     }
 
-    /** @throws MalformedAnswer where it is missing, or there twice */
+    /** @throws MalformedAnswer where there is not exactly one text of this name */
     String one(String name) {
         require(all(name).size() == 1, "an answer without one " + name);
         return all(name).get(0);
@@ -35,7 +38,7 @@ final class Fields {
         return numbers(name).get(0);
     }
 
-    /** MalformedAnswer where there is none, or one is no number. */
+    /** @throws MalformedAnswer where there is no text of this name, or one is no number */
     List<Double> numbers(String name) {
         require(!all(name).isEmpty(), "an answer without " + name);
         try {
@@ -45,7 +48,11 @@ final class Fields {
         }
     }
 
-    /** What an error with these members says. */
+    /**
+     * The service's error that has these members.
+     *
+     * @throws MalformedAnswer where they are not those of an error
+     */
     ServiceRefused refusal(int status) {
         require(one("errorCode").matches("[0-9]{3}"), "a code that is not of three digits");
         String id = all("requestId").stream()

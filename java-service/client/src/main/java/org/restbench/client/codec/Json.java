@@ -14,13 +14,13 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** What all messages in JSON share. */
+/** Reads and writes the parts that all JSON messages share. */
 final class Json {
     private static final JsonFactory FACTORY = new JsonFactory();
 
     private Json() {}
 
-    /** The bytes of an object whose members are written by an action. */
+    /** The bytes of a JSON object; {@code members} writes its members. */
     static byte[] write(Consumer<JsonGenerator> members) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), bytes)) {
@@ -31,7 +31,12 @@ final class Json {
         return bytes.toByteArray();
     }
 
-    /** The members of an answer with status 200 that no reader takes; MalformedAnswer where it is no error either. */
+    /**
+     * Reads an answer with status 200. A member with a reader goes to that reader; the others are returned.
+     *
+     * @throws ServiceRefused where the status is another one and the body is an error of the contract
+     * @throws MalformedAnswer where the body is neither
+     */
     static Fields read(Answer answer, Map<String, Consumer<JsonParser>> readers) throws ServiceRefused {
         Fields fields = new Fields();
         try (JsonParser json = FACTORY.createParser(ObjectReadContext.empty(), answer.body())) {
@@ -45,7 +50,7 @@ final class Json {
             Fields.require(
                     json.currentToken() == JsonToken.END_OBJECT && json.nextToken() == null, "no single JSON object");
         } catch (JacksonException | IllegalArgumentException malformed) {
-            // Jackson's exception keeps its parser, and with it the whole answer.
+            // Jackson's exception refers to its parser, and through it to the whole answer.
             Throwable said = new IllegalArgumentException(malformed.getMessage());
             throw new MalformedAnswer("the answer is not the contract's JSON", said);
         }
@@ -55,7 +60,7 @@ final class Json {
         return fields;
     }
 
-    /** A scalar as its text, of an array each, but of objects within. */
+    /** Adds a scalar as its text and an array as its elements. Objects and null are skipped. */
     private static void add(Fields fields, String name, JsonParser json) {
         if (json.hasToken(JsonToken.START_ARRAY)) {
             while (json.nextToken() != JsonToken.END_ARRAY) {

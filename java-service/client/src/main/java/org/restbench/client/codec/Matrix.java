@@ -4,16 +4,20 @@ import java.util.Arrays;
 import java.util.List;
 import org.restbench.client.Loop;
 
-/** A matrix of 64-bit integers, one row after the other in {@code values}. */
+/** A matrix of 64-bit integers; {@code values} is row-major. */
 public record Matrix(int columns, long[] values) {
-    /** @throws IllegalArgumentException where the values are no whole rows of at least one */
+    /** @throws IllegalArgumentException where the values are not one or more complete rows */
     public Matrix {
         if (columns < 1 || values.length == 0 || values.length % columns != 0) {
             throw new IllegalArgumentException(values.length + " values are no rows of " + columns);
         }
     }
 
-    /** Of rows such as {@code 58,64}; IllegalArgumentException where they are no integers, or of several lengths. */
+    /**
+     * Parses rows such as {@code 58,64}.
+     *
+     * @throws IllegalArgumentException where an element is no integer, or rows differ in length
+     */
     public static Matrix parse(List<String> rows, Loop loop) {
         if (rows.isEmpty()) {
             throw new IllegalArgumentException("no rows");
@@ -41,7 +45,7 @@ public record Matrix(int columns, long[] values) {
         return values.length / columns;
     }
 
-    /** Each row as {@code 58,64}. */
+    /** The text of each row, such as {@code 58,64}. */
     public String[] texts(Loop loop) {
         String[] texts = new String[rows()];
         loop.forEach(texts.length, row -> {

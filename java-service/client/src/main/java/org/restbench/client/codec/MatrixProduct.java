@@ -13,11 +13,11 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** A product, with the id of the request that asked for it. */
+/** The product of two matrices, with the id of its request. */
 public record MatrixProduct(String requestId, Matrix rows) {
     private static final String NAMESPACE = "urn:restbench:matrix";
 
-    /** The loop makes the texts of the rows; an answer is one stream, which one thread reads. */
+    /** The codec of REST. The loop formats the rows of a request; an answer is one stream, which one thread reads. */
     public static final Codec<Input, MatrixProduct> JSON = new Codec<>() {
         @Override
         public byte[] encode(Input input, Loop loop) {
@@ -37,7 +37,7 @@ public record MatrixProduct(String requestId, Matrix rows) {
         }
     };
 
-    /** The loop makes and reads the texts of the rows; one thread writes and reads the XML round them. */
+    /** The codec of SOAP. The loop formats and parses the rows; one thread writes and reads the XML around them. */
     public static final Codec<Input, MatrixProduct> SOAP = new Codec<>() {
         @Override
         public byte[] encode(Input input, Loop loop) {

@@ -8,13 +8,13 @@ import org.restbench.client.Loop;
 import org.restbench.client.ServiceRefused;
 
 /**
- * What a kernel of the NAS Parallel Benchmarks computed.
+ * The result of a kernel of the NAS Parallel Benchmarks (NPB).
  *
- * @param value its checks passed (IS), its number (CG, MG), or real and imaginary parts in turn (FT)
- * @param reference NPB's, in the same form
- * @param kernelSeconds as NPB times a kernel
- * @param totalSeconds with the generation of the input
- * @param mops millions of operations a second
+ * @param value the number of checks passed (IS), one number (CG, MG), or alternating real and imaginary parts (FT)
+ * @param reference the value that NPB expects, in the same form
+ * @param kernelSeconds time of the region that NPB times
+ * @param totalSeconds time with the generation of the input and the verification
+ * @param mops millions of operations per second, by NPB's formula
  */
 public record NpbResult(
         String requestId,
@@ -29,7 +29,7 @@ public record NpbResult(
         double mops) {
     private static final String NAMESPACE = "urn:restbench:npb";
 
-    /** The input's kernel is in the URL. */
+    /** The codec of REST. The URL names the kernel; a request body does not. */
     public static final Codec<Input, NpbResult> JSON = new Codec<>() {
         @Override
         public byte[] encode(Input input, Loop loop) {
@@ -48,7 +48,7 @@ public record NpbResult(
         }
     };
 
-    /** Refuses an input without a kernel. */
+    /** The codec of SOAP. Encoding throws IllegalArgumentException for an input without a kernel. */
     public static final Codec<Input, NpbResult> SOAP = new Codec<>() {
         @Override
         public byte[] encode(Input input, Loop loop) {
@@ -72,11 +72,11 @@ public record NpbResult(
     };
 
     /**
-     * A kernel to be run.
+     * A request to run a kernel.
      *
      * @param kernel IS, CG, MG or FT; null for JSON
-     * @param npbClass S, W, A or B and what else the service has
-     * @param generate whether its input is made anew; null leaves it to the service
+     * @param npbClass NPB's problem size: S, W, A, B or any other that the service has
+     * @param generate whether the service generates the kernel's input for this request; null for the service's default
      */
     public record Input(String requestId, String kernel, String npbClass, Boolean generate) {}
 

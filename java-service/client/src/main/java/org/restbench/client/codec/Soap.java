@@ -17,7 +17,7 @@ import org.restbench.client.Answer;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.ServiceRefused;
 
-/** What all SOAP 1.1 messages share: the envelope, faults, and a reader without entities and DTDs. */
+/** Reads and writes the parts that all SOAP 1.1 messages share: envelope and faults. Refuses entities and DTDs. */
 final class Soap {
     private static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";
     private static final int DEEPEST = 32;
@@ -36,7 +36,7 @@ final class Soap {
         void write(XMLStreamWriter xml) throws XMLStreamException;
     }
 
-    /** An envelope round one element of a namespace, which is the default within. */
+    /** The bytes of an envelope around one payload element, whose namespace is the default namespace inside it. */
     static byte[] write(String namespace, String payload, Content content) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try {
@@ -62,7 +62,12 @@ final class Soap {
         xml.writeEndElement();
     }
 
-    /** The elements within the one parent of a name; ServiceRefused for a fault, MalformedAnswer without either. */
+    /**
+     * The child elements of the one element named {@code parent}.
+     *
+     * @throws ServiceRefused where the answer is a fault of the contract
+     * @throws MalformedAnswer where the answer is neither
+     */
     static Fields read(Answer answer, String namespace, String parent) throws ServiceRefused {
         boolean isFault = answer.status() != 200;
         Fields found;
@@ -71,7 +76,7 @@ final class Soap {
             found = within(xml, new QName(namespace, isFault ? "requestFault" : parent));
         } catch (MalformedAnswer malformed) {
             throw malformed;
-        } catch (XMLStreamException | RuntimeException malformed) { // the JDK's parser throws of both
+        } catch (XMLStreamException | RuntimeException malformed) { // the JDK's parser throws both
             throw new MalformedAnswer("the answer is not the contract's XML", malformed);
         }
         if (isFault) {
@@ -80,7 +85,10 @@ final class Soap {
         return found;
     }
 
-    /** The contract's encoding, strictly; given bytes, the JDK's parser prints about wrong ones. */
+    /**
+     * Decodes UTF-8, the contract's encoding, and refuses invalid bytes. Given the bytes themselves, the JDK's parser
+     * would print messages about invalid ones.
+     */
     private static Reader utf8(byte[] body) {
         return new InputStreamReader(new ByteArrayInputStream(body), StandardCharsets.UTF_8.newDecoder());
     }
@@ -115,7 +123,9 @@ final class Soap {
         Fields.require(depth > 1 || isOfSoap, "no SOAP 1.1 envelope");
     }
 
-    /** The texts of the elements within the one that the reader has entered, up to its end. */
+    /**
+     * The texts of the children of the element that the reader has entered. The reader is then at the element's end.
+     */
     private static Fields children(XMLStreamReader xml) throws XMLStreamException {
         Fields texts = new Fields();
         while (xml.nextTag() == XMLStreamConstants.START_ELEMENT) {

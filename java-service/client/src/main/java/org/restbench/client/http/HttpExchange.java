@@ -27,8 +27,8 @@ import org.restbench.client.Exchange;
 import org.restbench.client.Limits;
 
 /**
- * POSTs to one URL over HTTP/1.1 by {@code java.net.http}. Its two threads {@code http-N} serve any number of calls and
- * run no code of the caller.
+ * Sends POST requests to one URL over HTTP/1.1 by {@code java.net.http}. Two threads, {@code http-N}, serve any number
+ * of calls; they run no code of the caller.
  */
 public final class HttpExchange implements Exchange {
     private final ExecutorService threads;
@@ -37,7 +37,11 @@ public final class HttpExchange implements Exchange {
     private final Set<CompletableFuture<?>> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    /** Connects when the first call does; {@code headers} are of each request, {@code Content-Type} among them. */
+    /**
+     * Connects with the first call.
+     *
+     * @param headers of each request, including {@code Content-Type}
+     */
     public HttpExchange(URI url, Map<String, String> headers) {
         AtomicInteger number = new AtomicInteger();
         threads = Executors.newFixedThreadPool(2, task -> {
@@ -77,18 +81,21 @@ public final class HttpExchange implements Exchange {
                     }
                 },
                 threads);
-        // HttpRequest.timeout ends with the headers; only a cancel of what sendAsync gave closes the connection.
+        // HttpRequest.timeout covers the headers only; only cancelling the future of sendAsync closes the connection.
         answer.orTimeout(limits.perCall().toNanos(), TimeUnit.NANOSECONDS).whenComplete((got, failure) -> {
             open.remove(answer);
             response.cancel(true);
         });
-        if (closed) { // since it was asked above
+        if (closed) { // closed since the check above
             answer.cancel(true);
         }
         return answer;
     }
 
-    /** A head that it cannot read, a length that is no number, the client tells by an exception of any kind. */
+    /**
+     * The JDK's client reports a malformed head or Content-Length by any RuntimeException: it becomes a
+     * ProtocolException.
+     */
     private static Throwable told(Throwable failure) {
         boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
         Throwable cause = isWrapped ? failure.getCause() : failure;
@@ -100,7 +107,7 @@ public final class HttpExchange implements Exchange {
     public void close() {
         closed = true;
         open.forEach(future -> future.cancel(true));
-        // From Java 21 on a client can be closed; before, its selector ends once nobody holds it.
+        // A client can be closed from Java 21 on; before, its selector thread ends once it is garbage-collected.
         if ((Object) client instanceof AutoCloseable closeable) {
             try {
                 closeable.close();
@@ -111,14 +118,14 @@ public final class HttpExchange implements Exchange {
         threads.shutdown();
     }
 
-    /** A body of bounded size; beyond it the connection is closed. The client's own subscribers have no bound. */
+    /** Collects a body of bounded size; a larger one closes its connection. The JDK's own subscribers have no bound. */
     private static final class BoundedBody implements BodySubscriber<byte[]> {
         private final BodySubscriber<byte[]> whole = BodySubscribers.ofByteArray();
         private final int most;
         private long left;
         private Flow.Subscription subscription;
 
-        /** @param announced the header's length, negative where there is none */
+        /** @param announced the Content-Length, negative where there is none */
         BoundedBody(int most, long announced) {
             this.most = most;
             left = announced > most ? -1 : most;

@@ -21,14 +21,15 @@ import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Way;
 
 /**
- * A batch of calls under any plan: what is where, who may go on, and how it ends. All of it is guarded by one lock,
- * which is never held while code of the caller, a codec or an exchange runs. The stages are run by {@link Workers}.
+ * The state of a batch under any plan: where each call is, which calls may enter their next stage, and how the batch
+ * ends. One lock guards this state; it is never held while code of the caller, a codec or an exchange runs.
+ * {@link Workers} runs the stages.
  */
 final class Batch<I, O, R> implements Calls<R> {
     final ReentrantLock lock = new ReentrantLock();
-    /** Wakes who waits for an outcome. */
+    /** Signalled when an outcome can be taken or the batch has ended. */
     private final Condition takeable = lock.newCondition();
-    /** Of those who take from a batch that makes its calls on their threads. */
+    /** Held by a thread in {@link #take} where the taking threads make the calls: they take turns. */
     private final ReentrantLock turn = new ReentrantLock();
 
     final Job<I, O, R> job;
@@ -44,9 +45,9 @@ final class Batch<I, O, R> implements Calls<R> {
     private final long began;
     private Runnable deadlineOff = () -> {};
 
-    /** On the way without a thread or a buffer that has them: in flight, or waiting for another attempt. */
+    /** Calls that neither a thread nor a buffer holds: they are in flight, or wait for another attempt. */
     final Set<Call<I, O, R>> parked = new HashSet<>();
-    /** Calls in a stage, by its ordinal. */
+    /** Number of calls in each stage, by the stage's ordinal. */
     private final int[] within = new int[Stage.values().length];
 
     private final int[] width = new int[within.length];
@@ -103,7 +104,7 @@ final class Batch<I, O, R> implements Calls<R> {
         });
     }
 
-    /** Nanoseconds since it began. */
+    /** Nanoseconds since the batch began. */
     long now() {
         return plan.clock().nanos() - began;
     }
@@ -145,18 +146,24 @@ final class Batch<I, O, R> implements Calls<R> {
         }
     }
 
-    /** Thrown unchanged, a checked one too, which an iterator in another language may throw. */
-    @SuppressWarnings("unchecked") // nothing is cast: no type is there at run time
+    /** Throws an exception unchanged, also a checked one: an iterator written in another language may throw it. */
+    @SuppressWarnings("unchecked") // type erasure: nothing is cast at run time
     private static <T extends Throwable> T asItIs(Throwable failure) throws T {
         throw (T) failure;
     }
 
-    /** Whether nothing will be pulled any more and all that was has its outcome; with the lock, as what follows. */
+    /**
+     * Whether no further input will be pulled and every pulled input has its outcome. This method and those down to
+     * {@link #wakeIfSettled} are called with the lock.
+     */
     boolean isSettled() {
         return (noMoreInputs || cancelled) && !pulling && unsettled == 0;
     }
 
-    /** The next input's call, or null where there is none; the lock is given back meanwhile. */
+    /**
+     * Pulls the next input and returns its call, or null where there is none. The lock is released while the iterator
+     * runs.
+     */
     Call<I, O, R> pull() {
         pulling = true;
         lock.unlock();
@@ -172,7 +179,7 @@ final class Batch<I, O, R> implements Calls<R> {
         }
         if (call == null) {
             noMoreInputs = true;
-            // an iterator that fails because the batch's end interrupted it has not failed
+            // after a cancel the iterator may fail only because its thread was interrupted
             inputsFailure = cancelled ? null : failed;
             wakeIfSettled();
         } else {
@@ -183,7 +190,7 @@ final class Batch<I, O, R> implements Calls<R> {
         return call;
     }
 
-    /** Whether a stage has a place for one more call, and S an input. */
+    /** Whether a stage has room for one more call; for S also whether another input may be pulled. */
     boolean mayEnter(Stage stage) {
         int most = stage == Stage.C ? Math.min(width[1], window.calls()) : width[stage.ordinal()];
         return holds(stage) < most && (stage != Stage.S || mayPull());
@@ -194,7 +201,10 @@ final class Batch<I, O, R> implements Calls<R> {
         return hasRoom && !noMoreInputs && !cancelled && !pulling && pulled - taken < mostAhead;
     }
 
-    /** Calls in a stage, and those behind it that find no room; with those in P where the same threads run D. */
+    /**
+     * Number of calls that take room in a stage: those in it, those that left it but overflow the next buffer and, for
+     * D, those in P where the same threads run D and P.
+     */
     int holds(Stage stage) {
         int shared = stage == Stage.D && plan.isMixed() ? within[Stage.P.ordinal()] : 0;
         return within[stage.ordinal()] + buffers.overflow(stage.next()) + shared;
@@ -218,7 +228,10 @@ final class Batch<I, O, R> implements Calls<R> {
         }
     }
 
-    /** Gives a call its outcome, once; {@code isCut} where the batch's end kept it from going on. */
+    /**
+     * Gives a call its outcome; called once for each call. {@code isCut}: whether the end of the batch cut the call
+     * short.
+     */
     void settle(Call<I, O, R> call, boolean isCut) {
         unsettled--;
         for (int stage = 0; stage < within.length; stage++) {

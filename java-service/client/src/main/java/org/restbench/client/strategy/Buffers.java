@@ -15,18 +15,21 @@ import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
 
 /**
- * What waits before C, D and P, and whom its coming wakes; before S wait the calls that ended, until they are taken. A
- * call that finds its buffer full is put there all the same, and keeps its place in the stage before. All methods are
- * called with the batch's lock.
+ * The buffers before the stages C, D and P, and the conditions on which the threads of the stages wait. The buffer of S
+ * holds the calls that have ended, until they are taken. A call that finds its buffer full is added all the same, and
+ * keeps its place in the previous stage. All methods are called with the batch's lock.
  */
 final class Buffers<I, O, R> {
     private final Map<Stage, Deque<Call<I, O, R>>> waiting = new EnumMap<>(Stage.class);
-    /** What the threads that run a stage wait on; one condition for all the stages of a team. */
+    /** The condition on which the threads of each stage wait; all stages of a team share one. */
     private final Map<Stage, Condition> work = new EnumMap<>(Stage.class);
 
     private final Map<Stage, Integer> peaks = new EnumMap<>(Stage.class);
     private final Limits limits;
-    /** In order: calls that ended before their turn, by index. */
+    /**
+     * Calls that ended before a call with a lower index, by index; used only where outcomes come in the order of the
+     * inputs.
+     */
     private final Map<Long, Call<I, O, R>> early = new HashMap<>();
 
     private long turn;
@@ -44,7 +47,7 @@ final class Buffers<I, O, R> {
         }
     }
 
-    /** Waits until there may be something to do in a stage, or in another one of its team. */
+    /** Waits until there may be work in a stage, or in another stage of the same team. */
     void await(Stage stage) {
         work.get(stage).awaitUninterruptibly();
     }
@@ -57,7 +60,7 @@ final class Buffers<I, O, R> {
         work.values().forEach(Condition::signalAll);
     }
 
-    /** One that was sent before goes before those that never were. */
+    /** Adds a call to a stage's buffer. A call that is sent again goes before the calls that were never sent. */
     void add(Stage stage, Call<I, O, R> call) {
         if (stage == Stage.C && call.attempts > 0) {
             waiting.get(stage).addFirst(call);
@@ -68,7 +71,7 @@ final class Buffers<I, O, R> {
         signal(stage);
     }
 
-    /** A call that ended: to be taken as it comes, or in its turn. */
+    /** Adds a call that has ended, to be taken in the order of ending or in the order of the inputs. */
     void addEnded(Call<I, O, R> call) {
         if (!limits.ordered()) {
             waiting.get(Stage.S).add(call);
@@ -102,15 +105,16 @@ final class Buffers<I, O, R> {
     }
 
     /**
-     * Calls beyond a buffer's bound: each has its place in the stage before until there is room. Of those that ended in
-     * order there is none: one that has to wait would hold up those that it waits for.
+     * Number of calls beyond a buffer's bound: each keeps its place in the previous stage until there is room. Ended
+     * calls that are taken in the order of the inputs have no bound: a call that waited for room would block the
+     * earlier calls for which it waits.
      */
     int overflow(Stage stage) {
         boolean isBound = stage != Stage.S || !limits.ordered();
         return isBound ? Math.max(0, size(stage) - limits.queue()) : 0;
     }
 
-    /** All that wait for a stage, which no longer do. */
+    /** Empties the buffers before C, D and P and returns their calls. */
     List<Call<I, O, R>> clear() {
         List<Call<I, O, R>> all = new ArrayList<>();
         for (Stage stage : EnumSet.range(Stage.C, Stage.P)) {
@@ -120,7 +124,7 @@ final class Buffers<I, O, R> {
         return all;
     }
 
-    /** Most at once before each stage. */
+    /** Largest number of calls in each stage's buffer, overflow not included. */
     Map<Stage, Integer> peaks() {
         return new EnumMap<>(peaks);
     }

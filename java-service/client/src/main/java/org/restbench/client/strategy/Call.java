@@ -23,18 +23,18 @@ import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Way;
 
-/** One call on its way: one thread at a time has it, and hands it on under the batch's lock. */
+/** The state of one call. One thread at a time owns it, and hands it on under the batch's lock. */
 final class Call<I, O, R> {
-    /** Of a codec, an exchange or the caller. */
+    /** Code of a codec, an exchange or the caller. */
     interface Work {
         void run() throws Throwable;
     }
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int STAGES = Stage.values().length;
-    /** That are looked at: they may go round in a circle. */
+    /** Number of causes that are examined: a chain of causes may be circular. */
     private static final int MOST_CAUSES = 64;
-    /** The first decides. */
+    /** The first entry that fits decides. */
     private static final List<Sign> SIGNS = List.of(
             new Sign(ConnectException.class, Kind.CONNECT),
             new Sign(TimeoutException.class, Kind.TIMEOUT),
@@ -45,12 +45,12 @@ final class Call<I, O, R> {
             new Sign(IOException.class, Kind.CUT_OFF),
             new Sign(CancellationException.class, Kind.CUT_OFF));
 
-    /** By which a failure in C is known. */
+    /** The type of an exception, and the kind of failure in C that it means. */
     private record Sign(Class<? extends Throwable> type, Kind kind) {}
 
     final long index;
     I input;
-    /** The one that it is in, or was in last. */
+    /** The stage that the call is in, or was in last. */
     Stage stage;
 
     byte[] message;
@@ -65,7 +65,7 @@ final class Call<I, O, R> {
     Throwable failure;
     final long[] wall = new long[STAGES];
     final long[] cpu = new long[STAGES];
-    /** Nanoseconds since the batch began, as all moments of a call. */
+    /** In nanoseconds since the batch began, as all moments of a call. */
     private final long begun;
 
     private long sent = -1;
@@ -77,7 +77,7 @@ final class Call<I, O, R> {
         this.begun = begun;
     }
 
-    /** Runs the stage that it is in and keeps its times, and whatever is thrown as the call's failure. */
+    /** Runs the work of the call's stage and adds up the stage's times. An exception becomes the call's failure. */
     void run(Plan plan, Work work) {
         boolean isVirtual = plan.way() == Way.VIRTUAL;
         long wallFrom = plan.clock().nanos();
@@ -96,7 +96,7 @@ final class Call<I, O, R> {
         failure = wrong;
     }
 
-    /** An attempt begins. */
+    /** Notes that an attempt begins at this moment. */
     void sentAt(long moment) {
         sent = moment;
         attempts++;
@@ -125,7 +125,10 @@ final class Call<I, O, R> {
                 .orElse(Kind.USER);
     }
 
-    /** Makes its outcome, of which alone it keeps hold. {@code isCut}: the batch's end kept it from going on. */
+    /**
+     * Makes the outcome and drops the call's other objects. {@code isCut}: whether the end of the batch cut the call
+     * short.
+     */
     void end(boolean isCut, long moment) {
         var times = new StageTimes(begun, sent, answered, moment, wall[0], wall[1], wall[2], wall[3]);
         if (isCut) {

@@ -6,27 +6,30 @@ import org.restbench.client.Loop;
 import org.restbench.client.Stage;
 
 /**
- * All that tells one strategy from another.
+ * Everything in which one strategy differs from another.
  *
- * @param adapts whether the window is found, and not the limit that was given
- * @param loop for the elements within one document
+ * @param adapts whether the number of calls in flight adapts to the service; else it is the limit given by the caller
+ * @param loop runs the elements within one document
  */
 record Plan(Way way, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
-    /** Which threads a call sees. */
+    /** Which threads run the stages of a call. */
     enum Way {
-        /** The one that takes the outcomes. */
+        /** The thread that takes the outcomes. */
         CALLER,
-        /** One of a team from start to end. */
+        /** One thread of a team, from start to end. */
         THROUGH,
-        /** A virtual one of its own. */
+        /** A virtual thread for each call. */
         VIRTUAL,
-        /** One of a team for each stage; C holds it. */
+        /** A thread of each stage's team; C holds its thread. */
         STAGES,
-        /** One of a team for each stage but C, which holds none. */
+        /** A thread of a team for each stage but C, which holds no thread. */
         STARTED
     }
 
-    /** @param stages that its threads look for, the most urgent first */
+    /**
+     * @param thread name of the threads, without their number
+     * @param stages that the threads run, the most urgent first
+     */
     record Team(String thread, int threads, List<Stage> stages) {}
 
     Plan(Way way, Loop loop, Team... teams) {
@@ -46,14 +49,17 @@ record Plan(Way way, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
         return way != Way.STAGES && way != Way.STARTED;
     }
 
-    /** Whether the threads that pull inputs have other stages to run as well: they pull where there is room already. */
+    /**
+     * Whether the threads that pull inputs also run other stages. They then pull only where the buffer before C has
+     * room.
+     */
     boolean isMixed() {
         return teams.get(0).stages().size() > 1;
     }
 
     /**
-     * Calls that may be in a stage at once: as many as it has threads, where these are a team. In P it is one where no
-     * team is for P alone: the caller's code needs no lock.
+     * Number of calls that may be in a stage at once: the number of its team's threads, or unlimited where no team is
+     * bound to the stage. For P it is 1 unless P has a team of its own, so that the caller's code needs no lock.
      */
     int width(Stage stage) {
         if (stage == Stage.P && (keepsCalls() || isMixed())) {

@@ -7,7 +7,7 @@ import org.restbench.client.Answer;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Way;
 
-/** C without a thread: begins calls, hears their answers, and waits to send some again. */
+/** Runs stage C without holding a thread: sends requests, takes their answers in callbacks, and schedules retries. */
 final class Sender<I, O, R> {
     private final Batch<I, O, R> batch;
     private final Plan plan;
@@ -20,7 +20,10 @@ final class Sender<I, O, R> {
         buffers = batch.buffers;
     }
 
-    /** Begins what may be sent. One thread does, whatever becomes free meanwhile: an answer may be there at once. */
+    /**
+     * Sends all calls that may enter C. One thread at a time does so, also for calls that become ready meanwhile: an
+     * answer may arrive within {@link #start}, which would call this method again.
+     */
     void sendAll() {
         if (plan.way() != Way.STARTED) {
             return;
@@ -35,7 +38,7 @@ final class Sender<I, O, R> {
                 buffers.signal(Stage.S);
                 batch.enter(Stage.C, call);
                 batch.parked.add(call);
-                byte[] message = call.message; // which a cancel takes away
+                byte[] message = call.message; // a cancel clears the field
                 batch.lock.unlock();
                 try {
                     start(call, message);
@@ -66,7 +69,9 @@ final class Sender<I, O, R> {
         pending.whenComplete((answer, failure) -> answered(call, from, answer, failure));
     }
 
-    /** On a thread of the exchange: nothing here waits, and a failure's outcome is made by a thread of the batch. */
+    /**
+     * Called on a thread of the exchange: nothing here blocks. A thread of the batch makes the outcome of a failure.
+     */
     private void answered(Call<I, O, R> call, long from, Answer answer, Throwable failure) {
         batch.locking(() -> {
             if (batch.parked.remove(call)) { // else it was cancelled
@@ -82,7 +87,7 @@ final class Sender<I, O, R> {
         sendAll();
     }
 
-    /** Sends a failed call again in a while; with the lock. */
+    /** Schedules another attempt of a failed call after {@code waitNanos}. Called with the lock. */
     void sendAgain(Call<I, O, R> call, long waitNanos) {
         batch.parked.add(call);
         plan.clock().after(waitNanos, () -> {
@@ -95,7 +100,10 @@ final class Sender<I, O, R> {
         });
     }
 
-    /** From now on until the end of the batch: the window grows where service and cores can do more. */
+    /**
+     * Lets the window grow where the service and the cores can do more: now, and then periodically until the batch
+     * ends.
+     */
     void widen() {
         batch.locking(() -> {
             int forCpu = buffers.size(Stage.D) + buffers.size(Stage.P);

@@ -17,14 +17,14 @@ import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
 import org.restbench.client.strategy.Plan.Way;
 
-/** The ways of making many calls. Threads are counted from 1 to 1024. */
+/** Makes calling strategies by name. The number of threads is from 1 to 1024. */
 public final class Strategies {
     private static final int MOST_THREADS = 1024;
     private static final List<Stage> IN = List.of(Stage.S);
 
     private Strategies() {}
 
-    /** The names that this Java offers. */
+    /** The names of the strategies that this version of Java offers. */
     public static List<String> names() {
         return Stream.of(
                         "sequential", "task-pool", "pipeline", "pipeline-async", "async", "virtual-threads", "adaptive")
@@ -32,24 +32,25 @@ public final class Strategies {
                 .toList();
     }
 
-    /** The strategy of a name, with a thread for each core that this Java may use. */
+    /** The strategy of this name, with a thread for each core that this JVM may use. */
     public static CallingStrategy of(String name, Loop loop) {
         return of(name, Runtime.getRuntime().availableProcessors(), loop);
     }
 
-    /** The strategy of a name, with the usual teams. */
+    /** The strategy of this name, with the default sizes of its teams. */
     public static CallingStrategy of(String name, int threads, Loop loop) {
         return of(name, threads, null, Map.of(), loop);
     }
 
     /**
-     * The strategy of a name.
+     * The strategy of this name.
      *
-     * @param threads in all; ignored by {@code sequential} and {@code virtual-threads}
-     * @param teams of the pipelines, S:C:D:P or S:D:P; null for the usual ones of that many threads
-     * @param cpu seconds by stage of calls made before, which say whether S or D needs the further threads of
-     *     {@code pipeline-async}; may be empty
-     * @throws IllegalArgumentException with the name and the range
+     * @param threads number of threads in all; ignored by {@code sequential} and {@code virtual-threads}
+     * @param teams threads of each team: S, C, D, P for {@code pipeline}; S, D, P for {@code pipeline-async}; null for
+     *     default sizes that add up to {@code threads}
+     * @param cpu CPU seconds by stage of earlier calls: by default S and D share the threads of {@code pipeline-async}
+     *     in this proportion; may be empty
+     * @throws IllegalArgumentException where an option is wrong, with its name and range
      */
     public static CallingStrategy of(String name, int threads, List<Integer> teams, Map<Stage, Double> cpu, Loop loop) {
         if (!names().contains(name)) {
@@ -102,7 +103,7 @@ public final class Strategies {
         return List.of(1 + toS, 1 + further - toS, 1);
     }
 
-    /** Threads beyond one a team. */
+    /** Threads that are left when each team has one. */
     private static int further(int threads, int teams, String name) {
         if (checked(threads) < teams) {
             throw new IllegalArgumentException(
@@ -131,7 +132,7 @@ public final class Strategies {
         @Override
         public void close() {
             List<Calls<?>> all = List.copyOf(underWay);
-            all.forEach(Calls::cancel); // each ends while another is waited for
+            all.forEach(Calls::cancel); // all end at the same time, not one after the other
             IllegalStateException stubborn = null;
             for (Calls<?> each : all) {
                 try {

@@ -11,8 +11,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * The threads that work for a batch; the one that takes is none of the batch's making, but it counts. All methods of an
- * object but {@link #awaitEnd} are called with the batch's lock.
+ * The threads that work for a batch. A taking thread that makes calls is one of them, though the batch has not started
+ * it. All instance methods but {@link #awaitEnd} are called with the batch's lock.
  */
 final class Threads {
     private static final long END_NANOS = 1_000_000_000;
@@ -25,10 +25,10 @@ final class Threads {
     private final Map<String, Set<Thread>> alive = new HashMap<>();
     private final Map<String, Integer> peaks = new HashMap<>();
     private final ReentrantLock lock;
-    /** Wakes who waits for the end of the threads. */
+    /** Signalled when a thread has ended its work for the batch. */
     private final Condition ended;
 
-    /** How many there were in all; where each call is the taking thread's own, that one for each. */
+    /** Number of threads in all. A taking thread that makes calls counts once for each call. */
     long made;
 
     Threads(ReentrantLock lock) {
@@ -48,7 +48,7 @@ final class Threads {
         }
     }
 
-    /** From now until {@link #leave}. */
+    /** Counts a thread as working for the batch, until {@link #leave}. */
     void enter(Thread thread, String name) {
         Set<Thread> same = alive.computeIfAbsent(name, any -> new HashSet<>());
         same.add(thread);
@@ -61,7 +61,7 @@ final class Threads {
         ended.signalAll();
     }
 
-    /** Most at once, by name. */
+    /** Largest number of threads at once, by name without the number. */
     Map<String, Integer> peaks() {
         return Map.copyOf(peaks);
     }
@@ -77,7 +77,10 @@ final class Threads {
                 .toList();
     }
 
-    /** Waits for all but the thread that waits; IllegalStateException names those that do not end within 1 s. */
+    /**
+     * Waits for all threads but the calling one. Throws IllegalStateException with the names of those still running
+     * after 1 s.
+     */
     void awaitEnd() {
         lock.lock();
         try {

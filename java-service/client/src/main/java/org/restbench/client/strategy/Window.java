@@ -1,8 +1,8 @@
 package org.restbench.client.strategy;
 
-/** How many calls may be in flight: a fixed number, or one that follows the service. Used under the batch's lock. */
+/** How many calls may be in flight: a fixed number, or one that adapts to the service. Used under the batch's lock. */
 final class Window {
-    /** How often {@link #widen} is to be asked. */
+    /** Nanoseconds between two calls of {@link #widen}. */
     static final long TICK_NANOS = 2_000_000;
 
     private static final int CAP = 128;
@@ -27,7 +27,7 @@ final class Window {
         return new Window(calls, calls, calls, 1);
     }
 
-    /** Begins at two a core and doubles while cores are idle; halves where the service is at its limit. */
+    /** Starts at two calls per core, doubles while cores are idle, and halves where the service is at its limit. */
     static Window adaptive(int limit, int cores) {
         int most = Math.min(limit, CAP);
         return new Window(Math.min(2 * cores, most), 1, most, cores);
@@ -37,7 +37,7 @@ final class Window {
         return calls;
     }
 
-    /** After a cut, one more for each window of answers. */
+    /** Counts an answer. After a cut the window grows by one for each full window of answers. */
     void answered() {
         if (wasCut && ++answers >= calls) {
             answers = 0;
@@ -45,7 +45,10 @@ final class Window {
         }
     }
 
-    /** The service refused, or did not answer in time. */
+    /**
+     * The service refused the connection or the request, or did not answer within the time of a call. Halves the
+     * window, at most once in 100 ms.
+     */
     void refused(long nanos) {
         if (!wasCut || nanos - cutAt >= BETWEEN_CUTS_NANOS) {
             calls = Math.max(fewest, calls / 2);
@@ -55,7 +58,12 @@ final class Window {
         }
     }
 
-    /** Every 2 ms: with no idle call, more to send, and idle cores, it doubles, until it is cut the first time. */
+    /**
+     * Doubles the window where it is full, more calls are ready to be sent, and cores are idle; not after the first
+     * cut.
+     *
+     * @param forCpu calls that wait for D or P
+     */
     void widen(int inFlight, int ready, int forCpu) {
         if (!wasCut && inFlight >= calls && ready > 0 && forCpu < cores) {
             calls = Math.min(2 * calls, most);

@@ -23,7 +23,7 @@ final class Workers<I, O, R> {
     private final Sender<I, O, R> sender;
     private final Random jitter;
     long retries;
-    /** Those of the retries that may have done work twice: at most calls / 10 + 10. */
+    /** Retries after which the service may do the work twice: at most calls / 10 + 10. */
     private long repeats;
 
     Workers(Batch<I, O, R> batch) {
@@ -64,7 +64,7 @@ final class Workers<I, O, R> {
         try {
             for (Call<I, O, R> call = next(team); call != null; call = next(team)) {
                 run(call, team);
-                Thread.interrupted(); // one that user code left behind is not for the next call
+                Thread.interrupted(); // an interrupt left behind by user code is not for the next call
             }
         } finally {
             leave();
@@ -75,17 +75,17 @@ final class Workers<I, O, R> {
         batch.locking(() -> {
             batch.threads.leave(Thread.currentThread());
             if (batch.cancelled) {
-                Thread.interrupted(); // the cancel's, and not for who takes
+                Thread.interrupted(); // it comes from the cancel, and is not for the code that takes outcomes
             }
         });
     }
 
-    /** Begins the thread that will make the next call once it has its own input. */
+    /** Makes a call. Once the call has its input, starts the virtual thread that makes the next one. */
     private void callOnVirtualThread() {
         call(() -> Threads.startVirtual(this::callOnVirtualThread));
     }
 
-    /** @throws InterruptedException where the thread's own interrupt ended the call, and not the batch's */
+    /** @throws InterruptedException where an interrupt ended the call that does not come from the batch */
     void callOnTakingThread() throws InterruptedException {
         Call<I, O, R> call = call(() -> {});
         if (call != null && call.failure instanceof InterruptedException stopped && !batch.cancelled) {
@@ -93,7 +93,11 @@ final class Workers<I, O, R> {
         }
     }
 
-    /** Makes a call on this thread; null where there is none left. */
+    /**
+     * Makes a call on this thread; null where no input is left.
+     *
+     * @param atInput run once the call has its input
+     */
     Call<I, O, R> call(Runnable atInput) {
         Team team = plan.teams().get(0);
         batch.locking(() -> batch.threads.enter(Thread.currentThread(), team.thread()));
@@ -114,7 +118,7 @@ final class Workers<I, O, R> {
         }
     }
 
-    /** Nobody would pull another input: the batch ends with this call, which has failed. */
+    /** Fails a call and cancels the batch: no thread is left that would pull another input. */
     private void endWith(Call<I, O, R> call, Throwable noMoreThreads) {
         call.fail(call.stage, noMoreThreads);
         batch.locking(() -> {
@@ -124,7 +128,7 @@ final class Workers<I, O, R> {
         batch.cancel();
     }
 
-    /** Waits for the most urgent work of a team and enters its stage; null where there will be none. */
+    /** Waits for the most urgent call of a team and lets it enter its stage; null where no further call will come. */
     private Call<I, O, R> next(Team team) {
         return batch.locked(() -> {
             while (!batch.cancelled && !batch.isSettled()) {
@@ -156,9 +160,9 @@ final class Workers<I, O, R> {
     private void run(Call<I, O, R> call, Team team) {
         do {
             if (call.stage == Stage.D) {
-                sender.sendAll(); // its answer may have waited for room, and so kept a place in flight
+                sender.sendAll(); // the answer may have overflowed its buffer, and so kept a place in flight
             }
-            if (call.failure == null) { // else its attempt failed without a thread
+            if (call.failure == null) { // else the attempt has failed in the exchange
                 runStage(call);
             }
         } while (batch.locked(() -> goesOn(call, team)));
@@ -175,14 +179,14 @@ final class Workers<I, O, R> {
                     call.output = job.codec().decode(call.answer, plan.loop());
                     call.message = null;
                     call.answer = null;
-                    call.pending = null; // has the answer too
+                    call.pending = null; // it refers to the answer as well
                 }
                 case P -> call.result = job.process().process(call.index, call.input, call.output);
             }
         });
     }
 
-    /** Holds the thread until the answer; an interrupt closes the connection. */
+    /** Sends a message and holds the thread until the answer is there; an interrupt closes the connection. */
     private Answer exchanged(byte[] message) throws Throwable {
         CompletableFuture<Answer> answer = batch.job.exchange().start(message, batch.limits);
         try {
@@ -190,11 +194,14 @@ final class Workers<I, O, R> {
         } catch (ExecutionException failed) {
             throw failed.getCause();
         } finally {
-            answer.cancel(true); // of one that is not there
+            answer.cancel(true); // closes the connection where there is no answer yet
         }
     }
 
-    /** What follows a stage, with the lock; true where this thread has the call in its next stage already. */
+    /**
+     * Decides what follows a stage. Returns true where the call has entered its next stage on this thread. Called with
+     * the lock.
+     */
     private boolean goesOn(Call<I, O, R> call, Team team) {
         Stage stage = call.stage;
         batch.leave(call);
@@ -231,7 +238,7 @@ final class Workers<I, O, R> {
         return !batch.cancelled;
     }
 
-    /** Sends it again, on this thread or without one, or settles it. */
+    /** Retries a failed call, on this thread or without a thread, or settles it. Returns as {@link #goesOn}. */
     private boolean goesOnAfterFailure(Call<I, O, R> call) {
         OptionalLong wait = batch.cancelled ? OptionalLong.empty() : retryAfter(call);
         if (wait.isPresent() && !plan.keepsCalls()) {
@@ -246,7 +253,7 @@ final class Workers<I, O, R> {
         return false;
     }
 
-    /** Gives the lock back meanwhile; false where it was interrupted, which is the call's failure then. */
+    /** Sleeps with the lock released. Returns false where it was interrupted, which is then the call's failure. */
     private boolean slept(long nanos, Call<I, O, R> call) {
         batch.lock.unlock();
         try {
@@ -260,14 +267,14 @@ final class Workers<I, O, R> {
         }
     }
 
-    /** Nanoseconds until a failed call is to be sent again, nothing where it is not. */
+    /** Nanoseconds until a failed call is sent again; empty where it is not. */
     private OptionalLong retryAfter(Call<I, O, R> call) {
         Kind kind = call.kind();
         String code = kind == Kind.REFUSED ? ((ServiceRefused) call.failure).errorCode() : null;
         if (kind == Kind.CONNECT || kind == Kind.TIMEOUT || ServiceRefused.BUSY.equals(code)) {
             batch.window.refused(batch.now());
         }
-        boolean mayRepeat = kind == Kind.CUT_OFF || kind == Kind.TIMEOUT; // the work, too, may be done twice
+        boolean mayRepeat = kind == Kind.CUT_OFF || kind == Kind.TIMEOUT; // the service may do the work twice
         if (call.failedIn == Stage.S || call.failedIn == Stage.P || mayRepeat && repeats >= batch.pulled / 10 + 10) {
             return OptionalLong.empty();
         }

@@ -12,8 +12,8 @@ import org.restbench.workload.npb.Value;
  * CG: estimates an eigenvalue of a sparse matrix by the inverse power method.
  *
  * @param sizes the class
- * @param steps of the conjugate gradient in each iteration, {@link #STEPS} but in tests
- * @param seed NPB's, but in tests
+ * @param steps conjugate gradient steps in each iteration: {@link #STEPS}, except in tests
+ * @param seed of the random numbers: NPB's, except in tests
  */
 public record ConjugateGradient(GradientClass sizes, int steps, long seed) implements Problem<SparseMatrix> {
     static final int STEPS = 25;
@@ -59,7 +59,7 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
                 millionOperations());
     }
 
-    /** Zeta alone would also be right with a fifth of the steps. */
+    /** Checks zeta and the number of products: zeta alone would also be right with a fifth of the steps. */
     boolean verifies(double zeta, int products) {
         boolean right = Math.abs(zeta - sizes.zeta()) <= EPSILON * sizes.zeta();
         return right && products == sizes.iterations() * (STEPS + 1);
@@ -71,7 +71,7 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
         return 2e-6 * sizes.iterations() * sizes.order() * (3 + perVector + STEPS * (5 + perVector) + 3);
     }
 
-    /** The matrix, the sparse vectors it is built from, rows that are being built, and a few vectors. */
+    /** The matrix, the sparse vectors from which it is built, the rows under construction, and a few vectors. */
     @Override
     public long workingBytes() {
         long order = sizes.order();

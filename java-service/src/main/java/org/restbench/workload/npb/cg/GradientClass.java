@@ -6,10 +6,10 @@ import java.util.List;
  * The constants of one class of CG.
  *
  * @param order rows of the matrix
- * @param nonzeros drawn for each of the sparse vectors whose outer products make the matrix
+ * @param nonzeros entries drawn for each of the sparse vectors whose outer products make the matrix
  * @param iterations of the power method
- * @param shift of the diagonal
- * @param zeta what the last iteration must estimate
+ * @param shift subtracted from the diagonal
+ * @param zeta the eigenvalue that the last iteration must estimate
  */
 record GradientClass(String name, int order, int nonzeros, int iterations, double shift, double zeta) {
     static final GradientClass S = new GradientClass("S", 1400, 7, 15, 10, 8.5971775078648);

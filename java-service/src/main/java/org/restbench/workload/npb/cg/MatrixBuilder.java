@@ -7,10 +7,10 @@ import org.restbench.workload.npb.Blocks;
 /**
  * Builds {@code A = sum w_i v_i v_i^T + (0.1 - shift) I} with weights that fall geometrically from 1 to 0.1, row by
  * row: each row is gathered from the vectors that have an entry at its place. Rows are gathered twice, once to count
- * their entries and once to write them, so that no room is kept for entries that fall together.
+ * their entries and once to write them, so that no memory is reserved for several entries at the same place.
  */
 final class MatrixBuilder {
-    /** Of a row while it is gathered: a sum, a flag and a place in the list of its columns. */
+    /** Bytes per column of a row that is being gathered: a sum, a flag and an element of the list of columns. */
     static final long BYTES_PER_COLUMN = Double.BYTES + 1 + Integer.BYTES;
 
     private static final double CONDITION = 0.1;
@@ -66,14 +66,14 @@ final class MatrixBuilder {
         return new SparseMatrix(rowFrom, columns, values);
     }
 
-    /** One row as it is gathered: its sums by column, and which columns it has. */
+    /** A row that is being gathered: the sums by column, and the columns that have an entry. */
     private final class Row {
         private final double[] sums = new double[vectors.order];
         private final boolean[] has = new boolean[vectors.order];
         private final int[] columns = new int[vectors.order];
         private int count;
 
-        /** @return how many entries the row has */
+        /** @return the number of the row's entries */
         int gather(int place) {
             clear();
             for (int k = vectors.ownersFrom[place]; k < vectors.ownersFrom[place + 1]; k++) {

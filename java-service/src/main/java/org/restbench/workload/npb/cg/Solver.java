@@ -4,7 +4,9 @@ import java.util.Arrays;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
-/** The inverse power method on one matrix, each solve by a fixed number of conjugate gradient steps. One run's. */
+/**
+ * The inverse power method on one matrix, with a fixed number of conjugate gradient steps per solve. Used by one run.
+ */
 final class Solver {
     private final SparseMatrix matrix;
     private final int steps;
@@ -32,13 +34,13 @@ final class Solver {
         this.r = loop.doubles(matrix.order());
     }
 
-    /** Begins anew, with a vector of ones. */
+    /** Starts again from a vector of ones. */
     void reset() {
         Arrays.fill(x, 1);
         products = 0;
     }
 
-    /** Products of the matrix and a vector since the reset: that no step was left out does not show in zeta. */
+    /** The number of matrix-vector products since the reset. It shows whether a step was left out; zeta does not. */
     int products() {
         return products;
     }

@@ -3,8 +3,9 @@ package org.restbench.workload.npb.cg;
 import org.restbench.workload.npb.Blocks;
 
 /**
- * A square matrix by compressed rows: row i has {@code values[rowFrom[i]]} to before {@code values[rowFrom[i + 1]]}, in
- * the columns of the same places, ascending. Nothing writes to it once it is built.
+ * A square matrix in compressed rows. Row i has the {@code values} from index {@code rowFrom[i]} (inclusive) to
+ * {@code rowFrom[i + 1]} (exclusive); {@code columns} has their columns at the same indices, ascending. The matrix does
+ * not change once it is built.
  */
 record SparseMatrix(int[] rowFrom, int[] columns, double[] values) {
     int order() {
@@ -19,7 +20,7 @@ record SparseMatrix(int[] rowFrom, int[] columns, double[] values) {
         return Blocks.of(order(), entries() / order());
     }
 
-    /** {@code result = this x} in some rows, and what these rows add to {@code x · result}. */
+    /** Computes {@code result = this x} in some rows. Returns what these rows add to {@code x · result}. */
     double multiply(double[] x, double[] result, int fromRow, int toRow) {
         double dot = 0;
         for (int row = fromRow; row < toRow; row++) {
@@ -30,7 +31,7 @@ record SparseMatrix(int[] rowFrom, int[] columns, double[] values) {
         return dot;
     }
 
-    /** Four sums side by side: one would make each addition wait for the one before. */
+    /** Uses four independent sums: with a single one, each addition would wait for the previous one. */
     private double row(double[] x, int from, int to) {
         double sum0 = 0;
         double sum1 = 0;

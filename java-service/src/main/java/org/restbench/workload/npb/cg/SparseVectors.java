@@ -4,8 +4,8 @@ import java.util.function.IntConsumer;
 import org.restbench.workload.LinearCongruential;
 
 /**
- * As many sparse vectors as the matrix has rows; vector i has 0.5 at place i and a few random entries. They are kept
- * row-major, {@code stride} places each, and once more by place: which vectors have an entry there.
+ * As many sparse vectors as the matrix has rows; vector i has 0.5 at place i and a few random entries. They are stored
+ * row-major, {@code stride} elements each. An index lists the entries at each place.
  */
 final class SparseVectors {
     private static final double AT_OWN_PLACE = 0.5;
@@ -17,7 +17,10 @@ final class SparseVectors {
 
     final double[] values;
     final int[] length;
-    /** Vectors with an entry at place j: {@code owners[ownersFrom[j]]} to before {@code ownersFrom[j + 1]}. */
+    /**
+     * The entries at place j, as indices into {@link #places}: the elements of {@code owners} from index
+     * {@code ownersFrom[j]} (inclusive) to {@code ownersFrom[j + 1]} (exclusive).
+     */
     final int[] ownersFrom;
 
     final int[] owners;
@@ -32,7 +35,10 @@ final class SparseVectors {
         this.owners = new int[order * stride];
     }
 
-    /** One stream of random numbers for all, whose use depends on what is drawn: in order, so. */
+    /**
+     * Draws all vectors sequentially from one stream of random numbers: the values drawn decide how many a vector
+     * needs.
+     */
     static SparseVectors draw(int order, int nonzeros, long seed) {
         SparseVectors vectors = new SparseVectors(order, nonzeros);
         LinearCongruential random = new LinearCongruential(seed);
@@ -56,7 +62,7 @@ final class SparseVectors {
         }
     }
 
-    /** Where vector i has its entry at a place; negative where it has none. */
+    /** The index of a vector's entry at a place; negative where there is none. */
     private int find(int vector, int place) {
         for (int at = vector * stride; at < vector * stride + length[vector]; at++) {
             if (places[at] == place) {

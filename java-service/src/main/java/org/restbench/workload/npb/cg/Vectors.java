@@ -1,6 +1,6 @@
 package org.restbench.workload.npb.cg;
 
-/** What CG does to a part of its vectors, from inclusive to exclusive. */
+/** CG's operations on a range of vectors, {@code from} inclusive to {@code to} exclusive. */
 final class Vectors {
     private Vectors() {}
 

@@ -1,33 +1,33 @@
 package org.restbench.workload.npb.ft;
 
 /**
- * Neighbouring lines of a field, side by side, twice: what a stage of a transform reads and what it writes. Point e of
- * line l stands at {@code e * LANES + l} of a part. Belongs to one task.
+ * Neighbouring lines of a field, side by side, in two copies: a stage of a transform reads one and writes the other.
+ * Point e of line l is at index {@code e * LANES + l} of a part. Used by one task.
  */
 final class Batch {
     /** Lines in a batch: enough for long inner loops, few enough for 512 points to stay in a core's cache. */
     static final int WIDTH = 32;
 
     /**
-     * Places for a point of all lines, two of them unused. Without them, everything that a stage touches at once would
-     * lie a multiple of 4 KiB apart, which is one set of the first cache and takes three times as long.
+     * Array elements for a point of all lines, two of them unused. Without these two, everything that a stage accesses
+     * at once would lie a multiple of 4 KiB apart, in one set of the first-level cache, and take three times as long.
      */
     static final int LANES = WIDTH + 2;
 
-    /** Between the parts, for the same reason. */
+    /** Unused elements between the parts, for the same reason. */
     private static final int GAP = 32;
 
     private static final int PARTS = 4;
 
     final double[] data;
-    /** Where each part begins. */
+    /** The index at which each part begins. */
     int re;
 
     int im;
     int nextRe;
     int nextIm;
 
-    /** @param points most of a line */
+    /** @param points largest number of points of a line */
     Batch(int points) {
         int part = part(points);
         data = new double[PARTS * part];
@@ -36,7 +36,7 @@ final class Batch {
         nextIm = 3 * part;
     }
 
-    /** Of a batch of lines so long. */
+    /** The bytes of a batch of lines with this many points. */
     static long bytes(int points) {
         return (long) Double.BYTES * PARTS * part(points);
     }
@@ -45,7 +45,7 @@ final class Batch {
         return points * LANES + GAP;
     }
 
-    /** What was written is read next. */
+    /** Exchanges the two copies: what was written is read next. */
     void swap() {
         int doneRe = re;
         re = nextRe;
@@ -75,7 +75,7 @@ final class Batch {
         }
     }
 
-    /** Reads lines that stand one behind the other in the field, each whole. */
+    /** Reads lines that follow one another in the field, each of them contiguous. */
     void readAlong(Field field, int first, int points) {
         for (int l = 0; l < WIDTH; l++) {
             spread(field.re(), first + l * points, points, re + l);

@@ -4,7 +4,7 @@ import java.util.function.IntConsumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
-/** The three-dimensional discrete Fourier transform, not normalised, in place. Holds tables only. */
+/** The three-dimensional discrete Fourier transform, not normalised, in place. Holds only tables. */
 record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform alongZ) {
     BoxTransform(FourierClass sizes) {
         this(new LineTransform(sizes.nx()), new LineTransform(sizes.ny()), new LineTransform(sizes.nz()));
@@ -17,7 +17,8 @@ record BoxTransform(LineTransform alongX, LineTransform alongY, LineTransform al
     /**
      * The inverse.
      *
-     * @param prepare is given each plane's z first, by the task that transforms it: so it is still in the core's cache
+     * @param prepare called with the z of each plane, by the task that then transforms the plane, so that the plane is
+     *     still in the core's cache
      */
     void inverse(Field field, IntConsumer prepare, ParallelLoop loop) {
         transform(field.exchanged(), prepare, loop);

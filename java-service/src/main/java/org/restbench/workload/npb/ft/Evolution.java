@@ -20,7 +20,7 @@ record Evolution(double[] alongX, double[] alongY, double[] alongZ) {
         return factors;
     }
 
-    /** One plane of the spectrum fades, and is copied. */
+    /** Fades one plane of the spectrum by one step, and copies it. */
     void fade(Field spectrum, Field copy, int z) {
         for (int y = 0; y < spectrum.ny(); y++) {
             int row = z * spectrum.plane() + y * spectrum.nx();

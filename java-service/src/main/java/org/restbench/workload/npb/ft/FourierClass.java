@@ -7,8 +7,8 @@ import org.restbench.workload.npb.Value;
 /**
  * The constants of one class of FT.
  *
- * @param nx points on the axes, all powers of two and none below {@link Batch#WIDTH}
- * @param checksums one for each iteration
+ * @param nx points on axis x; those on all three axes are powers of two, at least {@link Batch#WIDTH}
+ * @param checksums NPB's, one for each iteration
  */
 record FourierClass(String name, int nx, int ny, int nz, Value.Checksums checksums) {
     static final FourierClass S = of("""
@@ -48,7 +48,7 @@ record FourierClass(String name, int nx, int ny, int nz, Value.Checksums checksu
 
     static final List<FourierClass> ALL = List.of(S, W, A, B, C);
 
-    /** @param text name and points on the axes, then NPB's checksums, real and imaginary part an iteration */
+    /** @param text name and points on the axes, then NPB's checksums: real and imaginary part for each iteration */
     private static FourierClass of(String text) {
         String[] words = text.split("\\s+");
         int[] points = Arrays.stream(words, 1, 4).mapToInt(Integer::parseInt).toArray();

@@ -12,7 +12,7 @@ import org.restbench.workload.npb.Value;
  * FT: solves a diffusion equation in three dimensions by Fourier transforms.
  *
  * @param sizes the class
- * @param seed NPB's, but in tests
+ * @param seed of the random numbers: NPB's, except in tests
  */
 public record FourierTransform(FourierClass sizes, long seed) implements Problem<Start> {
     private static final double EPSILON = 1e-12;
@@ -71,7 +71,7 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
         return checksums;
     }
 
-    /** Over some points on a diagonal, as if the solution were normalised. */
+    /** The sum over some points on a diagonal, normalised here, as the transform does not normalise. */
     private static double sum(Field field, double[] part) {
         double sum = 0;
         for (int j = 1; j <= CHECKED_POINTS; j++) {
@@ -100,7 +100,7 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
         return 1e-6 * sizes.size() * (14.8157 + 7.19641 * logSize + steps);
     }
 
-    /** The spectrum, the solution, and the lines that are being transformed. */
+    /** The spectrum, the solution, and the batches of lines that are being transformed. */
     @Override
     public long workingBytes() {
         int longest = Math.max(sizes.nx(), Math.max(sizes.ny(), sizes.nz()));

@@ -1,13 +1,13 @@
 package org.restbench.workload.npb.ft;
 
 /**
- * The discrete Fourier transform of a batch of lines, not normalised: Stockham's, which needs no reordering, in stages
- * of radix 4 and, where the length is an odd power of two, a last one of radix 2. The inverse is the same with real and
- * imaginary parts exchanged.
+ * The discrete Fourier transform of a batch of lines, not normalised, by Stockham's algorithm, which needs no
+ * reordering. The stages have radix 4; where the length is an odd power of two, the last one has radix 2. The inverse
+ * is the same transform with real and imaginary parts exchanged.
  */
 final class LineTransform {
     private final int points;
-    /** {@code exp(-2 pi i k / points)}, each from its own angle: a recurrence would lose digits. */
+    /** {@code exp(-2 pi i k / points)}, each computed from its own angle: a recurrence would lose digits. */
     private final double[] cos;
 
     private final double[] sin;
@@ -43,7 +43,10 @@ final class LineTransform {
         }
     }
 
-    /** Radix 4: the sub-transforms of {@code length} points, interleaved in runs; their points p, p + length/4, … */
+    /**
+     * Radix 4: combines the points p, p + length/4, … of all sub-transforms of {@code length} points, interleaved in
+     * runs.
+     */
     private void butterflies(Batch batch, int p, int length, int run) {
         int root = p * (points / length);
         double c1 = cos[root];

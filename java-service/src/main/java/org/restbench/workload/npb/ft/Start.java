@@ -4,12 +4,14 @@ import org.restbench.workload.LinearCongruential;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
-/** Where a run's field comes from: NPB draws it within the timed region, so building it is a part of the run. */
+/**
+ * The source of a run's initial field. NPB draws the field within the timed region, so filling it is a part of the run.
+ */
 @FunctionalInterface
 interface Start {
     void fill(Field field, ParallelLoop loop);
 
-    /** Draws each field anew: real and imaginary parts in turn, point after point. */
+    /** Draws the random numbers anew for each field: alternating real and imaginary parts, point after point. */
     static Start drawn(long seed) {
         return (field, loop) -> Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
             LinearCongruential random = LinearCongruential.after(2L * from, seed);
@@ -20,7 +22,7 @@ interface Start {
         });
     }
 
-    /** Copies a field that is kept. */
+    /** Copies a field that requests share. */
     static Start kept(Field kept) {
         return (field, loop) -> Blocks.of(field.size(), 2).forEach(loop, (from, to) -> {
             System.arraycopy(kept.re(), from, field.re(), from, to - from);

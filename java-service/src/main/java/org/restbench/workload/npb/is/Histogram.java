@@ -6,8 +6,8 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
 /**
- * How many keys are at most as large as each value. Tasks count into histograms of their own, one for each task that
- * runs, which are then added; made once for a run and used in each of its iterations.
+ * Counts, for each value, the keys that are at most as large. Each task counts into a histogram of its own; these are
+ * then added. One object serves all iterations of a run.
  */
 final class Histogram {
     private static final int FEWEST_KEYS_A_TASK = 1 << 14;
@@ -18,8 +18,8 @@ final class Histogram {
     private final int[][] partial;
 
     /**
-     * @param count of keys
-     * @param range of their values
+     * @param count number of keys
+     * @param range number of possible values of a key
      */
     Histogram(int count, int range) {
         this.count = count;
@@ -28,12 +28,12 @@ final class Histogram {
         this.partial = new int[mostTasks(count, range)][];
     }
 
-    /** A task with fewer keys than its histogram has places would be adding longer than counting. */
+    /** A task with fewer keys than its histogram has places would spend more time on adding than on counting. */
     private static int keysPerTask(int range) {
         return Math.max(range, FEWEST_KEYS_A_TASK);
     }
 
-    /** Histograms that may be needed at once; both arguments are powers of two. */
+    /** Largest number of histograms in use at once; both arguments are powers of two. */
     static int mostTasks(int count, int range) {
         return Math.max(1, count / keysPerTask(range));
     }
@@ -51,7 +51,10 @@ final class Histogram {
         return prefixSums(partial[0]);
     }
 
-    /** Only one task has a number, and the next loop begins when this one has ended. */
+    /**
+     * The zeroed histogram of a task. It needs no lock: each number belongs to one task, and the next loop begins when
+     * this one has ended.
+     */
     private int[] cleared(int number, ParallelLoop loop) {
         if (partial[number] == null) {
             partial[number] = loop.ints(range);

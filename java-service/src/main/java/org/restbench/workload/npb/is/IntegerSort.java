@@ -8,10 +8,10 @@ import org.restbench.workload.npb.Problem;
 import org.restbench.workload.npb.Value;
 
 /**
- * IS: ranks integer keys ten times, two keys changing before each, and sorts them by the last ranks.
+ * IS: ranks integer keys ten times, changes two keys before each ranking, and sorts the keys by the last ranks.
  *
  * @param sizes the class
- * @param seed NPB's, but in tests
+ * @param seed of the random numbers: NPB's, except in tests
  */
 public record IntegerSort(SortClass sizes, long seed) implements Problem<Keys> {
     private static final int ITERATIONS = 10;
@@ -52,7 +52,7 @@ public record IntegerSort(SortClass sizes, long seed) implements Problem<Keys> {
         return 1e-6 * ITERATIONS * sizes.keys();
     }
 
-    /** Keys, their sorted copy, and the histograms. */
+    /** The keys, their sorted copy, and the histograms. */
     @Override
     public long workingBytes() {
         long histograms = (long) Histogram.mostTasks(sizes.keys(), sizes.range()) * sizes.range();

@@ -5,7 +5,8 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
 /**
- * The keys to sort, bell-shaped: each is a quarter of the sum of four random numbers, scaled to the range.
+ * The keys to sort, with a bell-shaped distribution: each is a quarter of the sum of four random numbers, scaled to the
+ * range.
  *
  * @param values one for each key, in [0, range)
  * @param shared whether other requests use the same array
@@ -28,7 +29,7 @@ record Keys(int[] values, boolean shared) {
         return new Keys(values, shared);
     }
 
-    /** An array that a run may write to. */
+    /** The keys in an array that a run may change. */
     int[] own() {
         return shared ? values.clone() : values;
     }

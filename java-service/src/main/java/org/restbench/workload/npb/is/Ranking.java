@@ -2,9 +2,9 @@ package org.restbench.workload.npb.is;
 
 import org.restbench.workload.ParallelLoop;
 
-/** Ranks one array of keys again and again. Belongs to one run, and changes the keys. */
+/** Ranks one array of keys repeatedly, and changes the keys. Used by one run. */
 final class Ranking {
-    /** How far after the first changed key of an iteration the second stands. */
+    /** The distance between the two keys that an iteration changes, which is NPB's number of iterations. */
     private static final int ITERATIONS = 10;
 
     private final SortClass sizes;
@@ -20,7 +20,7 @@ final class Ranking {
         this.histogram = new Histogram(keys.length, sizes.range());
     }
 
-    /** Changes two keys, ranks all, and says how many of the test keys have the rank they must have. */
+    /** Changes two keys, ranks all keys, and returns how many of the test keys have their expected rank. */
     int rank(int iteration) {
         keys[iteration] = iteration;
         keys[iteration + ITERATIONS] = sizes.range() - iteration;
@@ -35,7 +35,7 @@ final class Ranking {
         return right;
     }
 
-    /** Puts each key where its rank says, which uses the ranks up, and says whether the keys are then sorted. */
+    /** Places each key by its rank and returns whether the keys are then sorted. The ranks are destroyed. */
     boolean sortsKeys() {
         int[] sorted = loop.ints(keys.length);
         for (int key : keys) {

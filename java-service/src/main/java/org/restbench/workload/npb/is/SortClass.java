@@ -9,9 +9,9 @@ import java.util.function.IntBinaryOperator;
  *
  * @param keyBits log2 of the number of keys
  * @param rangeBits log2 of the range of their values
- * @param testIndices which keys are tested
- * @param testRanks what their ranks are, but for the drift
- * @param drift of a test key's number and the iteration: what its rank is more than that
+ * @param testIndices indices of the keys that are tested
+ * @param testRanks expected ranks of the test keys, without the drift
+ * @param drift what is added to a test key's rank, by the number of the test key and the iteration
  */
 record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int[] testRanks, IntBinaryOperator drift) {
     static final SortClass S = new SortClass(
@@ -60,7 +60,7 @@ record SortClass(String name, int keyBits, int rangeBits, int[] testIndices, int
         return 1 << rangeBits;
     }
 
-    /** The keys that are tested, as they are now. */
+    /** The current values of the keys that are tested. */
     int[] testKeysOf(int[] keys) {
         return Arrays.stream(testIndices).map(index -> keys[index]).toArray();
     }

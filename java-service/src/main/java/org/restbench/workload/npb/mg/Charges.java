@@ -6,7 +6,7 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
 /**
- * The right-hand side: +1 where the ten largest of a grid's random numbers stand, -1 where the ten smallest do.
+ * The right-hand side: +1 at the positions of a grid's ten largest random numbers, -1 at those of the ten smallest.
  *
  * @param positive positions in the interior, axis 1 fastest, from 0
  * @param negative likewise
@@ -44,7 +44,7 @@ record Charges(int[] positive, int[] negative) {
         return all.positions();
     }
 
-    /** Writes all of v: 0 but at the charges, ghosts included. */
+    /** Writes all of v, ghosts included: 0 except at the charges. */
     void fill(Grid grid, double[] v, ParallelLoop loop) {
         Blocks.of(grid.side(), grid.plane())
                 .forEach(loop, (from, to) -> Arrays.fill(v, grid.line(from, 0), grid.line(to, 0), 0));

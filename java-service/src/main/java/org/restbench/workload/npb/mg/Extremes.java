@@ -2,7 +2,7 @@ package org.restbench.workload.npb.mg;
 
 import java.util.Arrays;
 
-/** The few largest of all values offered, and where they stood. Starts with places that every value is above. */
+/** The largest of all values offered, and their positions. The initial values are below any value offered. */
 final class Extremes {
     private final long[] values;
     private final int[] positions;
@@ -13,7 +13,7 @@ final class Extremes {
         Arrays.fill(values, Long.MIN_VALUE);
     }
 
-    /** No two values are equal. */
+    /** Offers a value and its position; no two values may be equal. */
     void offer(long value, int position) {
         if (value > values[0]) {
             insert(value, position);
@@ -30,7 +30,7 @@ final class Extremes {
         return positions;
     }
 
-    /** Ascending; the smallest makes room. */
+    /** Inserts a value in ascending order and drops the smallest. */
     private void insert(long value, int position) {
         int k = 1;
         for (; k < values.length && values[k] < value; k++) {

@@ -41,7 +41,7 @@ record Grid(int n) {
         });
     }
 
-    /** As {@link #eachPlane} for a body that writes the plane's interior, and then fills all ghosts of the points. */
+    /** As {@link #eachPlane}, for a body that writes the plane's interior. Then fills all ghosts of {@code points}. */
     void fillPlanes(double[] points, ParallelLoop loop, IntConsumer body) {
         eachPlane(loop, i3 -> {
             body.accept(i3);
@@ -66,7 +66,7 @@ record Grid(int n) {
         System.arraycopy(points, line(1, 0), points, line(n + 1, 0), plane());
     }
 
-    /** The root of the mean square over the interior. */
+    /** The root mean square over the interior. */
     double norm(double[] points, ParallelLoop loop) {
         double square = Blocks.of(n, plane()).sum(loop, (from, to) -> {
             double sum = 0;

@@ -3,7 +3,7 @@ package org.restbench.workload.npb.mg;
 import java.util.Arrays;
 import org.restbench.workload.ParallelLoop;
 
-/** A solution and its residual on grids from 2³ points up to the finest, and the V-cycle over them. One run's. */
+/** A solution and its residual on grids from 2³ points up to the finest, and the V-cycle over them. Used by one run. */
 final class Hierarchy {
     private final Smoother smoother;
     private final ParallelLoop loop;
@@ -29,7 +29,7 @@ final class Hierarchy {
         this.v = grids[finest].points(loop);
     }
 
-    /** Begins anew: the right-hand side, a solution of 0, and its residual. */
+    /** Starts again: sets the right-hand side, and a solution of 0. The residual must then be computed. */
     void reset(Charges charges) {
         charges.fill(grids[finest], v, loop);
         Arrays.fill(u[finest], 0);
@@ -43,7 +43,10 @@ final class Hierarchy {
         return grids[finest].norm(r[finest], loop);
     }
 
-    /** One V-cycle, which needs the finest grid's residual and leaves it as it was before its last smoothing. */
+    /**
+     * Runs one V-cycle. It needs the residual on the finest grid, and leaves there the residual from before the last
+     * smoothing.
+     */
     void cycle() {
         for (int k = finest; k > 0; k--) {
             Restriction.compute(grids[k], r[k], grids[k - 1], r[k - 1], loop);

@@ -1,16 +1,16 @@
 package org.restbench.workload.npb.mg;
 
 /**
- * For three neighbouring lines of a plane, the sums of the lines above and below each, kept while they move through the
- * plane. With them a point's 12 edge and 8 corner neighbours cost three additions: {@code straight}, the four nearest
- * points of the lines around its own, is used at three points of the line, and so is {@code diagonal}, the four of the
- * lines diagonal to it. A point's edge neighbours are diagonal next to it and straight to its left and right; its
- * corners are diagonal to its left and right. Belongs to one task.
+ * For each of three neighbouring lines of a plane, the sum of the lines above and below, kept while the three move
+ * through the plane. At each point of a line, {@code straight} is the sum of the nearest points of the four lines next
+ * to it, and {@code diagonal} that of the four lines diagonal to it. Both are used at three points of the line. A
+ * point's 12 edge neighbours are its own {@code diagonal} and the {@code straight} to its left and right; its 8 corner
+ * neighbours are the {@code diagonal} to its left and right. All of these cost three additions. Used by one task.
  */
 final class Layers {
-    /** At each point of three lines. One array, as the lines take turns in it. */
+    /** The sums at each point of three lines. They are in one array, in which the lines rotate. */
     final double[] sums;
-    /** Where in it the line before, the line itself and the line after it begin. */
+    /** The index in {@link #sums} at which the line before, the current line and the line after it begin. */
     int before;
 
     int here;
@@ -21,7 +21,7 @@ final class Layers {
     private final int plane;
     private int next;
 
-    /** Stands on line 0 of an interior plane, with nothing before it: {@link #advance} comes first. */
+    /** Starts on line 0 of an interior plane, without a line before it: {@link #advance} must be called first. */
     Layers(Grid grid, double[] points, int i3) {
         this.points = points;
         side = grid.side();

@@ -11,11 +11,11 @@ import org.restbench.workload.npb.Value;
  * MG: V-cycles on a periodic Poisson problem in three dimensions.
  *
  * @param sizes the class
- * @param seed NPB's, but in tests
+ * @param seed of the random numbers: NPB's, except in tests
  */
 public record Multigrid(MultigridClass sizes, long seed) implements Problem<Charges> {
     private static final double EPSILON = 1e-8;
-    /** What a solution that goes on converging after the checked iteration must be below at its end. */
+    /** The bound of the last residual's norm where iterations follow the checked one: they must go on converging. */
     private static final double NOISE = 1e-16;
 
     public static Kernel kernel() {
@@ -87,7 +87,7 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
         return points * Double.BYTES;
     }
 
-    /** A few positions. */
+    /** The bytes of a few positions. */
     @Override
     public long keptBytes() {
         return 1024;

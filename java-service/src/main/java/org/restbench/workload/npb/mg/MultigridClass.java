@@ -6,9 +6,9 @@ import java.util.List;
  * The constants of one class of MG.
  *
  * @param levels log2 of the points on an axis
- * @param iterations V-cycles
- * @param checkedIteration after which the residual's norm is the value; the last one, but for W30
- * @param norm what it must be
+ * @param iterations number of V-cycles
+ * @param checkedIteration the iteration whose residual norm is verified; the last one, except in W30
+ * @param norm the expected norm of that residual
  */
 record MultigridClass(String name, int levels, int iterations, Smoother smoother, int checkedIteration, double norm) {
     static final MultigridClass S = of("S", 5, 4, Smoother.SMALL, 0.5307707005734e-04);

@@ -6,10 +6,10 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.npb.Blocks;
 
 /**
- * From a coarse grid to one of twice its points on each axis, trilinear: a fine point gets the mean of the 1, 2, 4 or 8
- * coarse points around it. Fine ghosts are written as well.
+ * Trilinear interpolation from a coarse grid to one with twice its points on each axis: a fine point gets the mean of
+ * the 1, 2, 4 or 8 coarse points around it. Fine ghosts are written as well.
  *
- * @param coarse its ghosts are filled
+ * @param coarse the coarse points, with filled ghosts
  */
 record Prolongation(Grid coarseGrid, double[] coarse, Grid fineGrid, double[] fine) {
     /** {@code fine += P coarse}. */
@@ -25,7 +25,9 @@ record Prolongation(Grid coarseGrid, double[] coarse, Grid fineGrid, double[] fi
         });
     }
 
-    /** Coarse planes from 0 to n; each fills two fine planes of its own, which together are all. */
+    /**
+     * Runs the body for the coarse planes 0 to n. Each fills two fine planes of its own; together these are all planes.
+     */
     private void eachPlanePair(ParallelLoop loop, IntConsumer body) {
         Blocks.of(coarseGrid.side() - 1, 2L * fineGrid.plane()).forEach(loop, (from, to) -> {
             for (int j3 = from; j3 < to; j3++) {
@@ -64,7 +66,7 @@ record Prolongation(Grid coarseGrid, double[] coarse, Grid fineGrid, double[] fi
         }
     }
 
-    /** Adds to one fine line the sums of the coarse lines around it: at a point, and between two. */
+    /** Adds to one fine line the weighted sums of the coarse lines around it: at each coarse point, and between two. */
     private void line(double[] sums, double weight, int fineLine) {
         double half = weight / 2;
         for (int j = 0; j < sums.length - 1; j++) {

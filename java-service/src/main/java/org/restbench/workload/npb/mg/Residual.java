@@ -21,7 +21,9 @@ final class Residual {
         });
     }
 
-    /** One pass, what is shared by neighbours carried from point to point: faster than a pass for each kind of sum. */
+    /**
+     * Runs in one pass and carries the sums that neighbours share from point to point: faster than a pass for each sum.
+     */
     private static void line(Grid grid, double[] u, double[] v, double[] r, int line, Layers layers) {
         double[] sums = layers.sums;
         int before = layers.before;

@@ -2,7 +2,7 @@ package org.restbench.workload.npb.mg;
 
 import org.restbench.workload.ParallelLoop;
 
-/** From a fine grid to one of half its points on each axis: weighted means over 27 fine points. */
+/** Restricts a fine grid to one with half its points on each axis, by weighted means over 27 fine points. */
 final class Restriction {
     private static final double CENTRE = 1.0 / 2;
     private static final double FACES = 1.0 / 4;

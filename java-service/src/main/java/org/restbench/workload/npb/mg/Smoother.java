@@ -10,7 +10,7 @@ import org.restbench.workload.ParallelLoop;
  * @param edges of the next 12
  */
 record Smoother(double centre, double faces, double edges) {
-    /** Classes S, W and A. */
+    /** Classes S, W30, W and A. */
     static final Smoother SMALL = new Smoother(-3.0 / 8, 1.0 / 32, -1.0 / 64);
     /** Classes B and C. */
     static final Smoother LARGE = new Smoother(-3.0 / 17, 1.0 / 33, -1.0 / 61);
