@@ -63,7 +63,7 @@ class ToolFailed(Exception):
 
 
 class Weight(Enum):
-    """Severity of a finding: the word at the start of its line, and the exit code that it causes."""
+    """Severity of a finding: the word at the start of its line, and the exit code."""
 
     VULNERABLE = ("VULNERABLE", 1)
     YANKED = ("YANKED", 1)
@@ -85,8 +85,8 @@ def exit_code(findings: Iterable[Finding]) -> int:
 
 
 def run(*command: str) -> str:
-    """The command's standard output. Raises ToolFailed where the command fails, with the first output
-    line that contains ERROR, else the last line."""
+    """The command's standard output. Raises ToolFailed where the command fails, with the first line
+    that contains ERROR, else the last line."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -100,8 +100,8 @@ def run(*command: str) -> str:
 
 
 def maven(part: str, *arguments: str) -> str:
-    """Standard output of Maven, without escape sequences: the launcher prints them even when colours
-    are off. Raises ToolFailed."""
+    """Standard output of Maven, without escape sequences: the launcher prints them even where
+    colours are off. Raises ToolFailed."""
     told = run("mvn", "-q", "-B", "-Dstyle.color=never", "-f", str(JAVA_POMS[part]), *arguments)
     return re.sub(r"\x1b\[[0-9;]*m", "", told)
 
@@ -185,7 +185,7 @@ def components(part: str) -> list[str]:
 
 
 def asked(whom: str, ask: Callable[..., list[Finding]], part: str, *what: object) -> list[Finding]:
-    """The findings of one source, named `whom`. A source that fails is itself a finding, so that the
+    """The findings of one source, named `whom`. A source that fails is a finding itself, and the
     findings of the other sources are kept."""
     try:
         return ask(part, *what)

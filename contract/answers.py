@@ -1,4 +1,4 @@
-"""How an answer is held against an example; the form of examples is in README.md."""
+"""Comparison of an answer with an example of the contract; README.md describes the examples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DATABASE_TIMING = SERVER_TIMING + r", connection;dur=\d+\.\d{3}, database;dur=\d
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """An HTTP response."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -34,14 +34,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What an example says, and what was answered to the last request before it."""
+    """An example, and the answer to the last of the requests that prepared it."""
 
     example: dict[str, Any]
     earlier: dict[str, Any] = field(default_factory=dict)
 
 
 def unlike(expected: Expectation, answer: Answer) -> Iterator[str]:
-    """Everything in which an answer is not the example's."""
+    """Every difference between an answer and its example."""
     example, headers, body = expected.example, answer.headers, answer.body
     if answer.status != example["status"]:
         yield f"status {answer.status}, not {example['status']}: {body[:200]!r}"
@@ -67,7 +67,7 @@ def unlike(expected: Expectation, answer: Answer) -> Iterator[str]:
 
 
 def _has(headers: http.client.HTTPMessage, name: str, value: str | None) -> bool:
-    """Whether a header's list contains a value; None: whether there is no such header."""
+    """Whether the list in a header contains `value`; for None, whether the header is absent."""
     if value is None:
         return name not in headers
     return value in re.split(" *, *", headers.get(name, ""))
@@ -80,7 +80,7 @@ def _unlike_timing(example: dict[str, Any], told: str) -> Iterator[str]:
 
 
 def _alike(body: bytes, expected: Expectation) -> bool:
-    """Whether the members are those expected, each of the same type."""
+    """Whether the body has the expected members, with values of the expected types."""
     example = expected.example
     response, varying = example["response"], example.get("varying")
     try:
@@ -102,17 +102,19 @@ def _alike(body: bytes, expected: Expectation) -> bool:
 
 
 def _is_exact(example: dict[str, Any]) -> bool:
-    """Whether what varies are integers alone: then the text is fixed but for them."""
+    """Whether the body must be compact JSON: in answers about messages only integers vary, so the
+    rest of the text is fixed."""
     return bool(example["request"]["path"].startswith("/messages/"))
 
 
 def _as_before(varying: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
-    """The members that must be those of an earlier answer."""
+    """The members whose values must equal those of the earlier answer."""
     return {name: earlier.get(name) for name, rule in varying.items() if rule == "before"}
 
 
 def matches(value: Any, expected: dict[str, Any], varying: dict[str, Any]) -> bool:
-    """Whether an object has the members expected, in order, but for what varies."""
+    """Whether a value is an object with the expected members in order. Members in `varying` are
+    compared by their rule (`close`), all others exactly."""
     if not isinstance(value, dict) or list(value) != list(expected):
         return False
     fixed = {name: it for name, it in expected.items() if name not in varying}
@@ -121,15 +123,15 @@ def matches(value: Any, expected: dict[str, Any], varying: dict[str, Any]) -> bo
 
 
 def equal(one: Any, other: Any) -> bool:
-    """As JSON values: 7 is not "7", nor 1 true."""
+    """Whether two JSON values are equal in type and value: 7 is not "7", and 1 is not true."""
     return json.dumps(one) == json.dumps(other)
 
 
 def close(value: Any, expected: Any, rule: float | dict[str, Any] | None) -> bool:
-    """Whether a number, or each in an array, is within a relative tolerance; None: above 0.
+    """Whether a number, or each number of an array, is near the expected one.
 
-    Of an array of objects the rule may be one for each member that varies. Where an integer is
-    expected, an integer it must be.
+    `rule` is a relative tolerance; None: the number must be above 0, and an integer where an
+    integer is expected. For objects in an array, `rule` maps the members that vary to their rules.
     """
     if isinstance(expected, list):
         same = isinstance(value, list) and len(value) == len(expected)
@@ -146,12 +148,12 @@ def close(value: Any, expected: Any, rule: float | dict[str, Any] | None) -> boo
 
 
 def is_xml(body: bytes) -> bool:
-    """Whether an answer is in SOAP."""
+    """Whether a body is a SOAP envelope."""
     return body.startswith(b"<soap:Envelope")
 
 
 def as_json(xml: bytes) -> bytes:
-    """An answer in SOAP as the JSON that says the same, for one form of example."""
+    """The equivalent JSON body of a SOAP answer, so that examples have one form."""
     payload = ElementTree.fromstring(xml)[0][0]  # noqa: S314 - of the service under test
     detail = payload.find("detail")
     members: dict[str, Any] = {}
@@ -167,7 +169,7 @@ def as_json(xml: bytes) -> bytes:
 
 
 def _unlike_fault(example: dict[str, Any], xml: bytes) -> Iterator[str]:
-    """In what a fault's own elements are not as the example has them."""
+    """Differences between the elements `faultcode` and `faultstring` and the example."""
     payload = ElementTree.fromstring(xml)[0][0]  # noqa: S314 - of the service under test
     code = payload.findtext("faultcode", "").rpartition(":")[2]
     if code != example.get("faultCode", ""):
@@ -177,7 +179,7 @@ def _unlike_fault(example: dict[str, Any], xml: bytes) -> Iterator[str]:
 
 
 def answer_text(status: int, body: bytes) -> str:
-    """`200`, `413 007`, `400 other`."""
+    """Status and error code: `200`, `413 007`, or `400 other` for an error of another form."""
     if status < 400:
         return str(status)
     try:

@@ -1,9 +1,9 @@
-"""The examples as requests: which there are, what each is sent to, and the queues it needs.
+"""The examples as requests: loads them, expands them to cases, and prepares the queues they need.
 
-A success is tried under every strategy, and so is a failure of FOUND_AT_WORK; any other failure
-under `serial`. An example of messages is tried with every technique under `serial`, and elsewhere
-with MAIN_TECHNIQUES: a strategy knows nothing of techniques, but where it runs decides whether
-queues of one process can be reached.
+A success is tried under every strategy, and so is a failure with a code of FOUND_AT_WORK; any other
+failure is tried under `serial`. An example of messages is tried with every technique under
+`serial`, and with MAIN_TECHNIQUES under the other strategies: a strategy does not depend on the
+technique, except that a strategy in other processes cannot reach queues of one process.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ TECHNIQUES = (
 MAIN_TECHNIQUES = ("skip-locked", "memory")
 OF_ONE_PROCESS = "memory"
 IN_OTHER_PROCESSES = ("process-per-request", "executor-per-request")
-"""Strategies that offer no technique of one process."""
+"""Strategies that do not offer OF_ONE_PROCESS."""
 FOUND_AT_WORK = ("012", "013", "014", "015")
-"""Codes that only the work itself finds, which may be done in another process."""
+"""Error codes that are found during the work, which may run in another process."""
 QUEUES = ("a", "b")
-"""That `queue-empty` and `queue-three` make."""
+"""The queues that the situations `queue-empty` and `queue-three` create."""
 EVERY_QUEUE = (*QUEUES, "c", "none")
 SITUATIONS = ("database", "queue-empty", "queue-three")
-"""What is made here, by the service's own requests; what else is given is for its own tests."""
+"""Situations that are prepared here, by requests to the service. A service's own tests prepare the
+others."""
 LOST_AT_COMMIT = "database-lost-at-commit"
-"""Of which the queues are made here, and the loss by a service's tests."""
+"""A situation whose queues are created here; a service's own tests cause the loss."""
 JSON_TYPE = {"Content-Type": "application/json"}
 
 Example = dict[str, Any]
@@ -45,7 +46,7 @@ Example = dict[str, Any]
 
 @dataclass(frozen=True)
 class Selection:
-    """What of the examples is wanted: none means all."""
+    """The strategies and techniques to try; an empty collection means all."""
 
     strategies: Collection[str] = ()
     techniques: Collection[str] = ()
@@ -55,7 +56,7 @@ EVERYTHING = Selection()
 
 
 def examples(wanted: Collection[str | None] = (None, *SITUATIONS)) -> dict[str, Example]:
-    """Those that need no situation, or one that is made here, by name."""
+    """The examples whose situation (`given`) is in `wanted`, by name."""
     files = sorted((CONTRACT / "examples").glob("*.json"))
     every = {path.stem: json.loads(path.read_text()) for path in files}
     of_soap = sorted((CONTRACT / "soap" / "examples").glob("*.json"))
@@ -64,9 +65,10 @@ def examples(wanted: Collection[str | None] = (None, *SITUATIONS)) -> dict[str, 
 
 
 def offered(service: Service) -> tuple[dict[str, Example], list[str]]:
-    """Those that the service can be asked, and the names of those that its database is missing for.
+    """The examples that the service can answer, and the names of those that its missing database
+    prevents.
 
-    Those of SOAP only where it lists a workload of it.
+    Examples of SOAP are included only where the service lists a workload of SOAP.
     """
     has_soap = any(workload.startswith("soap/") for workload in service.strategies)
     every = {name: it for name, it in examples().items() if has_soap or "soap/" not in name}
@@ -75,13 +77,13 @@ def offered(service: Service) -> tuple[dict[str, Example], list[str]]:
 
 
 def workload_of(path: str) -> str:
-    """What stands before the strategy in a path."""
+    """The workload of a path: the part before the strategy."""
     parts = path.split("/")
     return "/".join(parts[1:3]) if parts[1] == "soap" else parts[1]
 
 
 def cases(example: Example, service: Service, wanted: Selection) -> Iterator[Example]:
-    """The example under each strategy, technique and kernel that it holds for and is tried with."""
+    """The example under each strategy, technique and kernel with which it is tried."""
     for strategy in _strategies(example, service, wanted):
         for technique in _techniques(example, strategy, wanted):
             run = f"x{uuid.uuid4().hex[:12]}"
@@ -105,7 +107,7 @@ def _strategies(example: Example, service: Service, wanted: Selection) -> list[s
 
 
 def _techniques(example: Example, strategy: str, wanted: Selection) -> list[str]:
-    """One where the example says nothing of techniques."""
+    """The techniques to try; the first one where the example does not depend on techniques."""
     if not has_queues(example) and "{technique}" not in json.dumps(example):
         return [TECHNIQUES[0]]
     tried = TECHNIQUES if strategy == "serial" else MAIN_TECHNIQUES
@@ -125,7 +127,7 @@ def _kernels(example: Example, concrete: Example) -> Iterator[Example]:
 
 
 def filled(value: Any, names: dict[str, str]) -> Any:
-    """With what stands for the names in braces, in each text."""
+    """`value` with every `{name}` replaced, in all texts that it contains."""
     if isinstance(value, dict):
         return {name: filled(it, names) for name, it in value.items()}
     if isinstance(value, list):
@@ -139,7 +141,7 @@ def filled(value: Any, names: dict[str, str]) -> Any:
 def try_example(
     service: Service, name: str, example: Example, wanted: Selection = EVERYTHING
 ) -> Outcome:
-    """The first case for which the answer is wrong, or that all are right."""
+    """Try all cases of an example, up to the first one with a wrong answer."""
     answer = ""
     for case in cases(example, service, wanted):
         asked = f"{case['request']['path']} ({case['names']['technique']})"
@@ -156,11 +158,12 @@ def try_example(
 
 
 class RefusedBefore(Exception):
-    """A request that makes a situation was not answered with 200."""
+    """A request that prepares a situation was not answered with 200."""
 
 
 def prepare(service: Service, case: Example) -> tuple[dict[str, Any], Example]:
-    """Make the situation: the answer to the last of `before`, and the request to be sent now."""
+    """Prepare the situation. Returns the answer to the last preparing request, and the request of
+    the case. Raises RefusedBefore."""
     earlier: dict[str, Any] = {}
     for request in situation(case):
         earlier = _succeed(service, request)
@@ -168,7 +171,7 @@ def prepare(service: Service, case: Example) -> tuple[dict[str, Any], Example]:
 
 
 def _ask(service: Service, case: Example) -> tuple[Expectation, Answer]:
-    """Make the situation, send the request, take the situation away."""
+    """Prepare the situation, send the request and delete the queues of the case."""
     try:
         earlier, request = prepare(service, case)
         return Expectation(case, earlier), exchange(service, request)
@@ -179,20 +182,20 @@ def _ask(service: Service, case: Example) -> tuple[Expectation, Answer]:
 
 
 def left_behind(case: Example) -> list[str]:
-    """The queues of its situation, and those that it speaks of."""
+    """The queues that may exist after a case: those of its situation, and those that it names."""
     made = QUEUES if has_queues(case) else ()
     text, run = str(case), case["names"]["run"]
     return [queue for queue in EVERY_QUEUE if queue in made or f"{run}-{queue}" in text]
 
 
 def has_queues(example: Example) -> bool:
-    """Whether its situation has the queues of QUEUES."""
+    """Whether the situation of an example has the queues in QUEUES."""
     given: str = example.get("given", "")
     return given.startswith("queue-") or given == LOST_AT_COMMIT
 
 
 def situation(case: Example) -> Iterator[Example]:
-    """The requests that make what is given, then those of the example's own `before`."""
+    """The requests that prepare a case: those of its situation, then its own list `before`."""
     if has_queues(case):
         names = case["names"]
         for queue in QUEUES:
@@ -221,7 +224,7 @@ def _succeed(service: Service, request: Example) -> dict[str, Any]:
 
 
 def body_of(request: Example) -> bytes:
-    """Its body as it is sent."""
+    """The body of a request as it is sent."""
     if "bodyBase64" in request:
         return base64.b64decode(request["bodyBase64"], validate=True)
     if "bodyText" in request:
@@ -230,7 +233,7 @@ def body_of(request: Example) -> bytes:
 
 
 def exchange(service: Service, request: Example) -> Answer:
-    """An example's request on a connection of its own."""
+    """Send a request on a new connection; return the answer."""
     connection = http.client.HTTPConnection(service.host, service.port, timeout=SILENT_S)
     connection.putrequest(request["method"], request["path"], skip_accept_encoding=True)
     body = body_of(request)

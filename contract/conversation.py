@@ -1,4 +1,4 @@
-"""Probes held against a service: a conversation on one connection, and what came back."""
+"""Runs probes against a service: sends a conversation on one connection and reads the answers."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ PRODUCTS = re.compile(
     r"|spring|tomcat|uvicorn|vert\.x|[0-9]+\.[0-9]+\.[0-9]+",
     re.IGNORECASE,
 )
-"""What an answer must not name: a product, or a version of one."""
+"""Names of products, and version numbers, which an answer must not contain."""
 ALREADY = "answered already"
 IN_FLIGHT = re.compile(r"^restbench_requests_in_flight [1-9]", re.MULTILINE)
 PART = 0.25
-"""The share of the first answer's time for which the metrics are asked whether the second request
-is in flight. A service that computes on its only thread has none meanwhile, and a front may ask
-another instance."""
+"""Limit for polling the metrics until the second request is in flight, as a share of the time that
+the first answer took. Polling may fail: a service that computes on its only thread does not answer
+meanwhile, and a front may send the poll to another instance."""
 
 
 def try_probe(service: Service, probe: Probe) -> Outcome:
-    """The conversation, and whether what came is allowed."""
+    """Hold the conversation, and judge whether the probe allows the answers."""
     with socket.create_connection((service.host, service.port), SILENT_S) as connection:
         answer = " ".join(_converse(service, connection, probe.steps))
     faults = () if re.fullmatch(probe.allowed, answer) else (f"{answer!r}, not {probe.allowed!r}",)
@@ -50,7 +50,7 @@ def try_probe(service: Service, probe: Probe) -> Outcome:
 
 
 def _converse(service: Service, connection: socket.socket, steps: tuple[Step, ...]) -> list[str]:
-    """What came back, up to the first thing that is no answer."""
+    """The answers as texts. The list ends with the first text that stands for a missing answer."""
     seen: list[str] = []
     said, took_s = "", 0.0
     source = connection.makefile("rb")
@@ -85,14 +85,15 @@ def _converse(service: Service, connection: socket.socket, steps: tuple[Step, ..
 
 
 def _terminated(service: Service, connection: socket.socket, within_s: float) -> list[str]:
-    """Send TERM while the request is in flight; nothing, and ALREADY, where its answer is there."""
+    """Send TERM while the request is in flight and return []. Where the request is answered before,
+    send nothing and return [ALREADY]."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline and not _is_answered(connection, 0.01):
         if _counts_a_request(service, within_s):
             break
     if _is_answered(connection):
         return [ALREADY]
-    assert service.pid is not None  # noqa: S101 - such a probe is left out
+    assert service.pid is not None  # noqa: S101 - without a pid the probe is skipped
     os.kill(service.pid, signal.SIGTERM)
     return []
 
@@ -102,7 +103,7 @@ def _is_answered(connection: socket.socket, within_s: float = 0.0) -> bool:
 
 
 def _counts_a_request(service: Service, within_s: float) -> bool:
-    """Whether its metrics say that one is in flight, or do not come in time."""
+    """Whether the metrics report a request in flight, or do not arrive within the timeout."""
     metrics = http.client.HTTPConnection(service.host, service.port, timeout=within_s)
     try:
         metrics.request("GET", "/metrics")
@@ -114,13 +115,13 @@ def _counts_a_request(service: Service, within_s: float) -> bool:
 
 
 def _products(said: str) -> str:
-    """Such as `nginx` or `python+version`."""
+    """The product names and `version` found in a text, such as `python+version`, or `none`."""
     found = {it.lower() if it[0].isalpha() else "version" for it in PRODUCTS.findall(said)}
     return "+".join(sorted(found)) or "none"
 
 
 def _send(connection: socket.socket, data: bytes) -> bool:
-    """Whether the other end still took it."""
+    """Send data; return whether the other end still accepted it."""
     try:
         connection.sendall(data)
     except OSError:
@@ -129,7 +130,7 @@ def _send(connection: socket.socket, data: bytes) -> bool:
 
 
 def _send_zeros(connection: socket.socket, count: int, in_chunks: bool) -> None:
-    """`count` bytes, whatever is answered meanwhile, until the other end takes no more."""
+    """Send `count` zero bytes, whatever is answered; stop where the other end accepts no more."""
     while count > 0:
         piece = PIECE[:count]
         if not _send(connection, chunk(piece) if in_chunks else piece):
@@ -138,7 +139,8 @@ def _send_zeros(connection: socket.socket, count: int, in_chunks: bool) -> None:
 
 
 def _read_answer(source: Any) -> tuple[str, str]:
-    """One answer, `closed`, `silent` or `no HTTP/1`; and the text of its head and body."""
+    """Read one answer. Returns its text, or `closed`, `silent` or `no HTTP/1` where there is none;
+    and the head with the body."""
     try:
         status_line = source.readline()
         if status_line and not status_line.startswith(b"HTTP/1."):

@@ -1,10 +1,10 @@
-"""Requests that an example cannot say, for they are about HTTP itself; and what is answered.
+"""Probes: requests about HTTP itself, which an example cannot express, and the allowed answers.
 
-A probe is a conversation on one connection. What came back is written as one text: for each answer
-its status, and the code of an error in the contract's form (`200`, `413 007`; `400 other`: an error
-in another form; `100` before a body), and which products it names where that is asked; then
-`closed`, `silent` or `no HTTP/1` where an answer was expected, or `answered already` where none was
-expected before TERM.
+A probe is a conversation on one connection. Its outcome is one text. For each answer the text has
+the status, and the code of an error in the contract's form (`200`, `413 007`; `400 other`: an error
+in another form; `100` before a body). After a step `Products` it has the products that the answer
+names. At the end it has `closed`, `silent` or `no HTTP/1` where an expected answer is missing, or
+`answered already` where an answer came before TERM was sent.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ BODY = (
     b'"matrixTwo":{"columnCount":1,"rows":[{"value":"3"}]}}'
 )
 LONG_BODY = b'{"requestId":1,"class":"A"}'
-"""Of CG: about a second of work."""
+"""A request to the kernel CG: about a second of work."""
 
 
 class Answer(NamedTuple):
-    """Wait for so many answers."""
+    """Wait for `count` answers."""
 
     count: int = 1
 
 
 class Products(NamedTuple):
-    """Tell which products the last answer names, in its head or its body."""
+    """Report which products the last answer names in its head or its body."""
 
 
 class Pause(NamedTuple):
@@ -37,7 +37,7 @@ class Pause(NamedTuple):
 
 
 class Zeros(NamedTuple):
-    """Send so many bytes beyond the body limit, in chunks or plain."""
+    """Send a body of zero bytes, `beyond_limit` bytes longer than the body limit."""
 
     beyond_limit: int
     in_chunks: bool
@@ -48,12 +48,12 @@ class EndOfSending(NamedTuple):
 
 
 class Terminate(NamedTuple):
-    """Send TERM to the service once it counts a request in flight, at the latest well before an
-    answer that takes as long as the last one."""
+    """Send TERM to the service once its metrics count a request in flight, at the latest after a
+    fraction of the time that the previous answer took (conversation.PART)."""
 
 
 class Timeout(NamedTuple):
-    """Wait as long as the server lets a sender be silent, and some seconds more."""
+    """Wait for an answer longer than the server's receive timeout."""
 
 
 Step = bytes | Answer | Products | Pause | Zeros | EndOfSending | Terminate | Timeout
@@ -72,7 +72,7 @@ class Probe:
 def head(
     *lines: str, path: str = "/matrix/serial", version: str = "1.1", length: int | None = len(BODY)
 ) -> bytes:
-    """A request's head; `length` None: the body comes in chunks, or in no way that HTTP knows."""
+    """The head of a request. `length` None: `lines` must say how the body is framed."""
     sized = [] if length is None else [f"Content-Length: {length}"]
     fixed = [f"POST {path} HTTP/{version}", "Host: service", "Content-Type: application/json"]
     return "\r\n".join([*fixed, *sized, *lines, "", ""]).encode()
@@ -97,13 +97,13 @@ FORWARDED = (
     "X-Forwarded-Ssl: off",
 )
 REFUSED = r"4\d\d( \S+)?|50[15]( \S+)?|closed"
-"""What is not HTTP, or too long for a server, is refused in any form."""
+"""Answers to a request that is not HTTP or too long for a server: the form of the error is free."""
 NO_NAME = "422 003|404 009"
-"""404 where the service has no database."""
+"""Answer to an invalid queue name; 404 where the service has no database."""
 MANY = 120
-"""Requests on one connection: more than some servers let one have by default."""
+"""Requests on one connection: more than some servers allow by default."""
 BEYOND = 4 * 1024 * 1024
-"""Bytes that a client goes on sending after the limit: more than sockets buffer."""
+"""Bytes that a client sends beyond the limit: more than socket buffers hold."""
 
 PROBES = (
     Probe(

@@ -1,4 +1,4 @@
-"""What one request at a time cannot show: several at once that want the same."""
+"""Races: several clients send conflicting requests at once, and the outcome must be consistent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def _post(path: str, **members: Any) -> dict[str, Any]:
 
 
 def _together(service: Service, *requests: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answers to requests, each from as many clients, at once; an error has a `status`."""
+    """Send the requests from AT_ONCE clients at once, the same number of clients for each.
+
+    Returns the members of each answer, with the HTTP status as `status`.
+    """
     sent = requests * (AT_ONCE // len(requests))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = list(pool.map(lambda request: exchange(service, request), sent))
@@ -32,7 +35,7 @@ def _outcome(name: str, faults: list[str]) -> Outcome:
 
 
 def creators(service: Service) -> Outcome:
-    """Of several that make a queue at once, one has made it."""
+    """Several clients create one queue at once: exactly one answer says `created`."""
     faults = []
     for _ in range(ROUNDS):
         queue = f"x{uuid.uuid4().hex[:12]}"
@@ -45,7 +48,8 @@ def creators(service: Service) -> Outcome:
 
 
 def replays(service: Service) -> Outcome:
-    """The same send with one key from several at once is one message, and one answer."""
+    """Several clients send the same message with one key at once: the queue gets one message, and
+    all clients get the same answer."""
     faults = []
     for _ in range(ROUNDS):
         queue = _queue_with(service, messages=0)
@@ -58,7 +62,8 @@ def replays(service: Service) -> Outcome:
 
 
 def pops(service: Service) -> Outcome:
-    """The same pop with one key from several at once is one message, though there are two."""
+    """Several clients send the same pop with one key at once: all get the same message, although
+    the queue has two."""
     faults = []
     for _ in range(ROUNDS):
         queue = _queue_with(service, messages=2)
@@ -71,11 +76,12 @@ def pops(service: Service) -> Outcome:
 
 
 def broadcasts(service: Service) -> Outcome:
-    """The same broadcast with one key from several at once is a message for each queue, and one
-    answer; of others each is sent, whatever the order of its queues."""
+    """Several clients send the same broadcast with one key at once: each queue gets one message,
+    and all clients get the same answer. Broadcasts without a key all succeed, also where they
+    name the queues in different orders."""
     faults = []
     for technique in TECHNIQUES:
-        if technique == OF_ONE_PROCESS:  # it has no keys
+        if technique == OF_ONE_PROCESS:  # this technique has no keys
             continue
         queues = [_queue_with(service, 0, technique) for _ in range(2)]
         keyed = _post("/broadcast", sender=3, body="x", queues=queues, key=queues[0])
@@ -92,7 +98,7 @@ def broadcasts(service: Service) -> Outcome:
 
 
 def clients(service: Service) -> Outcome:
-    """Several that pop at once get a message each, and none of them twice."""
+    """Several clients pop at once: each gets a message, and no message is delivered twice."""
     faults = []
     for technique in TECHNIQUES:
         queue = _queue_with(service, AT_ONCE, technique)
@@ -112,7 +118,7 @@ def _queue_with(service: Service, messages: int, technique: str = TECHNIQUES[0])
 
 
 def _unless_left(service: Service, queue: str, count: int) -> list[str]:
-    """A fault unless so many messages are left; then the queue is deleted."""
+    """A fault unless the queue has `count` messages left; the queue is then deleted."""
     path = f"/messages/serial/queues/{queue}"
     counted = exchange(service, {"method": "GET", "path": path, "headers": {}})
     _delete(service, queue)

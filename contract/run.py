@@ -2,11 +2,11 @@
 
     python contract/run.py http://127.0.0.1:8080 --framework tomcat [--front nginx] [--pid PID]
 
-Examples with a `given` need a service in that situation and are left out, but for the queues of
-messages, which are made by the service's own requests; where it has no database, their examples are
-left out and counted. So is the probe that ends the service without --pid. Differences must be those
-of deviations.toml: one that is not listed fails, and so does a listed one that no longer happens.
-Exit code 0 or 1.
+Examples with a `given` need a service in that situation and are skipped. Exceptions are examples of
+messages: their queues are created by requests to the service. Without a database these examples are
+skipped and counted. Without --pid the probe that ends the service is skipped. The differences must
+be those of deviations.toml: an unlisted difference fails, and so does a listed one that does not
+occur. Exit code 0 or 1.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from service import Outcome, Service
 
 
 def rows() -> list[dict[str, str]]:
-    """What deviations.toml lists."""
+    """The entries of deviations.toml."""
     text = (CONTRACT / "deviations.toml").read_text()
     return list(tomllib.loads(text)["deviation"])
 
 
 def deviations(framework: str, front: str | None) -> dict[tuple[str, str], str]:
-    """By kind and name: the answer that is listed for this framework behind this front."""
+    """The answers that are listed for this framework behind this front, by kind and name."""
     kept = [
         row
         for row in rows()
         if row.get("framework", framework) == framework and row.get("front") == front
     ]
-    kept.sort(key=lambda row: "framework" in row)  # a row of the pair decides over one of the front
+    kept.sort(key=lambda row: "framework" in row)  # a row with a framework overrides others
     kinds = ("example", "probe")
     return {(kind, row[kind]): row["answer"] for row in kept for kind in kinds if kind in row}
 
 
 def verdicts(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> Iterator[str]:
-    """A line for each difference that is not listed, or listed and not seen."""
+    """A line for each difference that is not listed, and for each listed one that was not seen."""
     for outcome in outcomes:
         answer = listed.get((outcome.kind, outcome.name))
         what = f"{outcome.kind} {outcome.name}"
         if answer is None:
             yield from (f"{what}: {fault}" for fault in outcome.faults)
         elif "|" in answer and outcome.answer in answer.split("|"):
-            continue  # which of them it is, is a race
+            continue  # timing decides which of the listed answers comes
         elif not outcome.faults:
             yield f"{what}: listed as {answer!r}, but the answer is the contract's"
         elif outcome.answer != answer:
@@ -59,7 +59,7 @@ def verdicts(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> Ite
 
 
 def run(service: Service, examples: dict[str, Example], wanted: Selection) -> list[Outcome]:
-    """Every example and race, every probe side by side, at last the one that ends the service."""
+    """Try examples and races, then probes in parallel, at last the one that ends the service."""
     outcomes = [try_example(service, *item, wanted) for item in examples.items()]
     outcomes += [race(service) for race in RACES if service.has_database]
     ending = [it for it in PROBES if any(isinstance(step, Terminate) for step in it.steps)]
@@ -70,7 +70,7 @@ def run(service: Service, examples: dict[str, Example], wanted: Selection) -> li
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command line."""
+    """Run the command line; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("url")
     parser.add_argument("--framework", required=True)

@@ -1,4 +1,4 @@
-"""A running service as the runner of examples and probes sees it."""
+"""A running service from the view of the programs that try examples and probes on it."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from typing import Any
 from urllib.parse import urlsplit
 
 SILENT_S = 30.0
-"""Without an answer for so long a service is silent."""
+"""Seconds without an answer after which a service counts as silent."""
 
 
 @dataclass(frozen=True)
 class Service:
-    """Where a running service is, and what it says of itself."""
+    """The address of a running service, and the properties that it reports."""
 
     host: str
     port: int
     strategies: dict[str, list[str]]
-    """By workload."""
+    """Names of the strategies that take a workload, by workload."""
     body_limit_bytes: int
     receive_timeout_s: float
+    """Seconds after which the service closes the connection of a silent sender."""
     pid: int | None
+    """None where the probe that ends the service is not to be tried."""
     has_database: bool = False
 
     @staticmethod
     def at(url: str, receive_timeout_s: float, pid: int | None) -> Service:
-        """Asks /strategies and /health."""
+        """The service at `url`, with the properties that /strategies and /health report."""
         address = urlsplit(url)
-        assert address.hostname and address.port  # noqa: S101 - an argument of ours
+        assert address.hostname and address.port  # noqa: S101 - given by the operator
         host, port = address.hostname, address.port
         listed = get(host, port, "/strategies")["strategies"]
         health = get(host, port, "/health")
@@ -43,19 +45,19 @@ class Service:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an example or a probe was answered."""
+    """The result of one example, probe or race."""
 
     kind: str
-    """example or probe."""
+    """`example`, `probe` or `race`."""
     name: str
     answer: str
-    """In the form of probes.py."""
+    """The answers as text, in the form that probes.py describes; of a race `right` or `wrong`."""
     faults: tuple[str, ...]
-    """In what it is not as the contract has it; empty: right."""
+    """Differences from the contract; empty where the answer is right."""
 
 
 def get(host: str, port: int, path: str) -> dict[str, Any]:
-    """The body of an answer."""
+    """The JSON object that a GET of `path` is answered with."""
     connection = http.client.HTTPConnection(host, port, timeout=SILENT_S)
     connection.request("GET", path)
     return dict(json.loads(connection.getresponse().read()))

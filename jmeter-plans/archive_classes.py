@@ -83,8 +83,8 @@ def _list_classes(folder: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def _write_archive(folder: Path) -> "subprocess.CompletedProcess[str]":
-    # JDK 17 crashes on a lambda whose interface was compiled before Java 6 (JDK-8274944); lambdas
-    # are a small part of the start.
+    # JDK 17 crashes on a lambda whose interface was compiled before Java 6 (JDK-8274944). Lambdas
+    # are left out: they are a small part of the start time.
     loaded = (folder / "loaded.txt").read_text(encoding="utf-8").splitlines(keepends=True)
     kept = (line for line in loaded if not line.startswith("@lambda-proxy"))
     (folder / "classes.txt").write_text("".join(kept), encoding="utf-8")
@@ -96,7 +96,8 @@ def _write_archive(folder: Path) -> "subprocess.CompletedProcess[str]":
 def _jmeter(
     folder: Path, jvm_options: str, arguments: list[str]
 ) -> "subprocess.CompletedProcess[str]":
-    # Started in the folder: the launcher splits these options, and a path may have a space.
+    # The folder is the working directory, so that the options need no paths: the launcher splits
+    # them at spaces, which a path may contain.
     return subprocess.run(
         [str(PLANS / "jmeter.sh"), "-n", *arguments],
         cwd=folder,

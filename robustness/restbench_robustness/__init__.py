@@ -1,1 +1,1 @@
-"""Tools that try to make the services and the harness fail, and say whether they did."""
+"""Tools that try to make the services and the harness fail, and report whether they succeeded."""

@@ -1,5 +1,5 @@
-"""A message sent to every service, and how each answer differs from the right one: an error's
-message is right to the letter."""
+"""Sends a message to every service and compares each answer with the right one. The text of an
+error message must match exactly."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MEMBERS = ["requestId", "errorCode", "errorMessage"]
 STAGES = ("queue", "parse", "compute", "serialize")
 Reply = Answer | NoAnswer
 Unlike = Callable[[Message, Verdict | None, Reply], list[str]]
-"""Everything in which a reply to a message is not what its verdict asks for."""
+"""A function that returns all differences of the reply to a message from its verdict."""
 
 
 def unlike_verdict(message: Message, verdict: Verdict | None, reply: Reply) -> list[str]:
-    """Everything in which a reply is not what the contract asks for (`Unlike`)."""
+    """All differences of a reply from the contract (`Unlike`)."""
     if isinstance(reply, NoAnswer):
         return [f"no answer: {reply.reason}"] if message.is_http or reply.hang else []
-    if not message.is_http:  # it is refused or the connection closed: no product, no fault
+    if not message.is_http:  # right: a refusal or a closed connection, no product, no fault
         refused = 400 <= reply.status < 500 or reply.status in {501, 505}
         return [] if refused else [f"status {reply.status} for what HTTP has refused"]
     if verdict is None:
@@ -34,7 +34,7 @@ def unlike_verdict(message: Message, verdict: Verdict | None, reply: Reply) -> l
 
 
 def _unlike(message: Message, verdict: Verdict, reply: Answer) -> list[str]:
-    """In what an answer is not one of those that are right."""
+    """All differences of an answer from one verdict, without its alternatives."""
     found = []
     if reply.status != verdict.status:
         found.append(f"status {reply.status}, not {verdict.status}")
@@ -52,7 +52,7 @@ def _unlike(message: Message, verdict: Verdict, reply: Answer) -> list[str]:
         found.append(f"body {_short(reply.body)}, not of the form {verdict.pattern}")
     asks_database = message.path.startswith("/messages/")
     stages = (*STAGES, "connection", "database") if asks_database else STAGES
-    # A delay of 0 is none, and is not told.
+    # A delay of 0 is no delay, and is not reported.
     waited = r"(delay;dur=\d+\.\d{3}, )?" if "delay=" in (message.query or "") else ""
     timing = waited + ", ".join(rf"{stage};dur=\d+\.\d{{3}}" for stage in stages)
     told = reply.headers.get("server-timing", "")
@@ -97,7 +97,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What each service answered, and what of it is wrong."""
+    """The reply of each service to a message, and all differences from the right answers."""
 
     verdict: Verdict | None
     replies: dict[str, Reply]
@@ -105,12 +105,12 @@ class Outcome:
 
     @property
     def hangs(self) -> bool:
-        """Whether a service was silent until the time was up."""
+        """Whether a service did not answer within the timeout."""
         return any(isinstance(reply, NoAnswer) and reply.hang for reply in self.replies.values())
 
 
 class Bench:
-    """A kept connection to each service, and the oracle that judges what comes back."""
+    """A kept connection to each service, and the oracle that judges its answers."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class Bench:
         self._senders = ThreadPoolExecutor(len(targets))
 
     def judge(self, message: Message, routes: Mapping[str, Route]) -> Outcome:
-        """Send a message to every service at once, each on its route."""
+        """Send a message to all services at once, each on its own route, and judge the replies."""
         sent = {
             name: self._senders.submit(connection.exchange, message, routes[name])
             for name, connection in self._connections.items()
@@ -146,7 +146,7 @@ class Bench:
         return Outcome(next(iter(verdicts.values())), replies, tuple(found))
 
     def close(self) -> None:
-        """End every connection."""
+        """Close all connections."""
         self._senders.shutdown()
         for connection in self._connections.values():
             connection.close()

@@ -1,11 +1,12 @@
-"""`make fuzz`: properties of both services, on messages that Hypothesis draws.
+"""`make fuzz`: tests properties of both services on messages that Hypothesis draws.
 
     python -m restbench_robustness.fuzz --bodies 100000 --seed 1
 
-Every answer of every service is what the oracle says; then operations on queues, a fifth as many,
-on a database of ours; then envelopes, a tenth as many, to the services that have SOAP: it says what
-REST says of the same matrices. The same number and seed give the same messages; a difference is
-made as small as Hypothesis can.
+Each answer of each service must be the one that the oracle gives. The first campaign sends
+matrices. The second sends a fifth as many operations on queues, with a database of its own. The
+third sends a tenth as many SOAP envelopes to the services that offer SOAP; the answer must agree
+with that of REST for the same matrices. The same number and seed give the same messages. Hypothesis
+shrinks a message that shows a difference.
 
 Exit codes: 0 no difference, 1 a difference, 3 a service does not start, 130 interrupted.
 """
@@ -40,36 +41,36 @@ from .services import BODY_LIMIT_BYTES, left_over, make_queues, running_services
 from .wire import Message, Route
 
 TIMEOUT_S = 60.0
-"""A service that is silent for so long hangs; a busy machine needs seconds for a large product."""
+"""Seconds of silence after which a service hangs; a busy machine needs some for a large product."""
 MOST_FINDINGS = 10
-"""Batches with a difference: where so much is wrong, more of it tells nothing new."""
+"""Number of batches with a difference after which a campaign ends: more would show nothing new."""
 KERNELS = ("loops", "native")
 FOLDER = ROOT / ".cache" / "fuzz"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The smallest message that was found to be answered wrongly."""
+    """The smallest message found that was answered wrongly."""
 
     source: str
     message: Message
     routes: dict[str, Route]
     outcome: Outcome
     repeats: bool
-    """False: the same message was answered rightly when it was sent again."""
+    """False where the same message was answered rightly when it was sent again."""
 
 
 @dataclass
 class Tally:
-    """What was sent, and what of it was answered wrongly."""
+    """Counts of the messages that were sent, and the wrong answers among them."""
 
     bodies: int = 0
     seen: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By code, source, and strategy with its kernel."""
+    """Counts by kind and name: the kinds are `code`, `source` and `strategy` (with its kernel)."""
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, source: str, message: Message, routes: dict[str, Route], it: Outcome) -> None:
-        """One message more."""
+        """Count one message, its routes and its outcome."""
         self.bodies += 1
         answered = it.verdict.code if it.verdict else "GET"
         self.seen["code", answered if message.is_http else "not HTTP"] += 1
@@ -78,7 +79,7 @@ class Tally:
             self.seen["strategy", f"{name} {route.strategy} {route.kernel}"] += 1
 
     def __str__(self) -> str:
-        """Bodies, by what they were seen as."""
+        """The total, and a line for each kind of count."""
         lines = [f"{self.bodies} bodies, {len(self.findings)} differences"]
         for kind, of_it in groupby(sorted(self.seen.items()), lambda it: it[0][0]):
             counts = ", ".join(f"{name} {number}" for (_, name), number in of_it)
@@ -87,13 +88,11 @@ class Tally:
 
 
 class Hang(BaseException):
-    """No answer came in time. Not made smaller: each attempt would cost that time again.
-
-    No Exception, so Hypothesis lets it through at once.
-    """
+    """No answer arrived within the timeout. It is a BaseException, so that Hypothesis does not
+    shrink the message: each attempt would take the timeout again."""
 
 
-def campaign(  # noqa: PLR0913, PLR0917 - what it is a campaign of
+def campaign(  # noqa: PLR0913, PLR0917 - the parameters of a campaign
     bench: Bench,
     sources: Sequence[Source],
     bodies: int,
@@ -101,9 +100,9 @@ def campaign(  # noqa: PLR0913, PLR0917 - what it is a campaign of
     tally: Tally,
     most_findings: int = MOST_FINDINGS,
 ) -> Iterator[Finding]:
-    """Batches of each source in turn until there were enough bodies or findings.
+    """Send batches of each source in turn until there are enough bodies or findings; yield these.
 
-    Each new finding as it is made. A longer campaign begins with the messages of a shorter one.
+    A longer campaign begins with the messages of a shorter one.
     """
     end = tally.bodies + bodies
     for cycle in count():
@@ -121,12 +120,12 @@ def campaign(  # noqa: PLR0913, PLR0917 - what it is a campaign of
 def _batch(
     bench: Bench, source: Source, bodies: int, batch_seed: str, tally: Tally
 ) -> Finding | None:
-    """The property of one source; the first wrong answer is made small."""
+    """Test one batch of a source. Returns the first wrong answer, shrunk, or None."""
     wrong: list[tuple[Message, dict[str, Route], Outcome]] = []
     chance = random.Random(batch_seed)  # noqa: S311 - no secret
     routes_of = st.fixed_dictionaries(
         {
-            # Hypothesis always tries what comes first: another strategy each time.
+            # Hypothesis always tries the first element: the order differs between batches.
             it.name: st.builds(
                 Route,
                 st.sampled_from(chance.sample(it.strategies, len(it.strategies))),
@@ -150,7 +149,7 @@ def _batch(
     @given(source.messages, routes_of)
     def every_answer_is_right(message: Message, routes: dict[str, Route]) -> None:
         outcome = bench.judge(message, routes)
-        if not wrong:  # what is sent to make a finding smaller is not counted
+        if not wrong:  # messages sent while a finding is shrunk are not counted
             tally.add(source.name, message, routes, outcome)
         if outcome.differences:
             wrong.append((message, routes, outcome))
@@ -167,7 +166,7 @@ def _batch(
 
 
 def shown(finding: Finding, folder: Path, targets: list[Target]) -> str:
-    """What was wrong, and a line that sends the message again as it goes over the wire."""
+    """The differences of a finding, and shell commands that send the same bytes again."""
     folder.mkdir(parents=True, exist_ok=True)
     message, verdict = finding.message, finding.outcome.verdict
     digest = hashlib.sha256(repr((message.head(Route("", ""), ""), message.body)).encode())
@@ -182,7 +181,7 @@ def shown(finding: Finding, folder: Path, targets: list[Target]) -> str:
 
 
 def fuzz(services: list[service.Service], bodies: int, campaign_seed: int, tally: Tally) -> None:
-    """Campaigns against running services; differences are printed as they are found."""
+    """Run all campaigns against running services; print the differences as they are found."""
 
     def of(workload: str, sources: Sequence[Source], number: int, *judged: Any) -> None:
         targets = [it for it in (target(each, workload) for each in services) if it.strategies]
@@ -224,4 +223,4 @@ def main(
 
 
 if __name__ == "__main__":
-    cli.main(cli.alone(main))
+    cli.main(cli.single_command_app(main))

@@ -1,4 +1,4 @@
-"""The services that are tried, with a database of theirs; and what they have not let go of."""
+"""Starts the services under test with a database of their own, and checks them for leaks."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from .comparison import Target
 from .oracle.message_answers import EMPTY, FULL
 
 BODY_LIMIT_BYTES = 8 * 1024 * 1024
-"""Low enough that 007 is reached often, high enough for numbers of several megabytes."""
+"""Body limit of the services: low enough that error 007 occurs often, high enough for numbers of
+several megabytes."""
 SETTINGS = {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES)}
 IDLE_S = 120.0
-"""After the last answer; a request whose client went away may take a moment to end, and a busy
-machine a moment to say so."""
+"""Seconds after the last answer within which no request may be in flight any more. The request of a
+client that went away takes a moment to end, longer on a busy machine."""
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
 IN_FLIGHT = "restbench_requests_in_flight"
 
@@ -33,8 +34,8 @@ IN_FLIGHT = "restbench_requests_in_flight"
 def running_services(
     folder: Path, settings: Mapping[str, str] = SETTINGS
 ) -> Iterator[list[service.Service]]:
-    """Both services, on JAVA_PORT and PYTHON_PORT or on free ports, and a database of theirs; logs
-    go to `folder`."""
+    """Both services, running on JAVA_PORT and PYTHON_PORT or on free ports, with a database of
+    their own. Logs go to `folder`."""
     with ExitStack() as stack:
         database = stack.enter_context(fresh(Database(folder / "database")))
         of_all = {**settings, **database.environment()}
@@ -47,21 +48,21 @@ def running_services(
 
 
 def target(of: service.Service, workload: str) -> Target:
-    """Where a running service is, and the strategies that it lists for the workload."""
+    """The address of a running service, and the strategies that it lists for the workload."""
     listed = of.get("/strategies").json()["strategies"]
     names = tuple(it["name"] for it in listed if workload in it["workloads"])
     return Target(of.name, *of.address, names)
 
 
 def make_queues(of: service.Service) -> None:
-    """Those that the oracle of messages knows; both services have one database."""
+    """Create the queues that the oracle of messages knows; both services share one database."""
     for queue in (EMPTY, FULL):
         body = json.dumps({"requestId": 1, "queue": queue}).encode()
         of.post("/messages/serial/queues", body).raise_for_status()
 
 
 def left_over(services: list[service.Service]) -> list[str]:
-    """What a service has not let go of a while after the last message, or that it is silent."""
+    """A text for each service that, after IDLE_S, is silent or still has requests in flight."""
     deadline = time.monotonic() + IDLE_S
     while left := [f"{it.name}: {told}" for it in services if (told := _held(it))]:
         if time.monotonic() >= deadline:
@@ -78,7 +79,9 @@ def _held(of: service.Service) -> str:
 
 
 def in_flight(of: service.Service) -> float:
-    """Requests in flight, as a service itself counts them; endless where it does not say.
-    EnvironmentProblem where it does not answer."""
+    """Requests in flight by the service's own metrics; infinite where the metric is missing.
+
+    Raises EnvironmentProblem where the service does not answer.
+    """
     found = parse_metrics(of.get("/metrics").text, IN_FLIGHT.__eq__)
     return found.get(IN_FLIGHT, float("inf"))

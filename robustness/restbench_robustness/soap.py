@@ -1,8 +1,8 @@
-"""SOAP against REST: envelopes of matrices, right and spoilt, and what a service must answer.
+"""SOAP against REST: right and spoilt envelopes of matrices, and the answers that must come.
 
-Whatever comes, the answer is an envelope, within the time and never 099. An envelope of the plain
-form says the same as a document in JSON: its product or its code is the one that the oracle has for
-that document.
+The answer to any body must be an envelope, within the timeout, and never error 099. An envelope of
+the plain form is equivalent to a JSON document: the answer must have the product or the error code
+that the oracle gives for that document.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ pieces = st.one_of(st.sampled_from(PIECES), st.binary(min_size=1, max_size=1))
 
 
 def envelope(request_id: str, matrices: list[tuple[int, list[str]]]) -> bytes:
-    """Of an id, and a columnCount and rows for each operand."""
+    """An envelope of the plain form; an operand is its columnCount and its rows."""
     text = f'<s:Envelope xmlns:s="{SOAP}"><s:Body><multiply xmlns="{MATRIX}">'
     text += f"<requestId>{escape(request_id)}</requestId>"
     for name, (columns, rows) in zip(("matrixOne", "matrixTwo"), matrices, strict=True):
@@ -54,7 +54,7 @@ def envelope(request_id: str, matrices: list[tuple[int, list[str]]]) -> bytes:
 
 
 def document(body: bytes) -> bytes | None:
-    """The JSON that an envelope of the plain form stands for; None where it has another form."""
+    """The JSON document that is equivalent to an envelope; None unless it has the plain form."""
     found = PLAIN.fullmatch(body)
     try:
         texts = [piece.decode() for piece in found.groups()] if found else []
@@ -73,9 +73,9 @@ def document(body: bytes) -> bytes | None:
 
 
 def said(answer: Answer) -> tuple[str | None, dict[str, object]]:
-    """A fault's code and its members, or no code and the product.
+    """The code and the members of a fault, or None and the members of a product.
 
-    Raises: ValueError where it is no answer of the contract.
+    Raises ValueError where the answer does not have a form of the contract.
     """
     try:
         payload = ElementTree.fromstring(answer.body)[0][0]  # noqa: S314 - of the service under test
@@ -92,7 +92,7 @@ def said(answer: Answer) -> tuple[str | None, dict[str, object]]:
 
 
 def unlike_rest(verdict: Verdict, answer: Answer) -> list[str]:
-    """In what an answer is not the one that REST has for the same matrices."""
+    """The differences of an answer from that of REST for the same matrices. Raises ValueError."""
     code, members = said(answer)
     if verdict.product is not None:
         right = json.loads(verdict.product)
@@ -106,7 +106,7 @@ def unlike_rest(verdict: Verdict, answer: Answer) -> list[str]:
 
 
 def unlike(_message: Message, verdict: Verdict | None, reply: Answer | NoAnswer) -> list[str]:
-    """In what a reply is not what SOAP has, or REST of the same matrices where it has them."""
+    """The differences of a reply from the form of SOAP, and from REST where there is a verdict."""
     if isinstance(reply, NoAnswer):
         return [f"no answer: {reply.reason}"]
     try:
@@ -119,10 +119,10 @@ def unlike(_message: Message, verdict: Verdict | None, reply: Answer | NoAnswer)
 
 
 class SoapOracle(Oracle):
-    """REST of the same matrices; None where an envelope has another form."""
+    """The oracle for envelopes: the verdict of REST for the same matrices."""
 
     def judge(self, request: Request) -> Verdict | None:
-        """The right answer of REST."""
+        """The right answer of REST; None where the envelope does not have the plain form."""
         rest = document(request.body)
         if rest is None:
             return None
@@ -131,7 +131,7 @@ class SoapOracle(Oracle):
 
 
 def enveloped(message: Message) -> Message:
-    """The matrices of a document in JSON, and of its id what XML can say."""
+    """The envelope for a JSON document; its id loses the characters that XML cannot express."""
     request = json.loads(message.body)
     sides = []
     for name in ("matrixOne", "matrixTwo"):
@@ -143,13 +143,13 @@ def enveloped(message: Message) -> Message:
 
 
 def plain_messages() -> st.SearchStrategy[Message]:
-    """Matrices that are right, on the edge of 64 bits, or wrong in what the schema does not see."""
+    """Matrices that are right, at the edge of 64 bits, or wrong in a way that the schema allows."""
     return st.one_of(right_messages(), overflow_messages(), size_messages()).map(enveloped)
 
 
 @st.composite
 def spoilt_messages(draw: st.DrawFn) -> Message:
-    """Envelopes with one to three faults anywhere."""
+    """Envelopes with one to three changes anywhere in their bytes."""
     body = draw(spoilt_bytes(draw(plain_messages()).body, pieces)) or b"<"
     return Message(body, path=PATH, headers=HEADERS)
 

@@ -1,4 +1,4 @@
-"""HTTP/1.1 by hand: what is sent is what the message says, right or wrong."""
+"""A minimal HTTP/1.1 client that sends a message exactly as it is described, right or wrong."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from .oracle import Request
 
 JSON_TYPE = (("Content-Type", "application/json"),)
-#: Stands in a path for the strategy of the route.
+#: Placeholder in a path for the strategy of the route.
 STRATEGY = "{strategy}"
 
 
 @dataclass(frozen=True)
 class Route:
-    """What a message is multiplied by, where it does not say so itself."""
+    """The strategy and the kernel for a message that does not fix them."""
 
     strategy: str
     kernel: str
@@ -25,26 +25,26 @@ class Route:
 
 @dataclass(frozen=True, repr=False)
 class Message:
-    """A request; what it leaves open (strategy, kernel) the route decides."""
+    """A request. A `Route` supplies the strategy and the kernel that the message leaves open."""
 
     body: bytes
     method: str = "POST"
     path: str = f"/matrix/{STRATEGY}"
     query: str | None = None
-    """With it the route's kernel is not sent."""
+    """The query; None: `kernel=` with the kernel of the route."""
     headers: tuple[tuple[str, str], ...] = JSON_TYPE
     chunk_bytes: int | None = None
-    """Sent in chunks of so many bytes, without Content-Length; 0: the body is chunks already."""
+    """Send the body in chunks of this size, without Content-Length; 0: the body has chunk form."""
     missing_bytes: int = 0
-    """Content-Length announces so many bytes more than come; negative: fewer. In chunks, any
-    number above 0: the last chunk does not come."""
+    """Content-Length announces this many bytes more than are sent; negative: fewer. In chunks, any
+    number above 0 leaves out the last chunk."""
     is_http: bool = True
-    """False: HTTP itself forbids it or has it refused, so the contract says nothing of it."""
+    """False: the message violates HTTP itself, so that the contract does not define the answer."""
     host: str | None = None
-    """None: the service's own. A Host among the headers is a second one."""
+    """Value of the header Host; None: the service's host. A Host in `headers` is a second one."""
 
     def __repr__(self) -> str:
-        """Short: a body may have megabytes."""
+        """A short form without the body, which may have megabytes."""
         return f"Message({self.method} {self.path}, {len(self.body)} bytes)"
 
     def target(self, route: Route) -> str:
@@ -65,7 +65,7 @@ class Message:
         return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
     def payload(self) -> bytes:
-        """What follows the head."""
+        """The bytes after the head: the body, in chunks if so wanted."""
         if not self.chunk_bytes:
             return self.body
         pieces = [
@@ -82,11 +82,11 @@ class Message:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that was announced comes, and no more."""
+        """Whether exactly the announced body is sent."""
         return self.announced_bytes == len(self.body) and not self.missing_bytes
 
     def as_received(self, route: Route) -> Request:
-        """What a service can know of it, for the oracle."""
+        """The request as a service receives it, for the oracle."""
         chunked = self.chunk_bytes is not None
         types = [value for name, value in self.headers if name.lower() == "content-type"]
         return Request(
@@ -100,10 +100,10 @@ class Message:
 
 
 SEND_BYTES = 1 << 16
-"""A piece of a body; between two the service may already have answered."""
+"""Size of the pieces in which a request is sent; between two the client looks for an answer."""
 
 QUIET_S = 0.2
-"""After what is not HTTP: a service that says nothing for so long waits for the rest of it."""
+"""Seconds of silence after an invalid message, after which the service seems to wait for more."""
 
 
 @dataclass(frozen=True)
@@ -112,31 +112,32 @@ class Answer:
 
     status: int
     headers: dict[str, str]
-    """By name in lower case."""
+    """Values by header name in lower case."""
     body: bytes
 
 
 @dataclass(frozen=True)
 class NoAnswer:
-    """The connection ended, or nothing came in time."""
+    """The connection ended, or no answer arrived within the timeout (`hang`)."""
 
     reason: str
     hang: bool = False
 
 
 class Connection:
-    """A kept connection to one service, opened again where it has ended."""
+    """A kept connection to one service, which is reopened after it has ended."""
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
-        """`timeout_s` is how long a service may be silent."""
+        """`timeout_s`: seconds for which the service may be silent."""
         self._address = (host, port)
         self._timeout_s = timeout_s
         self._socket: socket.socket | None = None
 
     def exchange(self, message: Message, route: Route) -> Answer | NoAnswer:
-        """Send one message and read what comes back.
+        """Send one message and read the answer.
 
-        A kept connection that the service has closed meanwhile is opened anew, once.
+        If the service has closed the kept connection meanwhile, the message is sent once more on a
+        new one.
         """
         reused = self._socket is not None
         answer = self._try(message, route)
@@ -145,7 +146,7 @@ class Connection:
         return answer
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -172,7 +173,8 @@ class Connection:
         return answer
 
     def _send(self, to: socket.socket, message: Message, route: Route) -> None:
-        """Head and payload, until an answer comes: a service need not read what it refuses."""
+        """Send head and payload, up to the first byte of an answer: a service may refuse a request
+        before it has read all of it. Raises TimeoutError."""
         data = memoryview(message.head(route, self._address[0]) + message.payload())
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             while data:

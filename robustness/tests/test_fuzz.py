@@ -305,7 +305,7 @@ def test_a_service_that_does_not_start_is_exit_code_3(
     monkeypatch.setattr(sys, "argv", ["fuzz", "--bodies", "1"])
     monkeypatch.setattr(cli, "_listen_to_signals", lambda: None)  # they are the tests' own
     with pytest.raises(SystemExit) as ended:
-        cli.main(cli.alone(fuzz.main))
+        cli.main(cli.single_command_app(fuzz.main))
     assert ended.value.code == 3
     assert "make setup" in capsys.readouterr().err
 

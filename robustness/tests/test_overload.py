@@ -21,7 +21,7 @@ from stub_service import Answer
 
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Front
-from restbench.machine.process import lives
+from restbench.machine.process import is_alive
 from restbench_robustness.overload.large import BODIES, Large
 from restbench_robustness.overload.load import LOW, Load, Outcome, Verdict, overload_mix, valid
 from restbench_robustness.overload.promises import Findings, broken
@@ -226,7 +226,7 @@ def test_waiting_in_vain_says_so() -> None:
 def test_a_zombie_does_not_live() -> None:
     with subprocess.Popen([sys.executable, "-c", "pass"]) as child:
         process = psutil.Process(child.pid)
-        assert asyncio.run(seconds_until(lambda: not lives(process), 60)) is not None
+        assert asyncio.run(seconds_until(lambda: not is_alive(process), 60)) is not None
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from restbench.experiment.cell import Front, ServiceName
-from restbench.machine.ports import lasting as free_port
+from restbench.machine.ports import reserve_stable_port as free_port
 from restbench_robustness.overload import large, scenarios, subject
 from restbench_robustness.overload.promises import Findings, broken
 from restbench_robustness.overload.scenarios import Force

@@ -93,10 +93,10 @@ class Commands(TyperGroup):
             return None
         module, function = COMMANDS[cmd_name]
         family = importlib.import_module(f"restbench.commands.{module}")
-        return typer.main.get_command(alone(getattr(family, function), cmd_name))
+        return typer.main.get_command(single_command_app(getattr(family, function), cmd_name))
 
 
-def alone(function: Callable[..., None], name: str | None = None) -> typer.Typer:
+def single_command_app(function: Callable[..., None], name: str | None = None) -> typer.Typer:
     """A command line of this function only."""
     made = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP_OPTIONS)
     made.command(name)(function)

@@ -59,7 +59,7 @@ class StorageProblem(EnvironmentProblem):
     """Results cannot be written any more: nothing that is measured from here on could be kept."""
 
 
-class NotAsBegun(EnvironmentProblem):
+class ChangedDuringRun(EnvironmentProblem):
     """What is measured has changed during a run: further blocks would belong to another run."""
 
 
@@ -103,6 +103,6 @@ class Interrupted(BaseException):
     exit_code: ClassVar[ExitCode] = ExitCode.INTERRUPTED
 
 
-def in_short(reason: str) -> str:
+def first_line(reason: str) -> str:
     """The first line of a failure's text: the rest is the end of a log."""
     return reason.partition("\n")[0].removesuffix("; its log ends:")

@@ -129,7 +129,7 @@ class Batch(Generic[R]):
                 while not self.has_room:
                     self.wants_room = True
                     self._made_room.wait()
-                self._is_pulling = True  # the batch must not end meanwhile: next() may return
+                self._is_pulling = True  # the batch must not end before next() returns
             failed: BaseException | None = None
             if not (self._is_exhausted or self.cancellation.is_set()):
                 try:

@@ -27,7 +27,7 @@ class MatrixJson:
 
 
 class NpbJson:
-    """NAS kernels. The input has `requestId`, `class`, `generate`; the output is the JSON result."""
+    """NAS kernels. The input has `requestId`, `class`, `generate`; the output is the result."""
 
     content_type = "application/json"
 

@@ -226,4 +226,4 @@ _COLUMNS: Sequence[Column[Fit]] = (
 
 
 if __name__ == "__main__":
-    cli.main(cli.alone(bench_growth))
+    cli.main(cli.single_command_app(bench_growth))

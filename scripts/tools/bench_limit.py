@@ -250,4 +250,4 @@ _COLUMNS: Sequence[Column[Standing]] = (
 
 
 if __name__ == "__main__":
-    cli.main(cli.alone(bench_limit))
+    cli.main(cli.single_command_app(bench_limit))

@@ -99,4 +99,4 @@ def bench_mg(
 
 
 if __name__ == "__main__":
-    cli.main(cli.alone(bench_mg))
+    cli.main(cli.single_command_app(bench_mg))

@@ -148,4 +148,4 @@ _SCORES: Sequence[Column[Score]] = (
 
 
 if __name__ == "__main__":
-    cli.main(cli.alone(measure_parts))
+    cli.main(cli.single_command_app(measure_parts))

@@ -133,4 +133,4 @@ def queue_controls(
 
 
 if __name__ == "__main__":
-    cli.main(cli.alone(queue_controls))
+    cli.main(cli.single_command_app(queue_controls))

@@ -1,4 +1,4 @@
-"""The table of sources: where messages come from, and how many of each."""
+"""The sources of messages, with the number of messages that a batch draws from each."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from . import documents, faults, http, messages
 
 
 class Source(NamedTuple):
-    """A kind of message."""
+    """A named strategy of Hypothesis that draws messages of one kind."""
 
     name: str
     messages: SearchStrategy[Message]
     batch_bodies: int
-    """Of a cycle through the table; the first of a batch is the simplest there is."""
+    """Number of messages in a batch: one batch per cycle through the table. The first message of a
+    batch is the simplest one that the source can draw."""
 
 
 SOURCES = (

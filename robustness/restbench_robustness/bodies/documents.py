@@ -1,5 +1,5 @@
-"""Right requests, as documents that can be spoilt: all shapes, numbers near every edge, every
-spelling that the contract allows, products on and beyond the edge of 64 bits."""
+"""Right requests, as documents that can be changed later: all shapes, numbers near every limit, all
+spellings that the contract allows, and products at and beyond the limit of 64 bits."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ EDGES = sorted(
 BOUNDS = (2**31, 2**32, 2**53, 2**62, 2**63, 2**64)
 """Where a kernel may change its arithmetic: binary64 is exact below 2**53, int64 below 2**63."""
 WIDE = ((300, 1, 1), (1, 300, 1), (1, 1, 9000), (60, 3, 5), (33, 64, 17), (9, 129, 8))
-"""Long and thin: what a pool or vector unit cuts into pieces."""
+"""Long and thin shapes (rows, inner, columns), which a pool or a vector unit splits."""
 
 
 class Raw(str):
-    """Text that is written as it stands, JSON or not."""
+    """Text that is written unchanged, whether it is JSON or not."""
 
     __slots__ = ()
 
 
 class Members(list[tuple[str, "Value"]]):
-    """An object: names and values in order, the same name as often as it is wanted."""
+    """A JSON object: names and values in order; a name may occur several times."""
 
 
 Value: TypeAlias = "Members | list[Value] | Raw | str | int | bool | None"
@@ -47,15 +47,15 @@ quoted: Quote = partial(json.dumps, ensure_ascii=False)
 
 
 def fully_escaped(text: str) -> str:
-    """A JSON string of nothing but escapes, beyond the BMP as pairs."""
+    """A JSON string in which every UTF-16 code unit is escaped."""
     units = text.encode("utf-16-be", "surrogatepass").hex().upper()
     return '"' + "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4)) + '"'
 
 
 def write(value: Value, space: str = "", quote: Quote = quoted) -> bytes:
-    """The document in UTF-8, a lone surrogate as the three bytes that UTF-8 forbids.
+    """The document in UTF-8. A lone surrogate becomes the three bytes that UTF-8 forbids.
 
-    `space` stands between all tokens, `quote` writes strings and names.
+    `space` is put between all tokens; `quote` writes strings and names.
     """
     return _text(value, space, quote).encode("utf-8", "surrogatepass")
 
@@ -86,14 +86,15 @@ ids = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=128),
     st.text(odd_letters, min_size=1, max_size=9),
 )
-#: Chance of its own, from one drawn number.
+#: A random generator, seeded by one drawn number.
 picks = st.integers(0, 2**16 - 1).map(random.Random)
 spaces = st.sampled_from(["", "", "", " ", "\n", "\t", " \r\n"])
 
 
 @st.composite
 def rows_of(draw: st.DrawFn, rows: int, columns: int, numbers: st.SearchStrategy[int]) -> Rows:
-    """rows x columns numbers out of a handful: to draw each one costs more than to send it."""
+    """A matrix (rows x columns) of at most four distinct numbers: to draw each element would cost
+    more time than to send it."""
     handful = draw(st.lists(numbers, min_size=1, max_size=4))
     flat = draw(picks).choices(handful, k=rows * columns)
     return [flat[start : start + columns] for start in range(0, rows * columns, columns)]
@@ -101,7 +102,7 @@ def rows_of(draw: st.DrawFn, rows: int, columns: int, numbers: st.SearchStrategy
 
 @st.composite
 def spelled_row(draw: st.DrawFn, row: list[int]) -> Value:
-    """A row as a string or an array, in one of the ways that are right."""
+    """A row as a string or an array, in one of the allowed spellings."""
     match draw(st.sampled_from(["string", "string", "array", "spaces", "zeros", "escapes"])):
         case "array":
             return [Raw("-0") if number == 0 and len(row) > 2 else number for number in row]
@@ -118,7 +119,7 @@ def spelled_row(draw: st.DrawFn, row: list[int]) -> Value:
 
 @st.composite
 def matrix(draw: st.DrawFn, rows: Rows) -> Members:
-    """A matrix object with its two members in either order, rows spelled alike or each."""
+    """A matrix object with its two members in any order; the rows have one or several spellings."""
     if draw(st.sampled_from([True, True, False])):
         as_array = draw(st.booleans())
         values: list[Value] = [list(row) if as_array else ",".join(map(str, row)) for row in rows]
@@ -143,27 +144,27 @@ def request(draw: st.DrawFn, operands: tuple[Rows, Rows]) -> Members:
 
 @st.composite
 def operands(draw: st.DrawFn, most: int = 12) -> tuple[Rows, Rows]:
-    """rows x inner and inner x columns."""
+    """Two matrices that can be multiplied: rows x inner and inner x columns."""
     rows, inner, columns = (min(most, draw(lengths)) for _ in range(3))
     numbers = draw(st.sampled_from([small_numbers, edge_numbers, any_numbers]))
     return draw(rows_of(rows, inner, numbers)), draw(rows_of(inner, columns, numbers))
 
 
 def documents(most: int = 3) -> st.SearchStrategy[Members]:
-    """A right request of at most `most` rows and columns, to be spoilt."""
+    """A right request with matrices of at most `most` rows and columns."""
     return operands(most).flatmap(request)
 
 
 @st.composite
 def right_messages(draw: st.DrawFn) -> Message:
-    """A right request, sent rightly."""
+    """A right request in a right message."""
     quote = draw(st.sampled_from([quoted, quoted, json.dumps, fully_escaped]))
     return Message(write(draw(documents(12)), draw(spaces), quote))
 
 
 @st.composite
 def wide_messages(draw: st.DrawFn) -> Message:
-    """Larger shapes."""
+    """A right request with the shapes of WIDE."""
     rows, inner, columns = draw(st.sampled_from(WIDE))
     numbers = draw(st.sampled_from([small_numbers, any_numbers]))
     both = draw(rows_of(rows, inner, numbers)), draw(rows_of(inner, columns, numbers))
@@ -176,7 +177,8 @@ def _clipped(number: int) -> int:
 
 @st.composite
 def exact_terms(draw: st.DrawFn) -> Terms:
-    """A sum on, just below or just beyond an edge, among terms that cancel each other."""
+    """Terms (left, right) whose products sum up to a number at, just below or just above a bound,
+    with other terms that cancel each other."""
     total = draw(st.sampled_from([1, -1])) * draw(st.sampled_from(BOUNDS)) + draw(near_zero)
     factor = draw(large_numbers.filter(lambda number: abs(number) > 3))
     terms = [(factor, _clipped(total // factor))]
@@ -189,7 +191,7 @@ def exact_terms(draw: st.DrawFn) -> Terms:
 
 @st.composite
 def terms_that_wrap(draw: st.DrawFn) -> Terms:
-    """A sum that is a small number modulo 2**64 or 2**128, and is none."""
+    """Terms (left, right) whose sum is large, but small modulo 2**64 or 2**128."""
     power, times = draw(st.sampled_from([(32, 1), (48, 1), (62, 4), (63, 4), (63, 2), (62, 16)]))
     large = INT64_MIN if power == 63 else draw(st.sampled_from([1, -1])) * 2**power
     other = 2 ** (64 - power) if power in {32, 48} else large
@@ -199,7 +201,7 @@ def terms_that_wrap(draw: st.DrawFn) -> Terms:
 
 @st.composite
 def terms_at_a_bound(draw: st.DrawFn) -> Terms:
-    """inner * max|left| * max|right| just below, on or above a bound of the arithmetic."""
+    """Terms for which inner * max|left| * max|right| is just below, at or above one of BOUNDS."""
     inner = draw(st.one_of(st.integers(1, 8), st.integers(1, 70)))
     left = _clipped(max(1, 2 ** draw(st.integers(0, 62)) + draw(near_zero)))
     bound = draw(st.sampled_from(BOUNDS))
@@ -217,7 +219,8 @@ def terms_at_a_bound(draw: st.DrawFn) -> Terms:
 
 @st.composite
 def overflow_messages(draw: st.DrawFn) -> Message:
-    """A sum as one element of a product, the others being of small numbers or of the same."""
+    """A request whose product has a critical sum as one element. All other rows of matrixOne and
+    columns of matrixTwo are filled with 0, with 1 or with -1."""
     terms = draw(st.one_of(exact_terms(), terms_at_a_bound(), terms_that_wrap()))
     rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     row, column = draw(st.integers(0, rows - 1)), draw(st.integers(0, columns - 1))

@@ -1,4 +1,4 @@
-"""The requests of the contract's examples: what a campaign changes, and takes odd values from."""
+"""The requests of the contract's examples, which a campaign changes or takes odd values from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parents[3] / "contract" / "examples"
 
 
 def body_of(request: dict[str, Any]) -> bytes:
-    """Of an example's request."""
+    """The body of an example's request."""
     if "bodyBase64" in request:
         return base64.b64decode(request["bodyBase64"])
     if "bodyText" in request:
@@ -22,7 +22,7 @@ def body_of(request: dict[str, Any]) -> bytes:
 
 
 def examples(*roots: str) -> dict[str, Message]:
-    """By name those whose path begins so, as they are sent; what stands in braces stays there."""
+    """The requests whose path begins with one of `roots`, by name; placeholders are kept."""
     found = {}
     for file in sorted(FOLDER.glob("*.json")):
         request = json.loads(file.read_text())["request"]

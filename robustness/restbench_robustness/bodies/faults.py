@@ -1,4 +1,4 @@
-"""What is not a right request: members and numbers changed, text spoilt, bodies that are large."""
+"""Wrong requests: with changed members and numbers, with spoilt text, and with large bodies."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ CODE_UNITS = (
 )  # fmt: skip
 
 joined_pieces = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map(",".join)
-#: Copies, for what is put into a document may itself be changed there.
+#: Deep copies: a value that is put into a document may be changed there.
 junk = st.one_of(
     st.sampled_from(JUNK),
     st.sampled_from(NUMBERS),
@@ -82,12 +82,12 @@ odd_numbers: st.SearchStrategy[Value] = st.one_of(
 odd_strings = st.lists(st.sampled_from(CODE_UNITS), max_size=5).map(
     lambda units: Raw(f'"{"".join(units)}"')
 )
-"""Escapes, surrogates and what JSON wants escaped."""
+"""Strings of escapes, surrogates and characters that JSON requires to be escaped."""
 Spot = tuple[Members | list[Value], int]
 
 
 def spots(value: Value) -> list[Spot]:
-    """Every member and item of a document: its owner and its index there."""
+    """All members and items of a document, each as its container and its index in it."""
     found: list[Spot] = []
     if isinstance(value, list):
         items = [it for _, it in value] if isinstance(value, Members) else value
@@ -97,7 +97,7 @@ def spots(value: Value) -> list[Spot]:
 
 
 def named(document: Members, name: str) -> list[Spot]:
-    """Every member of this name."""
+    """All members of this name."""
     return [
         (owner, index)
         for owner, index in spots(document)
@@ -106,7 +106,7 @@ def named(document: Members, name: str) -> list[Spot]:
 
 
 def put(spot: Spot, value: Value) -> None:
-    """Replace what stands there, under the same name."""
+    """Replace the value at a spot; a member keeps its name."""
     owner, index = spot
     if isinstance(owner, Members):
         owner[index] = (owner[index][0], value)
@@ -115,7 +115,8 @@ def put(spot: Spot, value: Value) -> None:
 
 
 def change(draw: st.DrawFn, spot: Spot, other: st.SearchStrategy[Value] = junk) -> None:
-    """An `other` value, none, one more, under another name, or next to one that nobody knows."""
+    """Change a spot in one of these ways: replace its value by an `other` one, remove it, repeat
+    it, rename it, or add a member or an item next to it."""
     owner, index = spot
     what = draw(st.sampled_from(["replace", "replace", "drop", "repeat", "rename", "add"]))
     if what == "replace":
@@ -152,15 +153,15 @@ def spoilt_documents(draw: st.DrawFn) -> Members:
 
 @st.composite
 def member_messages(draw: st.DrawFn) -> Message:
-    """A spoilt request, sent rightly."""
+    """A request with one to three wrong members, in a right message."""
     quote = draw(st.sampled_from([quoted, quoted, fully_escaped]))
     return Message(write(draw(spoilt_documents()), draw(spaces), quote))
 
 
 @st.composite
 def spelling_messages(draw: st.DrawFn) -> Message:
-    """A request with one odd spelling in it: of a number or of a row's pieces, or of a string, as a
-    value, a name or what is ignored."""
+    """A request with one odd spelling: of a number or of the elements of a row, or of a string as a
+    value, as an id, as a name or in an ignored member."""
     document = draw(documents())
     spot = draw(st.sampled_from(spots(document) + 3 * named(document, "value")))
     match draw(st.sampled_from(["string", "id", "name", "ignored"] + ["number"] * 4)):
@@ -179,7 +180,7 @@ def spelling_messages(draw: st.DrawFn) -> Message:
 
 @st.composite
 def size_messages(draw: st.DrawFn) -> Message:
-    """Two matrices that need not fit each other, with rows and counts that need not agree."""
+    """A request whose matrices, rows and columnCounts need not fit each other."""
     shapes = st.tuples(st.integers(1, 3), st.integers(1, 3))
     parts = [draw(matrix(draw(rows_of(*draw(shapes), any_numbers)))) for _ in range(2)]
     document = Members([("requestId", draw(ids)), ("matrixOne", parts[0]), ("matrixTwo", parts[1])])
@@ -209,7 +210,8 @@ tokens = st.lists(
 def spoilt_bytes(
     draw: st.DrawFn, body: bytes, pieces: st.SearchStrategy[bytes] = fragments
 ) -> bytes:
-    """One to three changes: cut, a bit flipped, a span gone, turned, doubled, something put in."""
+    """A body after one to three changes: it is cut, a bit is flipped, a span is removed, moved,
+    reversed or doubled, or a piece is inserted."""
     for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
         at, bit = draw(st.integers(0, len(body))), 1 << draw(st.integers(0, 7))
         end = min(len(body), at + draw(st.one_of(st.integers(1, 9), st.sampled_from([30, 200]))))
@@ -234,7 +236,7 @@ def text_messages(draw: st.DrawFn) -> Message:
 
 @st.composite
 def soup_messages(draw: st.DrawFn) -> Message:
-    """Tokens in any order, alone, around a request or as a member that is ignored; or a request in
+    """Random tokens alone or in an ignored member; a request between odd fragments; or a request in
     another encoding."""
     body, soup = write(draw(documents(2))), draw(tokens)
     around = st.one_of(st.just(b""), fragments)
@@ -260,7 +262,7 @@ HUGE: tuple[Callable[[int], str], ...] = (
     lambda size: f"[{','.join(['1'] * size)}]",
     lambda size: "{" + ",".join(f'"n{index}":0' for index in range(size)) + "}",
 )
-"""Values of so many digits, bytes, levels, items or members."""
+"""Functions that make a value with `size` digits, bytes, levels, items or members."""
 
 
 @st.composite
@@ -270,7 +272,7 @@ def huge_messages(
     sizes: Sequence[int],
     chunks: Sequence[int | None],
 ) -> Message:
-    """A request with such a value in place of another, or where it is ignored; some in chunks."""
+    """A request with a huge value in place of another or in an ignored member; some in chunks."""
     document = Members([*draw(documents(1)), ("x", 0)])
     value = draw(st.sampled_from(values))(draw(st.sampled_from(sizes)))
     put(draw(st.sampled_from(spots(document))), Raw(value))
@@ -278,7 +280,7 @@ def huge_messages(
 
 
 large_messages = huge_messages(HUGE, SIZES, [None, None, 1000, 65_536])
-#: Below the limit, and far beyond it; of values that are quickly made.
+#: Sizes below the body limit and far beyond it, with the values of HUGE that are made quickly.
 giant_messages = huge_messages(
     HUGE[:4], [MEGABYTE, 4 * MEGABYTE, 40 * MEGABYTE], [None, None, 1 << 20]
 )

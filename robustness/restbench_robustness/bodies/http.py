@@ -1,4 +1,4 @@
-"""What may stand around a body: right, wrong, and forbidden by HTTP itself."""
+"""Requests with right, wrong and forbidden HTTP around the body: path, method, query, headers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLES = [
     for it in examples("/").values()
     if not it.path.startswith(("/messages", "/logs", "/npb-")) and it.method != "TRACE"
 ]
-"""Without TRACE: HTTP forbids it a body, which some would get here."""
+"""Without TRACE: HTTP forbids a body for it, and a message here may get one."""
 PATHS = (
     "/", "/matrix", "/matrix/", "/matrix/{strategy}/", "/Matrix/{strategy}", "/matrix/SERIAL",
     "/matrix/{strategy}/x", "/x/{strategy}", "/matrix/%7Bstrategy%7D", "/matrix/magic",
@@ -82,7 +82,7 @@ odd_queries = st.text(st.sampled_from("kernel=lopsativ&%6;+?/.-_~!$'()*:@,"), ma
 
 @st.composite
 def framed(draw: st.DrawFn, message: Message) -> Message:
-    """The same message, its length announced, in chunks, or cut off by the connection's end."""
+    """The same message with its right length, in chunks, with a wrong length, or cut off."""
     match draw(st.sampled_from(["length", "chunks", "chunks", "more", "fewer", "lost chunk"])):
         case "length":
             return message
@@ -97,7 +97,7 @@ def framed(draw: st.DrawFn, message: Message) -> Message:
 
 @st.composite
 def headers(draw: st.DrawFn) -> tuple[tuple[str, str], ...]:
-    """A media type, or none, or one in a name of other case, among headers that change nothing."""
+    """Headers: a Content-Type, in any case of letters, or none; and others without effect."""
     kind = draw(st.one_of(st.just("application/json"), st.sampled_from(CONTENT_TYPES)))
     name = draw(st.sampled_from(["Content-Type", "content-type", "CONTENT-TYPE"]))
     typed = draw(st.sampled_from([((name, kind),), ((name, kind),), ()]))
@@ -106,7 +106,7 @@ def headers(draw: st.DrawFn) -> tuple[tuple[str, str], ...]:
 
 @st.composite
 def http_messages(draw: st.DrawFn) -> Message:
-    """An example, or a body that may be right; each part of its surroundings mostly is."""
+    """An example, or a body that may be right; path, method, query and headers are mostly right."""
     usual = draw(st.one_of(bodies.map(Message), bodies.map(Message), st.sampled_from(EXAMPLES)))
     path, method = st.just(usual.path), st.just(usual.method)
     message = replace(
@@ -121,7 +121,7 @@ def http_messages(draw: st.DrawFn) -> Message:
 
 @st.composite
 def broken_messages(draw: st.DrawFn) -> Message:
-    """What is not HTTP, or what HTTP has refused."""
+    """Messages that are not valid HTTP."""
     message = Message(draw(bodies), is_http=False)
     match draw(st.sampled_from(["header", "host", "path", "method", "chunks"])):
         case "header":

@@ -1,5 +1,5 @@
-"""Operations on queues: the contract's examples asked of the campaign's queues, as they are, and
-with changed members, surroundings or text."""
+"""Operations on queues: the contract's examples, applied to the queues of the campaign, unchanged
+or with changed members, changed path, query and method, or changed text."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .http import framed
 EXAMPLES = examples("/messages")
 RIGHT = [it for name, it in EXAMPLES.items() if name.startswith(("ok-", "012-", "013-"))]
 POSTS = [it for it in EXAMPLES.values() if it.method == "POST"]
-#: Where nothing is sent to a queue and none is deleted.
+#: Paths of operations that neither send to a queue nor delete one.
 HARMLESS = re.compile("/(queues|pop|messages/[^/]+)$")
 
 
 def members_of(message: Message) -> dict[str, Raw]:
-    """Of a request, as they are written; none where it is no object in JSON."""
+    """The members of a request as JSON text; empty where the body is not a JSON object."""
     try:
         found = json.loads(message.body)
     except ValueError:
@@ -39,13 +39,13 @@ VALUES = {
     name: sorted({members[name] for _, members in DOCUMENTS if name in members})
     for name in {name for _, members in DOCUMENTS for name in members}
 }
-"""Of each member in all of them."""
+"""The values that each member has in any of DOCUMENTS."""
 
 
 @st.composite
 def ours(draw: st.DrawFn, message: Message) -> Message:
-    """With what an example leaves open. `{run}-a` is a queue of the campaign's: nothing is sent to
-    the one that stays empty, and none that is there is deleted."""
+    """The message with all placeholders filled. `{run}-a` becomes a queue of the campaign, so that
+    nothing is sent to the queue EMPTY, and no existing queue is deleted."""
     if message.method == "GET" or HARMLESS.search(message.path):
         queues = [EMPTY, FULL]
     else:
@@ -69,8 +69,8 @@ right_messages = st.sampled_from(RIGHT).flatmap(ours)
 
 @st.composite
 def member_messages(draw: st.DrawFn) -> Message:
-    """One to three members that break their rules or are changed; the first of the contract's order
-    decides."""
+    """A request with one to three changed members. The first violation in the contract's order
+    decides the answer."""
     message, found = draw(st.sampled_from(DOCUMENTS))
     members = Members(found.items())
     for _ in range(draw(st.sampled_from([1, 1, 2, 3]))):
@@ -83,7 +83,7 @@ def member_messages(draw: st.DrawFn) -> Message:
 
 @st.composite
 def surrounded_messages(draw: st.DrawFn) -> Message:
-    """Method, path or parameters of another operation."""
+    """A request with the method, the path or the query of another operation."""
     message, other = draw(operations), draw(operations)
     match draw(st.sampled_from(["path", "parameters", "both", "method"])):
         case "path":
@@ -99,7 +99,7 @@ def surrounded_messages(draw: st.DrawFn) -> Message:
 
 @st.composite
 def text_messages(draw: st.DrawFn) -> Message:
-    """A request after one to three changes to its bytes, framed in any way."""
+    """A request after one to three changes to the bytes of its body, with any framing."""
     message = draw(st.sampled_from(POSTS).flatmap(ours))
     spoilt = replace(message, body=draw(spoilt_bytes(message.body)))
     return draw(framed(spoilt)) if draw(st.booleans()) else spoilt

@@ -1,9 +1,9 @@
-"""What the contract says about a request, written from the contract and from nothing else.
+"""Oracle: the right answer to a request, implemented from the contract alone.
 
-It shares no line with the services. JSON is read by Python's own parser, made strict here, where
-they have msgspec and orjson, and Jackson. Numbers are Python's integers, exact at any size. It is
-slow and plain, to be checked by reading it next to the contract.
-The order in which the contract decides: 009, 007, 002, 003, 005, 004, 001, 007, 011, 006; of
+It shares no code with the services. It reads JSON with Python's own parser, made strict here; the
+services use msgspec and orjson, and Jackson. Numbers are Python integers, exact at any size. The
+code is slow and plain, so that it can be checked by reading it next to the contract.
+The contract checks the errors in this order: 009, 007, 002, 003, 005, 004, 001, 007, 011, 006; for
 messages 009, 007, 002, 003, 007, 012, 013.
 """
 

@@ -1,5 +1,5 @@
-"""The contract's answer to whatever is sent to a route of the matrix, or to a page: each rule over
-the whole request before the next; the product."""
+"""The contract's answer to any request to a route of the matrix, or to a page. Each rule is checked
+over the whole request before the next rule; at the end the product is computed."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Oracle:
     """The contract for a service with these strategies and limits."""
 
     def __init__(self, strategies: Iterable[str], limits: Limits) -> None:
-        """`strategies` are those that take the matrix."""
+        """`strategies`: those of the service that offer the workload `matrix`."""
         self._compute_paths = {f"/matrix/{name}" for name in strategies}
         self._limits = limits
 
     def judge(self, request: Request) -> Verdict | None:
-        """The right answer; None for a GET that is right, whose answer is each service's own."""
+        """The right answer; None for a right GET of a page: its content depends on the service."""
         path, _, query = request.target.partition("?")
         request_id = None
         try:
@@ -65,7 +65,7 @@ class Oracle:
             return replace(violation.verdict, request_id=request_id)
 
     def _answer(self, request: dict[str, Json], request_id: str | int | None, query: str) -> bytes:
-        """The bytes of a 200; Violation 003, 005, 004, 001, 007, 011 or 006."""
+        """The body of a 200. Raises Violation 003, 005, 004, 001, 007, 011 or 006."""
         kernel_values = parameters(query, "kernel")
         if len(kernel_values) > 1 or not set(kernel_values) <= set(KERNELS):
             raise Violation("003", "kernel: must be given at most once, as loops or native")
@@ -87,7 +87,7 @@ class Oracle:
 
 
 def _operands(request: dict[str, Json]) -> tuple[Rows, Rows]:
-    """Two matrices that can be multiplied; Violation 003, 005, 004 or 001."""
+    """Two matrices that can be multiplied. Raises Violation 003, 005, 004 or 001."""
     matrices = [_members(request, name) for name in ("matrixOne", "matrixTwo")]
     one, two = [_values(matrix) for matrix in matrices]
     for matrix in matrices:
@@ -98,7 +98,8 @@ def _operands(request: dict[str, Json]) -> tuple[Rows, Rows]:
 
 
 class _Matrix(NamedTuple):
-    """Members of the right types; None stands for an element that is no 64-bit integer."""
+    """A matrix whose members have the right types. None stands for an element that is not a 64-bit
+    integer."""
 
     name: str
     column_count: str
@@ -149,7 +150,8 @@ def _check_sizes(matrix: _Matrix) -> None:
 
 
 def _product(one: Rows, two: Rows) -> Rows:
-    """rows x inner times inner x columns; Violation 006 names every element that does not fit."""
+    """The product of two matrices. Raises Violation 006 with a message for each element that does
+    not fit 64 bits."""
     columns = list(zip(*two, strict=True))
     product = [[sum(map(int.__mul__, row, column)) for column in columns] for row in one]
     too_large = [

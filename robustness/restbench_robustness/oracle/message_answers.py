@@ -1,6 +1,6 @@
-"""What comes of a right operation on the queues that a campaign has made.
+"""The right answers to a valid operation on the queues that a campaign has created.
 
-Of any other queue all answers are right that some content of the database could give.
+For any other queue, each answer is right that some content of the database could explain.
 """
 
 from __future__ import annotations
@@ -16,38 +16,41 @@ TECHNIQUES = (
 )  # fmt: skip
 NAME = "[a-z][a-z0-9_-]{0,62}"
 EMPTY, FULL, MISSING = "fuzz-empty", "fuzz-full", "fuzz-none"
-"""Queues of skip-locked, the first always without a message; and one that nobody ever makes."""
+"""EMPTY and FULL are queues of skip-locked; EMPTY never has a message. MISSING is never created."""
 OF_THE_CAMPAIGN = "skip-locked"
 IN_OTHER_PROCESSES = ("process-per-request", "executor-per-request")
-# Of what a service chooses itself, or others have sent.
+# Patterns for values that the service chooses, or that other messages determine.
 ID = "[1-9][0-9]{0,18}"
 ANY_TECHNIQUE = f"({'|'.join(TECHNIQUES)})"
 BODY = r'"(?:[^"\\\x00-\x1f]|\\["\\bfnrt]|\\u00[01][0-9a-f])+"'
-"""A text of at least one character, escaped as JSON.stringify does."""
+"""A JSON string of at least one character, escaped as by JSON.stringify."""
 
 Error = tuple[str, str]
-"""Code and message."""
+"""Error code and error message."""
 _NO_QUEUE = ("012", "queue: does not exist")
 _USED = ("013", "key: was used before for another request")
 _NO_KEYS = ("013", "key: the technique memory has no keys")
 _NO_RECEIVERS = ("013", "receiver: the technique pgmq has no receivers")
 
 Asked = dict[str, object]
-"""The members, and what stands in path and query."""
+"""The parameters of an operation by name, from the members, the path and the query."""
 
 
 class Answers:
-    """Of one request to one strategy; each form is an expression that the whole body matches."""
+    """The right answers to one request to one strategy.
+
+    A `form` is a regular expression that the whole body of a 200 matches.
+    """
 
     def __init__(self, strategy: str, request_id: str | int | None) -> None:
-        """`request_id` is what the answer echoes."""
+        """`request_id`: the id that the answer echoes."""
         self._id = request_id
         self._begin = escape(f'{{"requestId":{quoted(str(request_id))},')
         one_process = ("003", f"technique: memory is not offered under {strategy}")
         self._elsewhere = [one_process] if strategy in IN_OTHER_PROCESSES else []
 
     def of(self, operation: str, asked: Asked) -> Verdict:
-        """The right answer, with others that are right too."""
+        """The verdict, with alternatives that are right as well."""
         queue, is_empty = str(asked.get("queue")), asked.get("queue") == EMPTY
         match operation:
             case "create":
@@ -92,7 +95,7 @@ class Answers:
 
     def _broadcast(self, asked: Asked) -> Verdict:
         names, used = asked["queues"], [_USED] if "key" in asked else []
-        assert isinstance(names, list)  # noqa: S101 - it was checked
+        assert isinstance(names, list)  # noqa: S101 - checked before
         form = rf'{self._begin}"ids":\[{",".join([ID] * len(names))}\]}}'
         unknown = [place for place, it in enumerate(names) if it not in {EMPTY, FULL}]
         missing = [("012", f"queues[{place}]: does not exist") for place in unknown]
@@ -104,7 +107,8 @@ class Answers:
         return self._right(form, *missing, mixed, _NO_KEYS, *used, *self._elsewhere)
 
     def _of_queue(self, name: str, form: str, asked: Asked) -> Verdict:
-        """What depends on whether the queue is there, and of which technique it is."""
+        """The verdict for an operation on one queue. Alternatives depend on whether the queue
+        exists, and on its technique."""
         found = [_USED] if "key" in asked else []
         if name == MISSING:
             return self._refused(_NO_QUEUE, *found)
@@ -129,12 +133,12 @@ def _exists_with(technique: str) -> Error:
 
 
 def _message(asked: Asked) -> str:
-    """As it is peeked and popped, from its first member on."""
+    """A pattern for a message in the answer to peek or pop, without the opening brace."""
     receiver = asked.get("receiver") or "null"
     return f'"id":{ID},"sender":{ID},"receiver":{receiver},"body":{BODY},"sentAt":{ID}}}'
 
 
 def _listed(member: str, row: str, most: object) -> str:
-    """An object with one member, an array of at most so many rows."""
+    """A pattern for an object with one member, an array of at most `most` rows."""
     rows = f"(?:{row}(?:,{row}){{0,{int(str(most)) - 1}}})?" if most else ""
     return rf'{{"{member}":\[{rows}\]}}'

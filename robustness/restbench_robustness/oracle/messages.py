@@ -1,5 +1,5 @@
-"""The contract's answer to an operation on queues, as far as it is known without the database: the
-rules of members, path and query."""
+"""The contract's answer to an operation on queues, as far as it is known without the database. This
+module checks the members, the path and the query; message_answers.py has the answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ OPERATIONS = {
     "queues/([^/]+)/pop": {"POST": "pop"},
     "broadcast": {"POST": "broadcast"},
 }
-"""By path, of which the queue and the id are groups, and by method, in the contract's order."""
+"""Operations by path and by method, the methods in the contract's order. Groups in a path are the
+queue and the id."""
 MOST_QUEUES = 100
 MOST_KEY_CHARACTERS = 64
 _NAME = re.compile(NAME)
@@ -41,12 +42,12 @@ class MessagesOracle:
     """The contract for a service with these strategies, a database, and the campaign's queues."""
 
     def __init__(self, strategies: Iterable[str], limits: Limits) -> None:
-        """`strategies` are those that take messages."""
+        """`strategies`: those of the service that offer the workload `messages`."""
         self._strategies = frozenset(strategies)
         self._limits = limits
 
     def judge(self, request: Request) -> Verdict | None:
-        """The right answer, with others that are right too."""
+        """The right answer, with alternatives that are right as well."""
         path, _, query = request.target.partition("?")
         request_id = None
         try:
@@ -65,7 +66,7 @@ class MessagesOracle:
         return Answers(strategy, request_id).of(operation, asked)
 
     def _operation(self, path: str) -> tuple[str, dict[str, str], list[str]]:
-        """The strategy, the operations by method, and the names in a path; Violation 009."""
+        """The strategy, the operations by method, and the names in a path. Raises Violation 009."""
         for form, operations in OPERATIONS.items():
             found = re.fullmatch(f"/messages/([^/]+)/{form}", path)
             if found and found[1] in self._strategies:
@@ -74,7 +75,7 @@ class MessagesOracle:
         raise no_such_path()
 
     def _in_path_and_query(self, operation: str, names: list[str], query: str) -> Asked:
-        """What is asked for outside of the body; Violation 003."""
+        """The parameters in path and query. Raises Violation 003."""
         asked: Asked = {}
         if names:
             asked["queue"] = _name("queue", names[0])
@@ -91,7 +92,7 @@ class MessagesOracle:
         return asked
 
     def _members(self, operation: str, members: dict[str, Json]) -> Asked:
-        """The same of the body; Violation 003 or 007."""
+        """The parameters in the members of the body. Raises Violation 003 or 007."""
         if operation == "create":
             technique = members.get("technique", OF_THE_CAMPAIGN)
             queue = _name("queue", members.get("queue"))
@@ -123,28 +124,29 @@ def _require(holds: object, text: str, code: str = "003") -> None:
 
 
 def _name(place: str, value: Json) -> str:
-    """A queue's name."""
+    """The name of a queue. Raises Violation 003."""
     rule = "must be of a to z, 0 to 9, _ and -, begin with a letter and have at most 63 characters"
     _require(isinstance(value, str) and _NAME.fullmatch(value), f"{place}: {rule}")
     return str(value)
 
 
 def _identifier(place: str, value: Json) -> int:
-    """Of a client or a receiver, a member."""
+    """The id of a client or a receiver, from a member. Raises Violation 003."""
     number = int64(value) or 0
     _require(number >= 1, f"{place}: must be an integer from 1 to {INT64_MAX}")
     return number
 
 
 def _decimal(place: str, text: str, most: int = INT64_MAX) -> int:
-    """A number in a path or a query."""
+    """A number from 1 to `most` in a path or a query. Raises Violation 003."""
     is_right = _DECIMAL.fullmatch(text) and int(text) <= most
     _require(is_right, f"{place}: must be an integer from 1 to {most}")
     return int(text)
 
 
 def _only(query: str, name: str) -> str | None:
-    """A parameter, if it is given; one given twice breaks the rule, as an empty one does."""
+    """The value of a parameter, or None. A parameter given twice is returned as "", which no rule
+    allows."""
     values = parameters(query, name)
     if not values:
         return None
@@ -157,7 +159,7 @@ def _number(query: str, name: str, most: int) -> int | None:
 
 
 def _queues(value: Json) -> list[str]:
-    """Distinct names."""
+    """Distinct names of queues. Raises Violation 003."""
     given = value if isinstance(value, list) else []
     names = [it for it in given if isinstance(it, str) and _NAME.fullmatch(it)]
     is_right = 1 <= len(given) <= MOST_QUEUES and len(set(names)) == len(given)

@@ -1,5 +1,5 @@
-"""JSON: RFC 8259 in UTF-8, no byte order mark, no duplicates or lone surrogates, 32 levels; and
-what the contract calls an integer, an id, a string."""
+"""Strict JSON: RFC 8259 in UTF-8, without byte order mark, duplicate names or lone surrogates, at
+most 32 levels; and the contract's definitions of an integer, an id and a string."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .verdict import Request, Violation
 MAX_DEPTH = 32
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 MOST_DIGITS = 19
-"""Of a 64-bit integer, without its sign."""
+"""Maximum number of digits of a 64-bit integer, without the sign."""
 MOST_ID_CHARACTERS = 128
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _WHOLE = re.compile(r"(-?)0*([0-9]+)")
-#: As JSON.stringify writes a string.
+#: Writes a string as JSON.stringify does.
 quoted = partial(json.dumps, ensure_ascii=False)
 
 
@@ -32,7 +32,7 @@ Json: TypeAlias = "dict[str, Json] | list[Json] | str | Number | bool | None"
 
 
 def object_of(request: Request) -> dict[str, Json]:
-    """The members of a body; Violation 002."""
+    """The members of the body. Raises Violation 002."""
     if not request.is_whole:
         raise Violation("002", "the body was cut off")
     members = _read(request.body)
@@ -42,7 +42,7 @@ def object_of(request: Request) -> dict[str, Json]:
 
 
 def _read(body: bytes) -> Json:
-    """The value of a well-formed body; Violation 002 with the first message that applies."""
+    """The value of a body. Raises Violation 002 with the first message that applies."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
@@ -75,7 +75,7 @@ def _read(body: bytes) -> Json:
 
 
 def _depth(text: str) -> int:
-    """The most brackets open at a place: opened less closed, those in strings not counted."""
+    """The nesting depth: the maximum of opened less closed brackets, without those in strings."""
     depth = deepest = 0
     for found in _BRACKET.finditer(text):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
@@ -102,7 +102,7 @@ def positive(value: Json) -> str | None:
 
 
 def fitting(text: str) -> int | None:
-    """The number that digits say, with a minus or without, None beyond 64 bits."""
+    """The integer in a text of digits with an optional minus; None beyond 64 bits."""
     found = _WHOLE.fullmatch(text)
     if found is None or len(found[2]) > MOST_DIGITS:
         return None
@@ -111,7 +111,7 @@ def fitting(text: str) -> int | None:
 
 
 def right_id(request: dict[str, Json]) -> str | int | None:
-    """The request's id if it is one."""
+    """The member requestId where it is valid, else None."""
     value = request.get("requestId")
     if isinstance(value, str):
         return value if 1 <= len(value) <= MOST_ID_CHARACTERS else None

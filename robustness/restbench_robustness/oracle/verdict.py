@@ -1,5 +1,5 @@
-"""A request, the limits of a service, what is right to answer; and what is decided of any request
-before a workload sees it."""
+"""A request, the limits of a service and the right answer; and the rules that apply to every
+workload: path, method, media type, size and delay."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ STATUSES = {
     "ok": 200, "001": 422, "002": 400, "003": 422, "004": 422, "005": 422, "006": 422,
     "007": 413, "011": 413, "012": 404, "013": 409,
 }  # fmt: skip
-"""Status of each outcome that has one status and depends on the request's content."""
+"""HTTP status by outcome, for outcomes that depend on the request and have only one status."""
 RULE_OF_ID = "requestId: must be a string of 1 to 128 characters or a 64-bit integer"
 _MILLIS = re.compile(r"[0-9]{1,6}")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The right answer: exact bytes for a product, what the contract fixes for an error."""
+    """The right answer: the exact bytes of a product, or the parts of an error that are fixed."""
 
     code: str
     """`ok` or the error's code."""
     status: int
     request_id: str | int | None = None
-    """What an error echoes; of a product it is part of `product`."""
+    """The id that an error echoes. That of a product is a part of `product`."""
     product: bytes | None = None
     """The whole body of a 200."""
     messages: frozenset[str] = field(default=frozenset())
-    """The message is one of them: 006 names any of the elements that do not fit."""
+    """The allowed error messages: 006 may name any element that does not fit."""
     allow: str | None = None
-    """The methods that a 405 names in `Allow`."""
+    """The methods in the header `Allow` of a 405."""
     pattern: str | None = None
-    """In place of `product`, where ids and times are the service's own: an expression that the
+    """Instead of `product`, where the service chooses ids and times: a regular expression that the
     whole body of a 200 matches."""
     or_else: tuple[Verdict, ...] = ()
-    """Other answers that are right, where it depends on what the database holds."""
+    """Other right answers, where the answer depends on the content of the database."""
 
 
 class Violation(Exception):
@@ -44,7 +44,7 @@ class Violation(Exception):
     def __init__(
         self, code: str, *messages: str, status: int | None = None, allow: str | None = None
     ) -> None:
-        """`messages` are those of which the answer has one; `status` where the code has several."""
+        """`messages`: the answer has one of them. `status` is given where the code has several."""
         super().__init__(code, *messages)
         status = status or STATUSES[code]
         self.verdict = Verdict(code, status, messages=frozenset(messages), allow=allow)
@@ -52,7 +52,7 @@ class Violation(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """What arrived, as HTTP has it."""
+    """A request as it arrived over HTTP."""
 
     method: str
     target: str
@@ -66,7 +66,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a service was started with."""
+    """The limits with which a service was started."""
 
     body_bytes: int = 64 * 1024 * 1024
     loop_operations: int = 2 * 10**8
@@ -76,18 +76,19 @@ class Limits:
 
     @property
     def product_elements(self) -> int:
-        """Two bytes are the least an element takes in the answer."""
+        """Maximum number of elements of a product: each takes at least two bytes in the answer."""
         return max(1, self.body_bytes // 2)
 
 
 def no_such_path() -> Violation:
-    """009 with 404."""
+    """The violation 009 with status 404."""
     text = "no such path or strategy; GET /strategies lists the strategies"
     return Violation("009", text, status=404)
 
 
 def require_method(request: Request, *allowed: str) -> None:
-    """009 with 405; `allowed` are the path's methods, in the contract's order."""
+    """Raises Violation 009 with status 405 for a method that is not in `allowed`, which has the
+    contract's order."""
     if request.method not in allowed:
         plural = "s" if len(allowed) > 1 else ""
         text = f"this path has the method{plural} {' and '.join(allowed)} only"
@@ -95,8 +96,8 @@ def require_method(request: Request, *allowed: str) -> None:
 
 
 def require_acceptable(request: Request, limits: Limits, *allowed: str) -> None:
-    """The same; 009 with 415 for a POST of another media type, 007 for a body above the limit,
-    announced or received."""
+    """Like `require_method`. Also raises Violation 009 with status 415 for a POST of another media
+    type, and 007 where the announced or the received body is above the limit."""
     require_method(request, *allowed)
     media_type = (request.content_type or "").partition(";")[0].strip(" \t").lower()
     if request.method == "POST" and media_type != "application/json":
@@ -107,7 +108,7 @@ def require_acceptable(request: Request, limits: Limits, *allowed: str) -> None:
 
 
 def require_delay(query: str, limits: Limits) -> None:
-    """003 where a delay is given and wrong."""
+    """Raises Violation 003 for a wrong delay."""
     values, limit = parameters(query, "delay"), limits.delay_millis
     right = len(values) == 1 and _MILLIS.fullmatch(values[0]) and int(values[0]) <= limit
     if values and not right:

@@ -1,1 +1,1 @@
-"""Overload, bad clients and dying processes: what the services promise, held against them live."""
+"""Checks the promises of running services under overload, bad clients and dying processes."""

@@ -1,4 +1,4 @@
-"""`make overload`: presses the services harder than anybody should, and says what held."""
+"""`make overload`: presses the services far beyond normal use, and reports which promises held."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 BESIEGERS = (300, 600)
 SIEGE_S = 10.0
-#: So that a person need not wait for the defaults, which are made for slow but honest clients.
+#: Shorter than the default, which suits slow but honest clients: the scenario would last too long.
 SHORT_TIMEOUTS = {"RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "3"}
-#: Where the stages of a request run differently enough to free things differently.
+#: Strategies that run the stages of a request, and therefore free resources, in different ways.
 SLOW = {"java": ("serial", "pinned", "pipeline"), "python": ("serial", "process-per-request")}
-#: In Python the first has one place for all, the second a process a core.
+#: In Python `serial` computes in one place for all requests, the other in a process per core.
 LARGE = {"java": ("serial",), "python": ("serial", "process-per-request")}
-#: An envelope needs eight times its bytes: at the usual budget it would be refused unread.
+#: An envelope needs eight times its size in memory: the default budget would refuse it unread.
 LARGE_SETTINGS = {"java": {"RESTBENCH_MEMORY_BUDGET_BYTES": str(720 << 20)}, "python": {}}
 STOPPED = {"java": ("thread-pool", "pinned"), "python": ("serial", "process-per-request")}
 
 Task = Callable[[Subject], Coroutine[Any, Any, Findings]]
 Service = tuple[str, dict[str, str], list[Task]]
-"""A fresh one: its name, its settings, and what is done to it in turn."""
+"""A service to start: the name of its folder, its settings, and the tasks to run on it in order."""
 
 
 def services(
     name: ServiceName, offered: Iterable[str], strategy: str, scenario: str, force: Force
 ) -> Iterator[Service]:
-    """Those that a scenario needs; `strategy` and `scenario` are names or `all`."""
+    """The services that the scenarios need; `strategy` and `scenario` are names or `all`."""
     tasks: list[Task]
 
     def wanted(kind: str, strategies: Iterable[str]) -> list[str]:
@@ -70,10 +70,11 @@ def services(
         yield f"stop-{each}", {}, [partial(scenarios.stopped, strategy=each)]
 
 
-def carried_out(  # noqa: PLR0913, PLR0917 - as the command has them
+def carried_out(  # noqa: PLR0913, PLR0917 - the options of the command
     name: ServiceName, front: Front, strategy: str, scenario: str, force: Force, folder: Path
 ) -> Iterator[Findings]:
-    """What was found of each service, one after the other."""
+    """Run all tasks, one service after the other; yield the findings. Raises BadConfiguration for
+    an unknown strategy."""
     with started(name, front, folder / "asked") as subject:
         offered = subject.service.strategies()
     if strategy not in (*offered, "all"):
@@ -85,7 +86,7 @@ def carried_out(  # noqa: PLR0913, PLR0917 - as the command has them
 
 
 @app.command()
-def overload(  # noqa: PLR0913, PLR0917 - an option each
+def overload(  # noqa: PLR0913, PLR0917 - one parameter per option
     service: Annotated[Literal["java", "python", "both"], typer.Option()] = "both",
     front: Annotated[
         Literal["nginx", "haproxy"], typer.Option(help="what stands before it")
@@ -123,7 +124,8 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
 
 
 def main() -> None:
-    """A failure is one line and an exit code; SIGTERM ends what was started, as Ctrl-C does."""
+    """Run the command. A Failure is one line and an exit code; SIGTERM stops all services, as
+    Ctrl-C does."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()

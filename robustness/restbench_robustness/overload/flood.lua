@@ -1,6 +1,6 @@
--- wrk's script: requests drawn from the kinds that load.py wrote to RESTBENCH_KINDS, each answer compared byte for byte.
--- An id says of which kind it is: an answer is right for its own request only, and only once. When there is a file `over`,
--- nothing more is sent; "drained" says that all is answered, and what is not at the end hung.
+-- Script for wrk. It draws requests from the kinds that load.py writes to RESTBENCH_KINDS, and compares answers byte for byte.
+-- An id encodes its kind: an answer is right only for its own request, and only once. When a file `over` exists, no more
+-- requests are sent. "drained" is printed when all requests are answered; a request that is unanswered at the end has hung.
 local KINDS, NEVER_MS = 16, 1e9
 local kinds, total, waiting, malformed = {}, 0, {}, 0
 sent, answered, counts, examples = -1, 0, {}, {} -- wrk asks for a first request that it does not send
@@ -15,7 +15,7 @@ end
 local function is_over()
   local file = io.open(os.getenv("RESTBENCH_KINDS") .. "/over")
   if file == nil then return false end
-  if answered == sent then -- told whenever it is asked for: `over` may appear between an answer and the next request
+  if answered == sent then -- checked at every call: `over` may appear between an answer and the next request
     print("drained")
     io.stdout:flush()
   end

@@ -1,4 +1,4 @@
-"""Bodies as large as a service takes, of anything: answered in time, and others hardly notice."""
+"""Scenario: bodies of the maximum size are answered within a bound and hardly slow other users."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .subject import NORMAL, End, Subject, new_client, summed, until
 
 ANSWERED_WITHIN_S = 5.0
 TIMES_SLOWER = 3.0
-"""What the median of others' requests may be of that before."""
+"""Maximum ratio of the median time of the users' requests, during large bodies to before."""
 USERS = 10
 WARM_S = 4.0
 BEFORE_S = 4.0
@@ -33,19 +33,19 @@ def _around_rows(one: bytes) -> tuple[bytes, bytes]:
     return begin, end
 
 
-#: Where a product's further rows go, of operands that make its answer as long as its rows are many.
+#: Begin and end of a request; further rows of matrixOne go between. The product has as many rows.
 JSON_ROWS = (
     b'{"requestId":"1","matrixOne":{"columnCount":1,"rows":[{"value":"1"}',
     b']},"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}',
 )
 SOAP_ROWS = _around_rows(envelope("1", [(1, ["\0"]), (1, ["1"])]))
-#: As many elements as an envelope may have, nearly, and as many bytes.
+#: For envelopes that are near the maximum number of elements and near the maximum size.
 SOAP_WIDE_ROWS = _around_rows(envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]))
 
 
 @dataclass(frozen=True)
 class Large:
-    """A kind of body: pieces that are repeated between a begin and an end."""
+    """A kind of body: `piece`, repeated between `begin` and `end`."""
 
     what: str
     piece: bytes
@@ -53,20 +53,20 @@ class Large:
     end: bytes = b""
     soap: bool = False
     codes: tuple[str, ...] = ("002",)
-    """Any of them is right; 200 for a product."""
+    """The right error codes; `200` stands for a product."""
 
     @property
     def key(self) -> str:
-        """For a line."""
+        """The name of the kind in titles."""
         return f"{'SOAP' if self.soap else 'JSON'} {self.what}"
 
     def body(self, size: int) -> bytes:
-        """At most so many bytes, and within a piece of them."""
+        """The longest body of at most `size` bytes."""
         room = size - len(self.begin) - len(self.end)
         return self.begin + self.piece * (room // len(self.piece)) + self.end
 
 
-#: A body may also be more than a service can hold: 007, or 010 where its memory is small.
+#: A body may exceed what a service can hold: 007, or 010 where its memory is small.
 BODIES = (
     Large("rows of 1", b',{"value":"1"}', *JSON_ROWS, codes=("200", "007", "010")),
     Large("white space", b" "),
@@ -85,7 +85,7 @@ BODIES = (
 
 
 async def _users(subject: Subject, strategy: str, goes_on: Callable[[], bool]) -> list[End]:
-    """Each of ten asks for low, one request after the other, on a connection of its own."""
+    """Run USERS users. Each sends low requests one after the other on a connection of its own."""
 
     async def user(number: int) -> list[End]:
         ends = []
@@ -99,12 +99,13 @@ async def _users(subject: Subject, strategy: str, goes_on: Callable[[], bool]) -
 
 
 def _median_ms(ends: list[End]) -> float:
-    """Of all their requests; infinite where there was none."""
+    """Median time of the requests in ms; infinite where there are none."""
     return 1000 * median([end.ended_s - end.began_s for end in ends] or [float("inf")])
 
 
 def post(subject: Subject, path: str, large: Large, body: bytes) -> tuple[float, str]:
-    """Seconds to the last byte of the answer, and its code, 200 for a product."""
+    """Post a body. Returns the seconds to the end of the answer, and its error code, `200` for a
+    product, or the text of an exception."""
     url, head = subject.service.base_url + path, dict(HEADERS if large.soap else JSON)
     began = time.monotonic()
     try:
@@ -117,7 +118,7 @@ def post(subject: Subject, path: str, large: Large, body: bytes) -> tuple[float,
 
 
 async def weighed(subject: Subject, strategy: str, large: Large) -> Findings:
-    """Ten users ask for low while such bodies come, one after the other."""
+    """Send large bodies, one after the other, while USERS users send low requests."""
     body = large.body(subject.limit("maxBodyBytes"))
     findings = Findings(f"{subject.name} {strategy}: {large.key}, {len(body) / 2**20:.0f} MiB")
     path = f"/matrix/{strategy}"
@@ -126,7 +127,7 @@ async def weighed(subject: Subject, strategy: str, large: Large) -> Findings:
     before = await _users(subject, strategy, until(BEFORE_S))
     is_under_way = True
     users = asyncio.create_task(_users(subject, strategy, lambda: is_under_way))
-    # Bodies are what is weighed, and not Python's loops over millions of rows.
+    # kernel=native: the test is about large bodies, not about loops over millions of rows.
     to = f"/soap{path}?kernel=native" if large.soap else f"{path}?kernel=native"
     answers = [await asyncio.to_thread(post, subject, to, large, body) for _ in range(REPEATED)]
     is_under_way = False

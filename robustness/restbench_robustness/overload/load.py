@@ -1,4 +1,4 @@
-"""Requests with their only right answers, and wrk, which sends them and judges what comes back."""
+"""Requests with their right answers, and a load by wrk, which sends them and judges the answers."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ from restbench.failures import EnvironmentProblem
 SEED = 2019
 LOW = Shape(rows=30, inner=20, columns=20)
 HIGH = Shape(rows=2000, inner=50, columns=20)
-#: A row times a column: a body of some 3 MB for a product of one element.
+#: A row times a column: a body of about 3 MB for a product of one element.
 LARGE = Shape(rows=1, inner=500_000, columns=1)
-#: What most requests of a flood ask for: narrow operands make much work of few bytes to send.
+#: The most frequent request of a flood: narrow operands need much work for few bytes to send.
 WORK = Shape(rows=200, inner=10, columns=200)
 SCRIPT = Path(__file__).with_name("flood.lua")
 PRIORITY = -15
+"""Nice value of wrk."""
 LONGER_THAN_ANYTHING_S = 86_400
 
 
 class Verdict(StrEnum):
-    """What became of one request."""
+    """The result of one request."""
 
     RIGHT = "right"
-    """200 with the exact product, or the contract's error for a body that deserves it."""
+    """200 with the exact product, or for a wrong body the error of the contract."""
     REFUSED = "refused"
     """503 with code 008 and Retry-After."""
     FAULT = "fault"
     """500 with code 099."""
     LOST = "lost"
-    """The connection was refused, closed or reset before a whole answer had come."""
+    """The connection was refused, closed or reset before a whole answer had arrived."""
     HUNG = "hung"
     """No whole answer within the stated time."""
     WRONG = "wrong"
@@ -55,22 +56,23 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Kind:
-    """Requests that differ in their id only: `rest` follows it in the body."""
+    """Requests that differ only in their id; `rest` follows the id in the body. Kinds are drawn in
+    proportion to their `weight`."""
 
     weight: int
     rest: bytes
     status: int = 200
     code: str = ""
     answer_rest: bytes = b""
-    """The right answer from behind its id on, empty for an error."""
+    """The right answer after its id; empty for an error."""
     query: str = ""
 
     def body(self, number: int) -> bytes:
-        """The request with this id."""
+        """The body of the request with this id."""
         return b'{"requestId":%d,' % number + self.rest
 
     def judge(self, number: int, answer: httpx.Response) -> Verdict:
-        """What an answer to the valid request with this id is."""
+        """The verdict on an answer to the valid request with this id."""
         if answer.status_code == 200:
             right = b'{"requestId":"%d",' % number + self.answer_rest
             return Verdict.RIGHT if answer.content == right else Verdict.WRONG
@@ -84,14 +86,15 @@ class Kind:
 
 
 def valid(shape: Shape, weight: int = 1, query: str = "") -> Kind:
-    """Two random matrices and their exact product."""
+    """A kind with two random matrices and their exact product."""
     payload = make_payload(shape, SEED, 0, 50)
     rest, answer_rest = payload.body_rest.encode(), payload.answer_rest.encode()
     return Kind(weight, rest, answer_rest=answer_rest, query=query)
 
 
 def overload_mix() -> list[Kind]:
-    """Mostly much work, some low, a few high and large, and errors found early, late, between."""
+    """The kinds of a flood: mostly WORK, some LOW, few HIGH and LARGE, and errors that are found
+    early or late in a body."""
     rest = valid(LOW).rest
     unequal = (
         b'"matrixOne":{"columnCount":2,"rows":[{"value":"1,2"}]},'
@@ -110,26 +113,26 @@ def overload_mix() -> list[Kind]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of all requests of a load."""
+    """The results of all requests of a load."""
 
     counts: Counter[Verdict]
     seconds: float
     slowest_s: float
     examples: list[str] = field(default_factory=list)
-    """Of what is neither right nor refused."""
+    """A few results that are neither right nor refused."""
 
     @property
     def per_s(self) -> float:
-        """Requests that were answered a second."""
+        """Requests per second, whatever their results."""
         return self.counts.total() / self.seconds
 
     def only(self, *verdicts: Verdict) -> bool:
-        """Whether every request ended in one of these ways, and one was right."""
+        """Whether all results are among these verdicts, and at least one is right."""
         ended = {verdict for verdict, number in self.counts.items() if number}
         return ended <= set(verdicts) and Verdict.RIGHT in ended
 
     def __str__(self) -> str:
-        """All counts, the slowest, and examples."""
+        """All counts, the slowest time, and the examples."""
         counted = [f"{number} {verdict}" for verdict, number in self.counts.most_common() if number]
         told = f"{', '.join(counted) or 'none'}, the slowest in {self.slowest_s:.1f} s"
         return "; ".join([told, *self.examples])
@@ -137,7 +140,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Load:
-    """Each connection sends its next request when it has its answer; `timeout_s` bounds each."""
+    """A closed load: each connection sends its next request after the answer to the last one.
+
+    `timeout_s` bounds the time of each request.
+    """
 
     address: tuple[str, int]
     path: str
@@ -147,14 +153,17 @@ class Load:
     seed: int = 1
 
     def run(self, seconds: float) -> Outcome:
-        """The load for so long, and then until all is answered."""
+        """Run the load for so many seconds, then wait until all requests are answered."""
         with self.running() as ended:
             time.sleep(seconds)
             return ended()
 
     @contextmanager
     def running(self) -> Iterator[Callable[[], Outcome]]:
-        """wrk under load, before others in the scheduler's order where it may; what ends it."""
+        """Run wrk, with a high scheduling priority where permitted.
+
+        Yields the function that ends the load and returns its outcome.
+        """
         with tempfile.TemporaryDirectory(prefix="restbench-load-") as folder:
             self._write(Path(folder))
             host, port = self.address
@@ -176,7 +185,7 @@ class Load:
                     wrk.kill()
 
     def _write(self, folder: Path) -> None:
-        """A line a kind, and files of its bytes, as flood.lua reads them."""
+        """Write the kinds as flood.lua reads them: one line per kind, and files with its bytes."""
         lines = []
         for number, kind in enumerate(self.kinds, start=1):
             lines.append(f"{number}\t{kind.weight}\t{kind.status}\t{kind.code}\t{kind.query}\n")
@@ -186,7 +195,10 @@ class Load:
 
 
 def _ended(wrk: subprocess.Popen[str], folder: Path, timeout_s: float) -> Outcome:
-    """Send nothing more, await what is under way; EnvironmentProblem where wrk says nothing."""
+    """End the load: send no more requests, and wait up to `timeout_s` for those in flight.
+
+    Raises EnvironmentProblem where wrk fails or its report is incomplete.
+    """
     (folder / "over").touch()
     watch = threading.Timer(timeout_s, wrk.send_signal, [signal.SIGINT])
     watch.start()

@@ -1,4 +1,4 @@
-"""What was promised, what was seen, and whether it held: the end of every scenario."""
+"""Promises, what was seen, and whether each promise held: the result of every scenario."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from restbench.experiment.cell import Front
 
 @dataclass(frozen=True)
 class Promise:
-    """One promise held against what was seen."""
+    """One promise with its bound, what was seen, and whether it held."""
 
     what: str
     bound: str
@@ -23,35 +23,38 @@ class Promise:
     held: bool
 
     def __str__(self) -> str:
-        """For a line."""
+        """One line for the list of broken promises."""
         return f"{self.what}: {self.bound}, seen {self.seen}"
 
 
 @dataclass
 class Findings:
-    """The promises of one subject, in the order they were looked at."""
+    """The promises of one scenario, in the order in which they were checked."""
 
     subject: str
     promises: list[Promise] = field(default_factory=list)
 
     def judge(self, what: str, bound: str, seen: str, held: bool) -> None:
-        """Note one promise."""
+        """Record one promise."""
         self.promises.append(Promise(what, bound, seen, held))
 
     def within(self, what: str, seconds: float | None, bound_s: float) -> None:
-        """Note a promise about time; `seconds` is None where it had not come to pass at the end."""
+        """Record a promise about a time; `seconds` is None where the event did not happen."""
         seen = "not within the time it was watched" if seconds is None else f"{seconds:.1f} s"
         held = seconds is not None and seconds <= bound_s
         self.judge(what, f"within {bound_s:.0f} s", seen, held)
 
     def at_most(self, what: str, seen: int, bound: int) -> None:
-        """Note a promise about a peak."""
+        """Record a promise about a maximum."""
         self.judge(what, f"at most {bound}", str(seen), seen <= bound)
 
 
 def broken(promises: Iterable[Promise], front: Front) -> list[Promise]:
-    """Those that did not hold, but for what contract/deviations.toml says of the front: there those
-    that held, or of which something else was seen."""
+    """The promises that are not as expected.
+
+    A promise that contract/deviations.toml lists for the front must fail, with the listed answer as
+    what was seen; any other must hold.
+    """
     rows = tomllib.loads((ROOT / "contract" / "deviations.toml").read_text())["deviation"]
     listed = {
         it["promise"]: it["answer"] for it in rows if "promise" in it and it["front"] == front
@@ -66,7 +69,7 @@ def broken(promises: Iterable[Promise], front: Front) -> list[Promise]:
 
 
 def table(findings: Findings) -> Table:
-    """For a person: one line a promise."""
+    """A table for the console, one row per promise."""
     shown = Table(title=Text(findings.subject, style="bold"), title_justify="left")
     for heading in ("Promise", "Bound", "Seen", "Held"):
         shown.add_column(heading, overflow="fold")

@@ -1,4 +1,4 @@
-"""What is done to a service, and what is promised: a flood, slow clients, kill -9, a stop."""
+"""Scenarios that press a service, and their promises: a flood, slow clients, kill -9, a stop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from restbench.experiment.cell import Shape
 from restbench.failures import EnvironmentProblem
-from restbench.machine.process import lives
+from restbench.machine.process import is_alive
 
 from ..wire import Message, Route
 from .load import LOW, Load, Verdict, overload_mix, valid
@@ -26,29 +26,30 @@ from .promises import Findings
 from .subject import Subject, back_after, seconds_until, summed, until
 
 LONG_S = 30.0
-"""How long to look for what should have come to pass long ago, to say when it did."""
+"""Seconds to watch for an event that is overdue, so that its time can be reported."""
 MARGIN_S = 5.0
-"""What a timeout may take beyond what is set."""
+"""Seconds by which an event may exceed the configured timeout."""
 # A flood.
 CAPACITY_CONNECTIONS = 8
-"""Enough to keep a service busy."""
+"""Connections that keep a service busy."""
 CAPACITY_S = 4.0
-"""How long to measure what the service can do."""
+"""Seconds for which the capacity of the service is measured."""
 LEAST_CONNECTIONS = 10 * CAPACITY_CONNECTIONS
-"""What is really too much."""
+"""Minimum number of connections that overload the service."""
 BACK_WITHIN_S = 5.0
 IN_A_ROW = 20
 # Slow clients.
 HEALTH_WITHIN_S = 1.0
 SOME = 24
-"""Clients of a kind at once."""
+"""Number of misbehaving clients of one kind at once."""
 WATCHED_S = 8.0
 SETTLED_S = 1.5
-"""After so long all have connected, and sent their first byte."""
+"""Seconds after which all clients have connected and sent their first byte."""
 PROBES_REQUESTS = 4
+"""Normal requests of the probes that may be in flight at once."""
 UNFINISHED = "a request is kept from the service until its body is whole"
 RECEIVE_BUFFER_BYTES = 4096
-#: A column times a row: little to compute, several MB of answer, far more than sockets buffer.
+#: A column times a row: little work, but an answer of several MB, far more than sockets buffer.
 BROAD = Shape(rows=1000, inner=1, columns=1000)
 # Kills.
 POOLS = {
@@ -57,19 +58,19 @@ POOLS = {
     "executor-per-request": "ER-",
     "executor-per-element": "EE-",
 }
-"""The Python service's, with what the names of their processes begin with in the kernel."""
+"""The process pools of the Python service, by strategy: the prefix of their processes' names."""
 USERS = 10
-"""Who ask without a pause meanwhile."""
+"""Users that send requests without a pause during the kills."""
 ANSWERED_WITHIN_S = 2.0
 WHOLE_WITHIN_S = 5.0
 BETWEEN_KILLS_S = (0.3, 1.0)
-"""So that the load runs on a whole service in between."""
+"""Bounds of the random pause before a kill, in seconds: the load runs on a whole pool meanwhile."""
 TIMEOUT_S = 30.0
 MEMORY = Path("/dev/shm")  # noqa: S108 - looked at, not used
 OURS = ("psm_", "pymp", "sem.", "restbench")
-"""How Python's multiprocessing names what it leaves there, and the service what it makes."""
+"""Prefixes of the files that Python's multiprocessing and the service create in MEMORY."""
 # A stop.
-#: A good part of a second each, so that they are in flight when the signal comes.
+#: Each takes a good part of a second, so that the requests are in flight when the signal comes.
 LONG = {
     "java": Shape(rows=500, inner=500, columns=500),
     "python": Shape(rows=600, inner=200, columns=50),
@@ -78,14 +79,14 @@ REQUESTS = 4
 SLOW_SENDERS = 3
 ANSWER_S = 120.0
 SIGNALS = (signal.SIGTERM, signal.SIGTERM, signal.SIGINT)
-"""The first stops it; those after it must do no harm."""
+"""Signals in order: the first one stops the service, the others must have no effect."""
 CODES = (0, 128 + signal.SIGTERM)
-"""Of an end in order; a JVM tells that TERM was its cause."""
+"""Exit codes of an orderly end; that of a JVM reports the signal TERM."""
 
 
 @dataclass(frozen=True)
 class Force:
-    """How hard to press. Same seed, same requests, victims and pauses."""
+    """Parameters of the load. The same seed gives the same requests, victims and pauses."""
 
     seconds: float
     connections: int
@@ -94,15 +95,18 @@ class Force:
 
 
 async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
-    """Ten times as many connections as keep it busy, none of which pauses: all stays bounded."""
+    """Overload the service: at least ten times the connections that keep it busy, without pauses.
+
+    Answers stay right or are refusals, and the service recovers within a bounded time.
+    """
     findings = Findings(f"{subject.name} {strategy}: overload")
     await subject.normal(strategy)
     processes = len(subject.names())
     address, path, kinds = subject.service.address, f"/matrix/{strategy}", overload_mix()
     usual = Load(address, path, kinds, CAPACITY_CONNECTIONS, 60.0, force.seed)
-    for _ in range(2):  # a JVM that has just started does a tenth of what it will do
+    for _ in range(2):  # the second counts: a fresh JVM reaches a tenth of its capacity
         capacity = await asyncio.to_thread(usual.run, CAPACITY_S)
-    # Every connection's request may be before one, in the kernel's queues or the service's.
+    # A request may wait for those of all connections, in queues of the kernel or the service.
     queue_s = force.connections / max(capacity.per_s, 1)
     flood = Load(address, path, kinds, force.connections, 10 + 3 * queue_s, force.seed)
     over = asyncio.Event()
@@ -131,18 +135,18 @@ async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
 
 @dataclass(frozen=True)
 class Client:
-    """What a client does on its connection, after which it waits without end."""
+    """The behaviour of a misbehaving client on its connection. At the end it waits forever."""
 
     what: str
     at_once: bytes = b""
     slowly: bytes = b""
-    """A byte a second."""
+    """Data that is sent after `at_once`, at one byte per second."""
     resets: bool = False
-    """It closes with a RST at once, in the middle of what it sends or is sent."""
+    """Whether the client resets the connection (RST) as soon as it has sent its data."""
 
 
 def clients(path: str) -> dict[str, Client]:
-    """Every kind by its key, each on the path of a strategy."""
+    """All kinds of misbehaving clients by key; `path` is that of a strategy."""
     low = Message(valid(LOW).body(1), path=path, query="")
     broad = Message(valid(BROAD).body(1), path=path, query="kernel=native")
     chunked, long = replace(low, chunk_bytes=0), replace(low, missing_bytes=1_000_000)
@@ -162,7 +166,7 @@ def clients(path: str) -> dict[str, Client]:
 
 @asynccontextmanager
 async def crowd(client: Client, number: int, address: tuple[str, int]) -> AsyncIterator[None]:
-    """So many of them; all are reset at the end."""
+    """Run `number` clients of one kind; at the end all connections are reset."""
     everyone = [asyncio.create_task(_misbehave(client, address)) for _ in range(number)]
     try:
         yield
@@ -176,7 +180,7 @@ async def _misbehave(client: Client, address: tuple[str, int]) -> None:
     loop = asyncio.get_running_loop()
     with socket.socket() as connection, contextlib.suppress(OSError):
         connection.setblocking(False)
-        # Small, so that an answer that nobody reads soon fills what lies between.
+        # A small buffer, so that an answer that is not read soon fills the buffers in between.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await loop.sock_connect(connection, address)
@@ -189,8 +193,8 @@ async def _misbehave(client: Client, address: tuple[str, int]) -> None:
 
 
 async def endured(subject: Subject, strategy: str) -> Findings:
-    """Some clients of each kind, one kind after the other: the service holds none of them for
-    long, and hears of none whose body is not there."""
+    """Run misbehaving clients, one kind after the other. The service releases each within its
+    receive timeout, and the front does not pass on a request before its body is whole."""
     findings = Findings(f"{subject.name} {strategy}: slow and vanished clients")
     bound_s = subject.limit("receiveTimeoutSeconds") + MARGIN_S
     is_free = partial(subject.hears_of_at_most, PROBES_REQUESTS)
@@ -216,7 +220,7 @@ async def endured(subject: Subject, strategy: str) -> Findings:
 
 
 async def besieged(subject: Subject, strategy: str, number: int, seconds: float) -> Findings:
-    """So many clients that send a byte of body a second: /health and others do not notice."""
+    """Run many clients that send one byte of body per second: /health and others are answered."""
     findings = Findings(f"{subject.name} {strategy}: {number} clients that send 1 byte/s")
     body, goes_on = clients(f"/matrix/{strategy}")["body"], until(seconds)
     async with crowd(body, number, subject.service.address):
@@ -232,7 +236,7 @@ async def besieged(subject: Subject, strategy: str, number: int, seconds: float)
 
 
 async def _slowest_health_s(subject: Subject, goes_on: Callable[[], bool]) -> float | None:
-    """The longest that /health took through the front, None where it did not answer."""
+    """The longest time of /health through the front in seconds; None where it did not answer."""
     slowest = 0.0
     while goes_on():
         began = time.monotonic()
@@ -246,11 +250,11 @@ async def _slowest_health_s(subject: Subject, goes_on: Callable[[], bool]) -> fl
 
 
 async def pool_killed(subject: Subject, strategy: str, force: Force) -> Findings:
-    """kill -9 of random processes of a pool: it costs what ran on them, and nothing else."""
+    """Kill random processes of a pool with SIGKILL: only the requests that ran on them fail."""
     findings = Findings(f"{subject.name} {strategy}: kill -9 of {force.kills} pool processes")
     await subject.normal(strategy)
     before, left = subject.names(), _left()
-    chance = random.Random(force.seed)  # noqa: S311 - victims, no secret
+    chance = random.Random(force.seed)  # noqa: S311 - chooses victims, no secret
     whole: list[float | None] = []
     path = f"/matrix/{strategy}"
     load = Load(subject.service.address, path, [valid(LOW)], USERS, TIMEOUT_S, force.seed)
@@ -275,18 +279,20 @@ async def pool_killed(subject: Subject, strategy: str, force: Force) -> Findings
 
 
 def _is_whole(subject: Subject, victim: int, before: dict[int, str]) -> bool:
-    """Whether processes of the same names live as before, without the one that was killed."""
+    """Whether as many processes of each name run as before, and the killed one has gone."""
     now = subject.names()
     return victim not in now and sorted(now.values()) == sorted(before.values())
 
 
 def _left() -> int:
-    """How many: a pool that was made anew has as many semaphores, of other names."""
+    """Number of files in MEMORY with a prefix of OURS. Their names differ between two pools of the
+    same size, so only the number is compared."""
     return sum(path.name.startswith(OURS) for path in MEMORY.iterdir())
 
 
 async def stopped(subject: Subject, strategy: str) -> Findings:
-    """Stop a service that has long requests in flight and slow senders at its front."""
+    """Stop a service with long requests in flight and slow senders at its front: it finishes the
+    requests and leaves no process."""
     findings = Findings(f"{subject.name} {strategy}: stop by {', '.join(s.name for s in SIGNALS)}")
     await subject.normal(strategy)
     everyone, root = subject.everyone(), subject.service.processes[0]
@@ -316,7 +322,8 @@ async def stopped(subject: Subject, strategy: str) -> Findings:
         f"{', '.join(verdicts)}; {unanswered} were in flight at the signal",
         set(verdicts) == {Verdict.RIGHT} and unanswered > 0,
     )
-    # The front says 099 where nobody listens any more, and waits while the server only listens.
+    # The front answers 099 once the service no longer listens. While the service still listens, but
+    # does not accept, the front waits.
     findings.judge(
         "new requests are still served, or refused",
         "right, 503 or 099",
@@ -325,6 +332,6 @@ async def stopped(subject: Subject, strategy: str) -> Findings:
     )
     findings.within("ended", ended_s, subject.limit("stopTimeoutSeconds") + MARGIN_S)
     findings.judge("exit code", f"one of {CODES}", str(root.poll()), root.poll() in CODES)
-    gone_s = await seconds_until(lambda: not any(map(lives, everyone)), MARGIN_S)
+    gone_s = await seconds_until(lambda: not any(map(is_alive, everyone)), MARGIN_S)
     findings.within("no process left", gone_s, MARGIN_S)
     return findings

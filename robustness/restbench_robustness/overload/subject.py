@@ -1,4 +1,4 @@
-"""The service under test behind its front, what its kernel sees of it, and waiting for things."""
+"""The service under test behind its front: requests, its processes, and waiting for conditions."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
-from restbench.machine.process import family, lives
+from restbench.machine.process import family, is_alive
 
 from ..services import in_flight
 from .load import LOW, Kind, Outcome, Verdict, valid
 
 IN_TIME_S = 5.0
-"""A normal request is answered within this, even where clients misbehave meanwhile."""
+"""Seconds within which a normal request must be answered, even while clients misbehave."""
 PAUSE_S = 0.05
+"""Seconds between two checks of a condition."""
 PERIOD_S = 0.3
+"""Seconds between two probes with normal requests."""
 NORMAL = valid(LOW)
 HEADERS = {"Content-Type": "application/json"}
 
 
 @dataclass(frozen=True)
 class End:
-    """What became of one request; moments of the monotonic clock."""
+    """The result of one request. Moments are seconds of the monotonic clock."""
 
     verdict: Verdict
     began_s: float
@@ -56,34 +58,34 @@ class Subject:
         return self.service.name
 
     def limit(self, setting: str) -> int:
-        """A setting as /health shows it, in its unit."""
+        """The value of a setting as /health reports it, in the unit that its name states."""
         return int(self.health["settings"][setting])
 
     def everyone(self) -> list[psutil.Process]:
-        """All processes of the service now, zombies too."""
+        """All current processes of the service, including zombies."""
         return family(self.service.processes[0].pid)
 
     def names(self) -> dict[int, str]:
-        """The kernel's name of each living process of the service, by its pid."""
+        """Kernel names of the service's running processes, by pid; without zombies."""
         found = {}
-        for each in filter(lives, self.everyone()):
+        for each in filter(is_alive, self.everyone()):
             with contextlib.suppress(psutil.NoSuchProcess):
                 found[each.pid] = str(each.name())
         return found
 
     def zombies(self) -> int:
-        """Processes that have ended and that nobody has waited for."""
-        return sum(each.is_running() and not lives(each) for each in self.everyone())
+        """Number of zombies: processes that have ended and have not been waited for."""
+        return sum(each.is_running() and not is_alive(each) for each in self.everyone())
 
     async def in_flight(self) -> float:
-        """The same as `services.in_flight`; endless also where the service is silent."""
+        """Requests in flight (`services.in_flight`); infinite where the service does not answer."""
         try:
             return await asyncio.to_thread(in_flight, self.service)
         except EnvironmentProblem:
             return float("inf")
 
     async def hears_of_at_most(self, number: int) -> bool:
-        """So many requests, or fewer, are in flight."""
+        """Whether the service counts at most `number` requests in flight."""
         return await self.in_flight() <= number
 
     async def ask(
@@ -94,7 +96,7 @@ class Subject:
         timeout_s: float,
         kept: httpx.AsyncClient | None = None,
     ) -> End:
-        """What becomes of a request on a new connection, or on one that is `kept`."""
+        """Send a request on a new connection, or by the client `kept`, and judge the result."""
         began = time.monotonic()
         url = f"{self.service.base_url}/matrix/{strategy}{kind.query}"
         async with contextlib.nullcontext(kept) if kept else new_client(timeout_s) as client:
@@ -113,13 +115,13 @@ class Subject:
         return End(verdict, began, time.monotonic(), shown)
 
     async def normal(self, strategy: str, number: int = 1) -> End:
-        """What becomes of one normal request: low, right, in time."""
+        """Send one normal request (complexity low, time limit IN_TIME_S) and judge the result."""
         return await self.ask(strategy, NORMAL, number, IN_TIME_S)
 
     async def probed(
         self, strategy: str, goes_on: Callable[[], bool], timeout_s: float | None = None
     ) -> list[End]:
-        """What becomes of normal requests, one every PERIOD_S, answered or not."""
+        """Send a normal request every PERIOD_S while `goes_on`, without waiting for the answers."""
         asked: list[asyncio.Task[End]] = []
         async with asyncio.TaskGroup() as tasks:
             for number in itertools.count(1):
@@ -132,12 +134,12 @@ class Subject:
 
 
 def new_client(timeout_s: float) -> httpx.AsyncClient:
-    """Of a user of its own; no certificates are read for it."""
+    """A client with connections of its own; it loads no certificates, which would take time."""
     return httpx.AsyncClient(timeout=timeout_s, trust_env=False, verify=False)  # noqa: S501
 
 
 def summed(ends: list[End]) -> Outcome:
-    """What became of requests that were asked one by one."""
+    """The summary of single requests."""
     took = [end.ended_s - end.began_s for end in ends] or [0.0]
     bad = [end for end in ends if end.verdict not in (Verdict.RIGHT, Verdict.REFUSED)]
     shown = [f"{end.verdict}: {end.shown}" for end in bad[:5]]
@@ -145,7 +147,7 @@ def summed(ends: list[End]) -> Outcome:
 
 
 def back_after(moment_s: float, ends: list[End]) -> float | None:
-    """Seconds from the moment to the first right answer since when all were right, or None."""
+    """Seconds from a moment to the first right answer after which all are right, or None."""
     back: float | None = None
     for end in sorted(ends, key=lambda end: end.began_s):
         if end.ended_s >= moment_s:
@@ -155,7 +157,7 @@ def back_after(moment_s: float, ends: list[End]) -> float | None:
 
 
 def until(seconds: float) -> Callable[[], bool]:
-    """Whether so much time from now on is not over."""
+    """A function that is true until so many seconds from now have passed."""
     end = time.monotonic() + seconds
     return lambda: time.monotonic() < end
 
@@ -165,14 +167,14 @@ def started(
     name: ServiceName, front: Front, folder: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[Subject]:
     """A fresh service behind a front; `settings` are variables of its environment."""
-    # To stop it has the time of its own default: the harness gives it less.
+    # The default of the service: the harness would set a shorter stop timeout.
     own = {"RESTBENCH_STOP_TIMEOUT_SECONDS": "30", **(settings or {})}
     with service.start(name, front, None, folder, protected=True, settings=own) as running:
         yield Subject(running, running.health())
 
 
 async def seconds_until(condition: Callable[[], Any], timeout_s: float) -> float | None:
-    """How long until the condition held, awaited where it is a coroutine; None: it never did."""
+    """Wait until a condition, perhaps a coroutine, holds. Returns the seconds, None at timeout."""
     began = time.monotonic()
     while True:
         held = condition()

@@ -141,6 +141,8 @@ def speed_ups(row: Row, rows: Sequence[Row], column: str = "elapsed_s") -> list[
     `limit_s` the highest possible speed-up. Where sequential calls were not measured, their time is
     computed from that of a single call (`alone_s`)."""
     of_calls_in_turn = replace(work(row), strategy="sequential")
-    alone = next((each for each in rows if each.right and work(each) == of_calls_in_turn), None)
+    alone = next(
+        (each for each in rows if each.valid_blocks and work(each) == of_calls_in_turn), None
+    )
     in_turn = series(row, "alone_s") if alone is None else series(alone, "elapsed_s")
     return list(combine(in_turn, series(row, column), truediv).values.values())

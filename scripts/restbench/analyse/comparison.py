@@ -84,9 +84,9 @@ class Comparison:
 def series(row: Row, metric: str, kind: str = "") -> Series:
     """The metric of one cell in each block without a wrong answer (method, rule 5); of one kind of
     a mix where one is named."""
-    if "wrong-answers" in row.flags and not row.right:
+    if "wrong-answers" in row.flags and not row.valid_blocks:
         return Series(lack=f"{row.cell.id} gave a wrong answer", void=True)
-    found = {each.block: each.kinds.get(kind) if kind else each for each in row.right}
+    found = {each.block: each.kinds.get(kind) if kind else each for each in row.valid_blocks}
     values = {block: number(each, metric) for block, each in found.items()}
     known = {block: value for block, value in values.items() if value is not None}
     lacking = f"{metric} of {kind}" if kind else metric

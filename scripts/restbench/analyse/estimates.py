@@ -29,7 +29,7 @@ _FLAGS = {
     "restarted": ("service-restarted",),
 }
 #: The kinds of event that say nothing against what was measured.
-_NO_REASON = (
+_HARMLESS_EVENTS = (
     "restarted",
     "retried",
     "ports-awaited",
@@ -41,7 +41,7 @@ _NO_REASON = (
     "unbalanced",
 )
 #: The kinds of event that explain less than any other.
-_LESS = ("errors", "no-limit", "given-up")
+_WEAK_REASONS = ("errors", "no-limit", "given-up")
 #: Function from a cell's trials in a block to the values, by name, that only their driver measures.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
@@ -110,8 +110,8 @@ def _measurement(
     told = (flag for kind in kinds for flag in _FLAGS.get(kind, (kind,)) if flag in warnings.FLAGS)
     flags = tuple(dict.fromkeys(told))
     # The event that made a block void explains more than an earlier failure.
-    by_weight = sorted(events, key=lambda each: each.kind in _LESS)
-    reason = next((each.text for each in by_weight if each.kind not in _NO_REASON), None)
+    by_weight = sorted(events, key=lambda each: each.kind in _WEAK_REASONS)
+    reason = next((each.text for each in by_weight if each.kind not in _HARMLESS_EVENTS), None)
     if not trials:
         return Measurement(block=block, flags=flags, reason=reason) if flags else None
     return of_trials(block, trials, cores, flags, reason)

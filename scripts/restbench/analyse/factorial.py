@@ -126,7 +126,7 @@ class Factorial:
         return _percent(self.sse, self.sst)
 
     @property
-    def could_have_seen(self) -> float:
+    def smallest_detectable_effect(self) -> float:
         """The smallest |q| that the test of all effects together could distinguish from 0."""
         level = (1 - self.confidence) / len(self.effects)
         return t_quantile(1 - level / 2, self.degrees_of_freedom) * self.s_q
@@ -158,7 +158,7 @@ class Factorial:
             "block_share_pct": self.block_share_pct,
             "error_share_pct": self.error_share_pct,
             "s_q": self.s_q if replicated else None,
-            "could_have_seen": self.could_have_seen if replicated else None,
+            "could_have_seen": self.smallest_detectable_effect if replicated else None,
             "lenth_margin": None if replicated else self.lenth_margin,
         }
 

@@ -46,7 +46,7 @@ class Walk:
     @property
     def bracket(self) -> Bracket:
         """The bracket that the steps have found."""
-        return bracket([tried(each) for each in self.steps])
+        return bracket([search_step(each) for each in self.steps])
 
     @property
     def met(self) -> StepEntry | None:
@@ -166,12 +166,12 @@ def latency_ms(found: StepEntry, percent: int) -> float | None:
     return math.inf if known is None else known
 
 
-def tried(found: StepEntry) -> SearchStep:
+def search_step(found: StepEntry) -> SearchStep:
     """What the search needs to know of a step."""
     return SearchStep(found.rate_per_s, found.met)
 
 
-def in_a_line(found: StepEntry, percent: int) -> str:
+def progress_line(found: StepEntry, percent: int) -> str:
     """A step as a line of text, to show while the walk goes on."""
     reached_ms = latency_ms(found, percent)
     shown = "no percentile" if reached_ms is None else f"{reached_ms:.0f} ms"
@@ -199,7 +199,7 @@ def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
 def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
     """The results of a cell's trials in one block (`estimates.Extras`): its limit and the ends of
     its bracket, as far as they were found."""
-    found = bracket([tried(each) for each in steps(trials, objective)])
+    found = bracket([search_step(each) for each in steps(trials, objective)])
     rates = {
         "limit_per_s": found.limit_per_s,
         "met_per_s": found.met_per_s,

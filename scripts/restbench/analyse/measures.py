@@ -90,7 +90,7 @@ class Row:
         return tuple(each for each in self.measurements if each.seconds)
 
     @property
-    def right(self) -> tuple[Measurement, ...]:
+    def valid_blocks(self) -> tuple[Measurement, ...]:
         """The measured blocks in which no answer was wrong."""
         return tuple(each for each in self.measured if "wrong-answers" not in each.flags)
 
@@ -124,7 +124,7 @@ class Row:
         return {name: fields[name] for name in columns.NAMES}
 
     def _values(self, metric: str) -> list[float]:
-        blocks = self.measured if metric in COUNTS else self.right
+        blocks = self.measured if metric in COUNTS else self.valid_blocks
         values = [number(each, metric) for each in blocks]
         return [] if None in values else [each for each in values if each is not None]
 

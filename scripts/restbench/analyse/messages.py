@@ -47,7 +47,7 @@ DATABASE = {
 
 
 @dataclass(frozen=True)
-class Pie:
+class TimeBreakdown:
     """Where the time of one kind of request goes."""
 
     row: Row
@@ -126,20 +126,20 @@ def known_of_database(rows: Iterable[Row]) -> list[str]:
     return [name for name in DATABASE if any(row.value(name) is not None for row in those)]
 
 
-def pies(rows: Iterable[Row]) -> list[Pie]:
+def time_breakdowns(rows: Iterable[Row]) -> list[TimeBreakdown]:
     """The pies of the rows with one user: more users also spend time waiting for each other."""
     of_one = [row for row in rows if row.cell.users == 1 and is_message(row)]
     return [pie for row in of_one for kind in KINDS if (pie := _pie(row, kind)) is not None]
 
 
-def _pie(row: Row, kind: str) -> Pie | None:
+def _pie(row: Row, kind: str) -> TimeBreakdown | None:
     whole_ms = row.value(f"{kind}_ms")
     known = {stage: row.value(f"{kind}_{stage}_ms") for stage in STAGES}
     if not whole_ms or known["network"] is None:
         return None
     parts_ms = {stage: max(0.0, value or 0.0) for stage, value in known.items()}
     parts_ms["rest"] = max(0.0, whole_ms - sum(parts_ms.values()))
-    return Pie(row, kind, whole_ms, parts_ms)
+    return TimeBreakdown(row, kind, whole_ms, parts_ms)
 
 
 def pools(rows: Sequence[Row]) -> list[Pool]:

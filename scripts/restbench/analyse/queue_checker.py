@@ -146,8 +146,8 @@ def _more_than_once(of: History, found: _Findings) -> None:
     for attempts in of.contradictions:
         first = attempts[0]
         found.add("R2", f"key {first.key} of client {first.client} has more than one answer")
-    for token in dict.fromkeys((*of.taken, *of.lying)):
-        pops, left = of.taken.get(token, ()), of.lying.get(token, ())
+    for token in dict.fromkeys((*of.taken, *of.left_by_token)):
+        pops, left = of.taken.get(token, ()), of.left_by_token.get(token, ())
         if len(pops) + len(left) > 1:
             parts = [f"client {each.client} until @" for each in pops]
             how = f"popped by {' and '.join(parts)}" if pops else "left"
@@ -238,7 +238,7 @@ def _timelines(of: History) -> dict[Address, _Timeline]:
     for token, send in of.sends.items():
         answered = send.returned_ns if send.outcome == "ok" else None
         pops = [each for each in of.taken.get(token, ()) if each.address == send.address]
-        left = [each for each in of.lying.get(token, ()) if each.address == send.address]
+        left = [each for each in of.left_by_token.get(token, ()) if each.address == send.address]
         if send.outcome != "fail" and (pops or left):
             ended, began = min(
                 ((each.returned_ns or 0, each.invoked_ns) for each in pops),

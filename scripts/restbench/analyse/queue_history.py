@@ -82,7 +82,7 @@ class History:
     left: Sequence[RemainingMessage]
     taken: Mapping[str, Sequence[Request]]
     """By token: the pops that returned it."""
-    lying: Mapping[str, Sequence[RemainingMessage]]
+    left_by_token: Mapping[str, Sequence[RemainingMessage]]
     """By token: the messages left that have it."""
     uncertain: Mapping[Address, Sequence[Request]]
     """Pops that may have held a message which they did not return: those that did not succeed, and
@@ -93,7 +93,7 @@ class History:
 
     def gone(self, token: str) -> bool:
         """Whether the message was neither popped nor is left."""
-        return token not in self.taken and token not in self.lying
+        return token not in self.taken and token not in self.left_by_token
 
 
 def history(requests: Iterable[Request], left: Iterable[RemainingMessage]) -> History:
@@ -132,7 +132,7 @@ def history(requests: Iterable[Request], left: Iterable[RemainingMessage]) -> Hi
         pops=pops,
         left=kept,
         taken=dict(taken),
-        lying=dict(lying),
+        left_by_token=dict(lying),
         uncertain=uncertain,
         contradictions=[of for of in keyed.values() if len({*_brought(of)}) > 1],
         replayed=sum(it.replayed for of in keyed.values() for it in of),

@@ -21,7 +21,7 @@ from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
 from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch, BatchResult
-from restbench.experiment.calls import OFFERED, TRANSPORTS, CallWork, Client, lacking
+from restbench.experiment.calls import OFFERED, TRANSPORTS, CallWork, Client, threads_needed
 from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.machine import machine_lock, ports, watch
@@ -72,7 +72,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
         raise BadConfiguration("--log, --resume: are of one strategy")
     if attach and not is_address(attach):
         raise BadConfiguration(f"--attach {attach}: give http://HOST:PORT")
-    only = _left(resume, calls) if resume else None
+    only = _pending_calls(resume, calls) if resume else None
     kept = _appendable(log) if log else resume
     if not calls or only == ():
         console.print("nothing to do")
@@ -92,14 +92,14 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
         in_turn, count = CallWork(name, own, "sequential", 0), batches.ALONE_CALLS
         plain = batches.batch_of(target, SERVICE_STRATEGY, in_turn, 1, count, files)
         plain = replace(plain, log=folder / "alone.jsonl")
-        alone = batches.alone_of(program, target, plain, names, WARM_MAX_S)
+        alone = batches.measure_single_call(program, target, plain, names, WARM_MAX_S)
         found = []
         for each in names:
             work = CallWork(name, own, each, delay_ms)
             of = _threads(each, threads)
             batch = batches.batch_of(target, SERVICE_STRATEGY, work, of, calls, files)
             batch = replace(batch, retries=True, only=only, log=kept.absolute() if kept else None)
-            batch = batches.with_teams(batch, alone.one)
+            batch = batches.with_team_sizes(batch, alone.one)
             found.append((batch, program.batch(batch)))
         console.print(_table(found, delay_ms, alone, len(only or range(calls))))
     _judge([result for _, result in found])
@@ -118,7 +118,7 @@ def _checked(
             raise BadConfiguration(
                 f"--strategy: '{each}' is not one of the {client} client's: {', '.join(known)}"
             )
-        if lack := lacking(each, of := _threads(each, threads)):
+        if lack := threads_needed(each, of := _threads(each, threads)):
             raise BadConfiguration(f"--threads {of}: {each} {lack}")
     if not 0 <= calls <= MOST_CALLS:
         raise BadConfiguration(f"--calls {calls}: must be from 0 to {MOST_CALLS}")
@@ -138,7 +138,7 @@ def _milliseconds(text: str) -> int:
     return int(ms)
 
 
-def _left(log: Path, calls: int) -> tuple[int, ...]:
+def _pending_calls(log: Path, calls: int) -> tuple[int, ...]:
     """The indexes of the calls that are not done in a log. A last line that was cut off is removed
     from the file: the next line would be appended to it."""
     try:

@@ -37,16 +37,16 @@ from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.failures import (
     BadConfiguration,
     CellsFailed,
+    ChangedDuringRun,
     Failure,
     Interrupted,
-    NotAsBegun,
     StorageProblem,
     WrongAnswers,
 )
 from restbench.machine import clock, storage, watch
 from restbench.schedule import closed_load, environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
-from restbench.store import at_work, store
+from restbench.store import run_lock, store
 from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
@@ -63,7 +63,7 @@ def show_plan(
 ) -> None:
     """Print the cells, their groups and the time; start nothing."""
     if run:
-        results.show_rest(store.open_run(run))
+        results.show_remaining(store.open_run(run))
         return
     order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
@@ -213,9 +213,9 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentat
     console.print(_cost(order), soft_wrap=True)
     for each in environment.check(order):
         note(each)
-    run = begun or begun_now(order)
+    run = begun or create_run_folder(order)
     failure: Failure | None = None
-    with kept(run, "" if order.builds else again):
+    with locked_run(run, "" if order.builds else again):
         with ProgressView(console) as view:
             runner.execute(order, run, view)
         try:
@@ -232,7 +232,7 @@ def _cost(order: Order) -> str:
     """The number of cells and blocks and their duration, as far as known before the run."""
     profile = order.profile
     cells = len({each.cell for each in order.plan})
-    is_known = order.experiment.traits.knows_least
+    is_known = order.experiment.traits.least_block_known
     least_s = closed_load.least_block_s(runner.groups_of(order)) if is_known else 0.0
     fewest = min(profile.blocks, FEWEST_BLOCKS)
     seconds = max(60 * profile.minutes, fewest * least_s)
@@ -245,7 +245,7 @@ def _cost(order: Order) -> str:
     return f"{cells} cells, {blocks} in about {duration(seconds)}{least * is_known}{further}"
 
 
-def begun_now(order: Order) -> Run:
+def create_run_folder(order: Order) -> Run:
     """Create the folder of a new run, named by its time. It is removed at the end of the process
     unless a file of BEGUN is in it by then."""
     watch.begin()  # before the folder exists, which may have to be removed
@@ -256,10 +256,10 @@ def begun_now(order: Order) -> Run:
 
 
 @contextmanager
-def kept(run: Run, again: str = RESUMED) -> Iterator[None]:
+def locked_run(run: Run, again: str = RESUMED) -> Iterator[None]:
     """Hold the run's lock. The message of an interruption says that the results are kept, and
     which command continues the run, if one does."""
-    with at_work.held(run) as is_held:
+    with run_lock.locked(run) as is_held:
         console.print(f"raw data: {run.path}", soft_wrap=True)
         try:
             watch.at_end("remove", storage.temporary(run.latest))
@@ -269,7 +269,7 @@ def kept(run: Run, again: str = RESUMED) -> Iterator[None]:
             else:
                 note("no locks on this file system: resume no run that still goes on")
             yield
-        except (Interrupted, StorageProblem, NotAsBegun) as stop:
+        except (Interrupted, StorageProblem, ChangedDuringRun) as stop:
             if not run.manifest_file.exists():
                 raise
             raise type(stop)(

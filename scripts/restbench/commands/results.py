@@ -39,7 +39,7 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def show_rest(run: store.Run) -> None:
+def show_remaining(run: store.Run) -> None:
     """Print a run's claims with their verdicts or what they still need, and cells without time."""
     found = exported_rows.rows(run)
     if run.trials.exists():
@@ -98,7 +98,7 @@ def keep_run(
 def _keep_again(kept: store.Run) -> None:
     if not kept.is_kept:
         raise BadConfiguration(f"{kept.path}: has raw data; give its copy a name")
-    export.answer_again(kept)
+    export.refresh_answer(kept)
     files.show_kept(kept, site.write_library(kept.path.parent))
     console.print(str(kept.path), soft_wrap=True)
 

@@ -143,7 +143,7 @@ def _make(commit: BuiltCommit, path: Path, log: Path) -> None:
 def _command(path: Path, name: ServiceName, settings: Mapping[str, str]) -> tuple[str, ...]:
     """The command line that the checkout gives for a service, in the service's environment."""
     line = [str(path / ".venv" / "bin" / "restbench"), "command", name]
-    environment = process.surroundings()
+    environment = process.child_environment()
     # The command line contains the JVM's options; those of our environment come last and win.
     options = [settings.get("JAVA_OPTIONS", ""), environment.get("JAVA_OPTIONS", "")]
     environment |= {"JAVA_OPTIONS": " ".join(options).strip()}

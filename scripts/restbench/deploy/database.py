@@ -21,7 +21,7 @@ from psycopg.conninfo import make_conninfo
 from restbench.deploy import migrations, postgres
 from restbench.deploy.migrations import CONTRACT, ROLES, Connection, Role
 from restbench.deploy.postgres import Server
-from restbench.failures import BadConfiguration, EnvironmentProblem, in_short
+from restbench.failures import BadConfiguration, EnvironmentProblem, first_line
 from restbench.machine import guardian, ports, watch
 
 NAME = "restbench"
@@ -89,7 +89,7 @@ class Database:
                 self.server.make(ROLES["owner"], self._password("owner") or "")
             if not self.outlives_us:
                 watch.at_end("remove", self.server.data)
-            self.port = self.port or ports.lasting()
+            self.port = self.port or ports.reserve_stable_port()
             self.server.launch(self.settings | self._place(), self._answers)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
@@ -148,7 +148,7 @@ class Database:
                 password=self._password(role),
             )
         except psycopg.OperationalError as error:
-            said = in_short(str(error).strip())
+            said = first_line(str(error).strip())
             raise EnvironmentProblem(f"the database at {url} does not answer: {said}") from error
 
     def url(self, role: Role) -> str:
@@ -279,7 +279,7 @@ def answering() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise EnvironmentProblem(f"the database: {in_short(str(error).strip())}") from error
+        raise EnvironmentProblem(f"the database: {first_line(str(error).strip())}") from error
 
 
 @contextmanager

@@ -117,14 +117,14 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
 
 
 def _receive_seconds(place: Place) -> str:
-    return _set(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20)
+    return _limit_of(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20)
 
 
 def _body_limit(place: Place) -> str:
-    return _set(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
+    return _limit_of(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
 
 
-def _set(place: Place, variable: str, default: int) -> str:
+def _limit_of(place: Place, variable: str, default: int) -> str:
     """A limit of the service: from its environment, else the service's default."""
     return (os.environ | dict(place.settings)).get(variable, str(default))
 

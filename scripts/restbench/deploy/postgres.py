@@ -114,7 +114,7 @@ class Server:
         self.child = process.start(line, self.log, outlives_us=self.outlives_us)
         child = self.child
         try:
-            is_up = clock.comes_true(
+            is_up = clock.wait_until(
                 lambda: child.poll() is not None or answers(), START_TIMEOUT_S, ASK_EVERY_S
             )
             if not is_up or child.poll() is not None:
@@ -198,7 +198,7 @@ class Server:
         def are_gone() -> bool:
             return not (self.child and self.child.poll() is None) and not self.pids()
 
-        return clock.comes_true(are_gone, timeout_s, LOOK_EVERY_S)
+        return clock.wait_until(are_gone, timeout_s, LOOK_EVERY_S)
 
 
 def write_secret(path: Path, text: str) -> None:

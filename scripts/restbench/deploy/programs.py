@@ -55,7 +55,7 @@ def python_program(*arguments: str, folders: Sequence[Path] = (PYTHON_SERVICE,))
     return ["env", f"PYTHONPATH={path}", sys.executable, *arguments]
 
 
-def lacking(name: ServiceName, framework: Framework) -> str:
+def why_unavailable(name: ServiceName, framework: Framework) -> str:
     """Why a service cannot run in a framework here, with the fix; empty where it can."""
     if framework == DEFAULT_FRAMEWORKS[name]:
         return ""
@@ -91,7 +91,7 @@ def require_frameworks(cells: Sequence[Cell], selection: Where) -> None:
             )
     for name, framework in wanted:
         named = framework in (selection.framework or ())
-        if named and (lack := lacking(name, framework)):
+        if named and (lack := why_unavailable(name, framework)):
             raise BadConfiguration(f"CELLS: framework: {lack}")
 
 

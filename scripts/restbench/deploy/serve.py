@@ -75,13 +75,13 @@ def require_frameworks() -> None:
         framework = next((each for each in FRAMEWORKS[name] if each == given), None)
         if framework is None:
             raise BadConfiguration(f"{variable}={given}: the {name} service has {_known(name)}")
-        if lack := programs.lacking(name, framework):
+        if lack := programs.why_unavailable(name, framework):
             raise BadConfiguration(f"{variable}: {lack}; there is {_known(name)}")
 
 
 def _known(name: ServiceName) -> str:
     """The frameworks of a service that are available here, for a message."""
-    return ", ".join(each for each in FRAMEWORKS[name] if not programs.lacking(name, each))
+    return ", ".join(each for each in FRAMEWORKS[name] if not programs.why_unavailable(name, each))
 
 
 def start_all(

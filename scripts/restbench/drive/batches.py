@@ -27,14 +27,14 @@ WARM_THREADS = 8
 #: Calls of the sequential batch that measures the cost of a single call.
 ALONE_CALLS = 30
 #: A client is warm when its JIT compilers take at most this share of its CPU time.
-COMPILING = 0.02
+MAX_COMPILE_SHARE = 0.02
 #: Client and service are warm when the CPU time of a call is at least this share of what it was in
 #: the batch before.
 STEADY = 0.95
 #: Time limit of a call, in addition to the delay that it asks for.
 PER_CALL_S = 30.0
 #: Possible error of a clock with a resolution of 1 ms.
-CLOCK_MS = 1.0
+CLOCK_TOLERANCE_MS = 1.0
 COUNTED_WITHIN_S = 1.0
 #: Names of the threads of each strategy, without numbers. `virtual-threads` has a thread for each
 #: call: their number is not checked.
@@ -47,7 +47,7 @@ OWN_THREADS = {
 }
 #: The mean number of calls in flight may be this many times the window: the clocks are read
 #: outside of it.
-IN_FLIGHT = 1.02
+IN_FLIGHT_TOLERANCE = 1.02
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class SingleCall:
         return replace(self, client_s=client_s, service_s=service_s) if is_less else self
 
 
-def alone_of(
+def measure_single_call(
     client: CallClient, service: Service, batch: Batch, strategies: Iterable[str], max_s: float
 ) -> SingleCall:
     """Measure the cost of a single call: warm up client and service with each strategy for at most
@@ -79,10 +79,10 @@ def alone_of(
         ends, before_s, calls = time.monotonic() + max_s, float("inf"), FIRST_WARM_CALLS
         while True:
             before_ms = process.cpu_ms(service.pids())
-            result = client.batch(with_teams(replace(asked, calls=calls)))
+            result = client.batch(with_team_sizes(replace(asked, calls=calls)))
             service_s = (process.cpu_ms(service.pids()) - before_ms) / 1000
             taken = result.cpu_s / calls, service_s / calls
-            is_warm = result.compile_s <= COMPILING * result.cpu_s
+            is_warm = result.compile_s <= MAX_COMPILE_SHARE * result.cpu_s
             is_steady = sum(taken) >= STEADY * before_s  # the service is warm too
             if time.monotonic() > ends or (is_warm and is_steady):
                 break
@@ -137,7 +137,7 @@ def batch_of(  # noqa: PLR0913, PLR0917 - what it is made of
     )
 
 
-def with_teams(batch: Batch, one: OneCall | None = None) -> Batch:
+def with_team_sizes(batch: Batch, one: OneCall | None = None) -> Batch:
     """The batch with the team sizes of a pipeline, by the stage times of a single call if known."""
     teams = teams_of(batch.strategy, batch.threads, one) if "pipeline" in batch.strategy else None
     if teams and batch.strategy == "pipeline-async":
@@ -202,14 +202,14 @@ def faults(
     if served != result.attempts:
         found.append(f"the service counted {served:g} requests, {result.attempts} were sent")
     done_ms = [each.c_ms or 0.0 for each in lines if each.outcome == "done"]
-    if early := [each for each in done_ms if each < delay_ms - CLOCK_MS]:
+    if early := [each for each in done_ms if each < delay_ms - CLOCK_TOLERANCE_MS]:
         found.append(f"delay-not-honoured: {min(early):.1f} ms of {delay_ms}")
     window = {"sequential": 1, "task-pool": batch.threads}.get(batch.strategy, batch.in_flight)
     if batch.teams and batch.strategy == "pipeline":
         window = batch.teams[1]
     if result.peak_in_flight > window:
         found.append(f"{result.peak_in_flight} calls in flight, at most {window} were asked for")
-    if (mean := in_flight(result, lines)) > IN_FLIGHT * window:
+    if (mean := in_flight(result, lines)) > IN_FLIGHT_TOLERANCE * window:
         found.append(f"{mean:.2f} calls in flight on average, {window} were asked for")
     own = {name: n for name, n in result.threads.items() if name.startswith("call-")}
     names = OWN_THREADS.get(batch.strategy, ())

@@ -45,7 +45,7 @@ def _write(run: Run, cells: Sequence[str]) -> list[Path]:
     arguments = [str(path) for target, samples in pairs.items() for path in (samples, target)]
     command = process.bound_to_us([str(load.LAUNCHER), "dashboards", *arguments])
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=process.surroundings()
+        command, capture_output=True, text=True, check=False, env=process.child_environment()
     )
     if done.returncode != 0:
         raise EnvironmentProblem(f"JMeter's dashboard generator failed: {done.stderr.strip()}")

@@ -114,9 +114,9 @@ class Engines:
         request of the engine that starts last."""
         if arrivals is not None:
             raise BadConfiguration("driver 'engines': a load that arrives at a rate is not for it")
-        with _looking(pids, [each.pid for each in self.processes.values()]) as looked:
+        with _sampling_cpu(pids, [each.pid for each in self.processes.values()]) as looked:
             samples = self._samples(name, users, drop_s + keep_s + STAGGER_S)
-        return sent(samples, looked, len(self.addresses), drop_s, keep_s)
+        return result_of_jtl(samples, looked, len(self.addresses), drop_s, keep_s)
 
     def offsets_ms(self) -> dict[str, float]:
         """By how much each engine's clock is ahead of the controller's, by address. Each engine
@@ -233,7 +233,7 @@ def _reached(
 
 
 @contextmanager
-def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Mark]]:
+def _sampling_cpu(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Mark]]:
     """The CPU times, sampled every LOOK_S while the context lasts."""
     found = [_now(pids, generators)]
 
@@ -257,7 +257,7 @@ def _now(pids: Sequence[int], generators: Sequence[int]) -> Mark:
     )
 
 
-def sent(
+def result_of_jtl(
     samples: Path, looked: Sequence[Mark], engines: int, drop_s: float, keep_s: float
 ) -> LoadResult:
     """The result of a load from its merged JTL. Users are numbered across all engines.

@@ -40,7 +40,7 @@ def inflict(
             with database.connect() as watching:
                 database.kill("backend")
                 # The postmaster then ends all other backends and restarts by itself.
-                if not clock.comes_true(lambda: not _answers(watching), NOTICED_S):
+                if not clock.wait_until(lambda: not _answers(watching), NOTICED_S):
                     raise EnvironmentProblem(
                         f"the database goes on {NOTICED_S:.0f} s after a backend was killed"
                     )
@@ -69,10 +69,10 @@ def inflict(
             with small_disk.filled(disk):
                 time.sleep(lasts_s)
             # The database may be about to end, because its recovery had no disk space.
-            clock.comes_true(lambda: not database.alive() or _is_back(database), BACK_S)
+            clock.wait_until(lambda: not database.alive() or _is_back(database), BACK_S)
             if not database.alive():
                 database.restart()
-    if not clock.comes_true(lambda: _is_back(database), BACK_S):
+    if not clock.wait_until(lambda: _is_back(database), BACK_S):
         database.connect().close()  # raises with the reason
     return broken_ns, time.monotonic_ns()
 

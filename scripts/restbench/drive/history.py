@@ -56,7 +56,7 @@ def body(token: str, characters: int, filler: random.Random) -> str:
     return messages.body(token, "".join(filler.choices(messages.LETTERS, k=room)))
 
 
-def opened(text: str, characters: int) -> tuple[str, bool]:
+def checked_token(text: str, characters: int) -> tuple[str, bool]:
     """A body's token, and whether the body was altered (length or CRC-32)."""
     kept, crc = text[:-_CRC_CHARACTERS], text[-_CRC_CHARACTERS:]
     is_whole = len(text) == characters and f"{zlib.crc32(kept.encode()):08x}" == crc
@@ -214,7 +214,7 @@ class _Client:
     def _noted(self, asked: Request, answer: Answer) -> Request:
         token, altered = asked.token, False
         if asked.op == "pop" and answer.body is not None:
-            token, altered = opened(answer.body, self.clients.characters)
+            token, altered = checked_token(answer.body, self.clients.characters)
         request = asked._replace(
             token=token,
             id=answer.id,
@@ -236,7 +236,7 @@ def left(database: psycopg.Connection[Any], clients: Clients) -> list[RemainingM
         query = _LEFT_OF_PGMQ if technique == "pgmq" else _LEFT
         for receiver, message, text in database.execute(query, (number,)).fetchall():
             found.append(
-                RemainingMessage(queue, receiver, message, *opened(text, clients.characters))
+                RemainingMessage(queue, receiver, message, *checked_token(text, clients.characters))
             )
     return found
 

@@ -33,7 +33,7 @@ _NOT_DONE = [int(code) for code in NOT_DONE]
 #: Characters of bodies: JSON and SQL escape none of them, and random ones do not compress well.
 LETTERS = string.ascii_letters + string.digits
 #: The filler is longer than a body by this: each body is cut from it at a random position.
-_MORE = 1 << 16
+_FILLER_CHARACTERS = 1 << 16
 #: Number of threads whose requests fill the queues in a service's memory.
 _FILLERS = 4
 
@@ -68,7 +68,7 @@ def files_of(level: Messages, seed: int, folder: Path) -> dict[Path, str]:
 def filler(seed: int, characters: int) -> str:
     """Random text from which bodies of so many characters are cut."""
     drawn = random.Random(f"{seed} {characters} filler")  # noqa: S311 - a load, not a secret
-    return "".join(drawn.choices(LETTERS, k=characters + _MORE))
+    return "".join(drawn.choices(LETTERS, k=characters + _FILLER_CHARACTERS))
 
 
 def body(token: str, text: str) -> str:
@@ -86,7 +86,7 @@ def prefilled(level: Messages, seed: int) -> tuple[tuple[int, str], ...]:
     drawn = random.Random(f"{seed} prefilled")  # noqa: S311 - a load, not a secret
     found = []
     for number in range(1, level.filled + 1):
-        queue, at = 1 + number % level.queues, drawn.randrange(_MORE)
+        queue, at = 1 + number % level.queues, drawn.randrange(_FILLER_CHARACTERS)
         found.append((queue, body(_token(queue, number), text[at : at + length])))
     return tuple(found)
 
@@ -233,7 +233,9 @@ def means(records: Records) -> dict[str, float]:
     database and, for each kind of request (`send_ms`), its latency and the parts of that by the
     service's own clock; and `_points` (see `_COMPARED`)."""
     right = records[records["outcome"] == CORRECT]
-    found = {f"{name}_ms": value for name, value in stages_ms(right).items() if name in _OWN}
+    found = {
+        f"{name}_ms": value for name, value in stages_ms(right).items() if name in _DATABASE_STAGES
+    }
     for name, number in (("send", SEND), ("pop", POP)):
         those = right[right["kind"] == number]
         if not those.size:
@@ -242,7 +244,7 @@ def means(records: Records) -> dict[str, float]:
         whole = float(those["elapsed_us"].mean()) / 1000
         parts = {each: value for each, value in stages.items() if each != "compute"}
         if "compute" in stages:
-            in_service = sum(stages[each] for each in _OUTER if each in stages)
+            in_service = sum(stages[each] for each in _SERVICE_STAGES if each in stages)
             parts["network"] = whole - in_service
         found |= {f"{name}_{part}_ms": value for part, value in parts.items()}
         found |= {f"{name}_ms": whole, f"{name}_half_ms": whole / 2}
@@ -258,5 +260,5 @@ def means(records: Records) -> dict[str, float]:
 #: a ratio of two such values is the difference of their shares.
 _COMPARED = ("database", "network")
 #: _OWN: stages that only messages have. _OUTER: stages that add up to the time in the service.
-_OWN = ("connection", "database")
-_OUTER = ("queue", "parse", "compute", "serialize")
+_DATABASE_STAGES = ("connection", "database")
+_SERVICE_STAGES = ("queue", "parse", "compute", "serialize")

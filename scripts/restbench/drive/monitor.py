@@ -94,7 +94,7 @@ def _sample_metrics(service: Service, path: Path, stopped: threading.Event) -> N
         while not stopped.is_set():
             values = Counter[str]()
             # No line where an instance does not answer: the series has a gap, and no wrong sum.
-            for each in _told(service, is_kept) or ():
+            for each in _metrics_of_instances(service, is_kept) or ():
                 values.update(each)
             if values:
                 line = {"t_ms": round(time.time() * 1000), "values": values}
@@ -120,7 +120,9 @@ def parse_metrics(text: str, wanted: Callable[[str], bool] = is_kept) -> dict[st
 def answered_requests(service: Service, strategy: str) -> list[float] | None:
     """How many requests of a strategy each instance of the service reports as answered; None if one
     does not report it."""
-    told = _told(service, lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name)
+    told = _metrics_of_instances(
+        service, lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name
+    )
     # A missing line is not a count of 0: the service has already answered the request of the check.
     # Of several instances only one has answered it, so the others may have no line.
     if told is None or not (service.instances or all(told)):
@@ -128,7 +130,9 @@ def answered_requests(service: Service, strategy: str) -> list[float] | None:
     return [sum(each.values()) for each in told]
 
 
-def _told(service: Service, wanted: Callable[[str], bool]) -> list[dict[str, float]] | None:
+def _metrics_of_instances(
+    service: Service, wanted: Callable[[str], bool]
+) -> list[dict[str, float]] | None:
     """The wanted metrics of each instance; None where one does not answer within METRICS_TIMEOUT_S,
     as under overload."""
     with contextlib.suppress(httpx.HTTPError):

@@ -89,7 +89,9 @@ def files_of(
     if isinstance(level, Messages):
         return messages.files_of(level, experiment.seed, folder)
     if not experiment.traits.sends_load:
-        return {folder / name: text for name, text in experiment.own.files(complexity).items()}
+        return {
+            folder / name: text for name, text in experiment.driver_table.files(complexity).items()
+        }
     found: dict[Path, str] = {}
     for name, payload in requests_of(experiment, complexity).payloads.items():
         found |= payload.files(folders(name))

@@ -31,7 +31,7 @@ _ABSENT = {
 TRIES = 51
 #: The first transactions of a connection, measured separately: PostgreSQL plans a statement anew
 #: for each of the first five, and then once for all.
-_BEGUN = 6
+_WARMUP_TRANSACTIONS = 6
 #: How long pgbench's backends may take to end.
 _GONE_S = 2.0
 #: Time in addition to that of a load: connecting, and the first transactions at a low rate.
@@ -153,7 +153,7 @@ def load(  # noqa: PLR0913 - most are given by name
                 f"pgbench, {technique}: no end within {error.timeout:g} s"
             ) from error
         finally:
-            clock.comes_true(lambda: _is_gone(queues.owner), _GONE_S)
+            clock.wait_until(lambda: _is_gone(queues.owner), _GONE_S)
         after = taken()
         (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
         if done.returncode:
@@ -163,7 +163,9 @@ def load(  # noqa: PLR0913 - most are given by name
 
     each = 1 if len(texts) > 1 else level.requests
     rate = [] if per_s is None else ["-R", f"{per_s / each:.3f}"]
-    return _read(sent("-t", str(_BEGUN), *rate), sent("-T", str(seconds), *rate), each)
+    return _read(
+        sent("-t", str(_WARMUP_TRANSACTIONS), *rate), sent("-T", str(seconds), *rate), each
+    )
 
 
 def _read(

@@ -72,7 +72,7 @@ def work_of(level: str) -> CallWork:
     return CallWork(client, found[2], found[3], int(found[4]), int(found[5]) if found[5] else None)
 
 
-def lacking(strategy: str, threads: int) -> str | None:
+def threads_needed(strategy: str, threads: int) -> str | None:
     """The numbers of threads that a client's strategy needs, in words; None where `threads` fit."""
     fewest = _FEWEST_THREADS.get(strategy, 1)
     fits = fewest <= threads <= _MOST_THREADS
@@ -138,7 +138,7 @@ class Calls(DriverTable):
     def require(self, asked: Demand) -> None:
         """Raises ValueError where a cell has too few users, which are threads, or too many."""
         for cell in asked.cells:
-            if lack := lacking(work_of(cell.complexity).strategy, cell.users):
+            if lack := threads_needed(work_of(cell.complexity).strategy, cell.users):
                 raise ValueError(f"cells: users: '{cell.complexity}' {lack}")
 
 

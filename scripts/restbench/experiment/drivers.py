@@ -39,13 +39,17 @@ class Traits:
     """Whether cells can have a long window in addition to their trials."""
     trials_are_windows: bool = False
     """Whether its trials are long windows themselves."""
-    knows_least: bool = False
+    least_block_known: bool = False
     """Whether the least duration of a block is known before the run."""
 
 
 DRIVERS: dict[Driver, Traits] = {
     "closed-load": Traits(
-        views=("bottleneck",), keys=("wrk",), can_attach=True, has_windows=True, knows_least=True
+        views=("bottleneck",),
+        keys=("wrk",),
+        can_attach=True,
+        has_windows=True,
+        least_block_known=True,
     ),
     "open-load": Traits("open", ("limits",), can_attach=True, has_windows=True),
     "npb": Traits("npb", ("npb",), sends_load=False),

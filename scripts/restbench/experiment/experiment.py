@@ -33,7 +33,7 @@ _OF_VIEWS: dict[View, str] = {
     "factorial": "factorial",
 }
 #: A hint for users of a former profile, which measured until a precision was reached.
-GONE = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
+FORMER_PROFILE_HINT = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
 
 
 class Group(Strict):
@@ -210,8 +210,8 @@ class Experiment(Strict):
                 raise ValueError(f"profiles.{name}.warm_max_s: lacks '{cell.service}'")
             if self.profiles[name].windows and not self.traits.has_windows:
                 raise ValueError(f"profiles.{name}.windows: driver '{self.driver}' has none")
-        self.own.require(Demand(cells, measured, self.mixes))
-        if any(cell.delay_ms for cell in cells) and not self.own.has_hosts():
+        self.driver_table.require(Demand(cells, measured, self.mixes))
+        if any(cell.delay_ms for cell in cells) and not self.driver_table.has_hosts():
             raise ValueError("cells: delay_ms: needs driver = 'engines', hosts = 'namespaces'")
 
     def table(self, kind: type[T]) -> T:
@@ -225,7 +225,7 @@ class Experiment(Strict):
         return DRIVERS[self.driver]
 
     @property
-    def own(self) -> DriverTable:
+    def driver_table(self) -> DriverTable:
         """The driver's own table; the base class where the driver has none."""
         found: DriverTable | None = getattr(self, self.traits.table or "", None)
         return found or DriverTable()
@@ -238,7 +238,7 @@ class Experiment(Strict):
     @property
     def levels(self) -> tuple[str, ...]:
         """Every level of complexity: of one size, then the mixes and the driver's own."""
-        return (*self.complexities, *self.mixes, *self.own.levels())
+        return (*self.complexities, *self.mixes, *self.driver_table.levels())
 
     def shape(self, complexity: str) -> Shape | None:
         """The operand sizes of a level; None where it is not of one size of matrices."""
@@ -293,7 +293,7 @@ class Experiment(Strict):
             raise BadConfiguration(
                 f"experiment '{self.name}' has no profile '{name}'; it has "
                 + ", ".join(self.profiles)
-                + (GONE if name == "full" else "")
+                + (FORMER_PROFILE_HINT if name == "full" else "")
             )
         return self.profiles[name]
 

@@ -113,7 +113,7 @@ def pairs(rows: Iterable[Row], thresholds: Thresholds) -> list[Pair]:
         for first, second in both.values()
         for limit in thresholds.limits
     ]
-    decided = verdicts.together([(comparison, limit.expect) for comparison, limit in asked])
+    decided = verdicts.judge_table([(comparison, limit.expect) for comparison, limit in asked])
     held = iter(
         ThresholdResult(limit, comparison, _STATES[verdict])
         for (comparison, limit), verdict in zip(asked, decided, strict=True)

@@ -16,7 +16,7 @@ from restbench.experiment.claim_file import Claim, Claims, Metric
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
 from restbench.judge.questions import QuestionResult, asked
-from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
+from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, verdict_text
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
 
@@ -60,7 +60,7 @@ class PartDecision(QuestionResult):
     @property
     def headline(self) -> str:
         """The verdict with its half-width and minutes, where it is undecided."""
-        return said(self.verdict, self.comparison, self.more_minutes)
+        return verdict_text(self.verdict, self.comparison, self.more_minutes)
 
     @property
     def why(self) -> str:
@@ -174,12 +174,12 @@ def decide(
         return found
     rest = replace(run, rows=trimmed)
     return [
-        _sensitive(one, _decide(claim, rest))
+        _with_sensitivity_note(one, _decide(claim, rest))
         for claim, one in zip(claims.claims, found, strict=True)
     ]
 
 
-def _sensitive(found: Decision, trimmed: Decision) -> Decision:
+def _with_sensitivity_note(found: Decision, trimmed: Decision) -> Decision:
     """The decision, with a note where it changes without the blocks that have warnings (method,
     rule 10). A claim that only becomes undecided with fewer blocks gets no note."""
     if trimmed.verdict == found.verdict or trimmed.verdict not in verdicts.DECIDED:
@@ -209,7 +209,7 @@ def _decide(claim: Claim, run: _Run) -> Decision:
 def _weigh(asked: Sequence[QuestionResult], block_minutes: float | None) -> list[PartDecision]:
     """A decision for every question, judged together as one table. The minutes count a question's
     own blocks: not every block of the run need have measured both of its cells."""
-    found = verdicts.together([(each.comparison, each.expect) for each in asked])
+    found = verdicts.judge_table([(each.comparison, each.expect) for each in asked])
     return [
         PartDecision(
             **vars(each),
@@ -266,12 +266,12 @@ def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     deciding = [part for part in parts if part.verdict == verdict]
     if verdict == "too-imprecise":
         hardest = max(deciding, key=_more_blocks)
-        return said(verdict, hardest.comparison, hardest.more_minutes)
+        return verdict_text(verdict, hardest.comparison, hardest.more_minutes)
     if verdict == "not-measured" and 0 < len(deciding) < len(parts):
-        return f"{said(verdict)} (part: {listed(part.label for part in deciding)})"
+        return f"{verdict_text(verdict)} (part: {listed(part.label for part in deciding)})"
     if verdict == "reproduced" or len(parts) < 2:
-        return said(verdict)
-    return f"{said(verdict)} ({len(deciding)} of {len(parts)} parts)"
+        return verdict_text(verdict)
+    return f"{verdict_text(verdict)} ({len(deciding)} of {len(parts)} parts)"
 
 
 def _more_blocks(part: PartDecision) -> float:
@@ -290,7 +290,7 @@ def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
         return f"Not measured: {deciding}."
     if len(parts) == 1:
         return f"{deciding[0].upper()}{deciding[1:]}."
-    return f"{held} of {len(parts)} parts hold. {said(verdict).capitalize()}: {deciding}."
+    return f"{held} of {len(parts)} parts hold. {verdict_text(verdict).capitalize()}: {deciding}."
 
 
 def listed(texts: Iterable[str], separator: str = ", ", most: int = NAMED) -> str:
@@ -323,7 +323,7 @@ def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:
 
 def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
     sentence = why[0].upper() + why[1:] + "."
-    return Decision(claim.id, claim.text, claim.reading, verdict, said(verdict), sentence)
+    return Decision(claim.id, claim.text, claim.reading, verdict, verdict_text(verdict), sentence)
 
 
 def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:

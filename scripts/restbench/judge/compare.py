@@ -71,7 +71,7 @@ class Line:
         if self.change in ("better", "worse", "changed"):
             return self.change
         same = self.verdict == "reproduced"
-        return "the same" if same else verdicts.said(self.verdict, self.comparison)
+        return "the same" if same else verdicts.verdict_text(self.verdict, self.comparison)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _metrics(rows: Iterable[Row]) -> list[str]:
 def _lines(pairs: Sequence[tuple[Row, Row]], metric: str, margin: float) -> list[Line]:
     """Each pair of rows, judged by "the second is like the first": contradicted means changed."""
     ratios = [_ratio(one, two, metric, margin) for one, two in pairs]
-    found = verdicts.together([(each, "same") for each in ratios])
+    found = verdicts.judge_table([(each, "same") for each in ratios])
     return [
         Line(
             one.cell,
@@ -183,7 +183,9 @@ def _differences(
     first: Mapping[str, Any], second: Mapping[str, Any], any_machine: bool
 ) -> list[str]:
     one, two = (machine.identity(dict(each)) for each in (first, second))
-    other = [f"{name} {one[name]} and {two[name]}" for name in machine.others(one, two)]
+    other = [
+        f"{name} {one[name]} and {two[name]}" for name in machine.identity_differences(one, two)
+    ]
     if other and not any_machine:
         raise BadConfiguration(
             f"the runs are of different machines ({'; '.join(other)}): their ratio says nothing of "

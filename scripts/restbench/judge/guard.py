@@ -33,7 +33,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.claim_file import Expectation
 from restbench.judge import verdicts
-from restbench.judge.verdicts import ratio_text, said
+from restbench.judge.verdicts import ratio_text, verdict_text
 
 #: A generator with a smaller share of the CPU time moves a ratio of 1.25 to 1.20 at most.
 SHARE = 0.2
@@ -62,7 +62,8 @@ def unmeasurable(
     if metric != "throughput_per_s" or max(shares, default=0.0) <= SHARE:
         return ""
     freed = {
-        row.cell: replace(row, measurements=tuple(map(_freed, row.measurements))) for row in known
+        row.cell: replace(row, measurements=tuple(map(_without_generator, row.measurements)))
+        for row in known
     }
     alone = ask({**rows, **freed})
     other = verdicts.verdict(alone, expect)
@@ -71,7 +72,7 @@ def unmeasurable(
         return ""
     return (
         f"the load generator took up to {100 * max(shares):.0f} % of the CPU time; without it the "
-        f"ratio is {ratio_text(alone)}: {said(other)} (CPU time per request tells the "
+        f"ratio is {ratio_text(alone)}: {verdict_text(other)} (CPU time per request tells the "
         "service's own)"
     )
 
@@ -99,7 +100,7 @@ def _mean(row: Row, name: str) -> float | None:
     return fmean(known) if known else None
 
 
-def _freed(each: Measurement) -> Measurement:
+def _without_generator(each: Measurement) -> Measurement:
     """The measurement with the throughput that the service would reach without the generator."""
     share = each.generator_share or 0.0
     if each.throughput_per_s is None or not 0 < share < 1:

@@ -82,7 +82,7 @@ class Leader:
         """The verdict for people."""
         if self.comparison is None:
             return "only one"
-        return verdicts.said(self.verdict, self.comparison).replace("reproduced", "best")
+        return verdicts.verdict_text(self.verdict, self.comparison).replace("reproduced", "best")
 
 
 def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
@@ -92,7 +92,7 @@ def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
 
 def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> list[Leader]:
     """The leader of each of these groups that has a number, judged together."""
-    heads = (_heads(group, metric) if scope == "both" else group for group in groups)
+    heads = (_best_row_per_service(group, metric) if scope == "both" else group for group in groups)
     found = [leader for each in heads if (leader := _leader(each, scope, metric))]
     # A group with one technique is no test, so Holm does not count it.
     levels = iter(holm_levels([each.p_value for each in found if each.others], LEVEL))
@@ -129,7 +129,7 @@ def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
     return [each for each in groups.values() if len({row.cell.service for row in each}) == services]
 
 
-def _heads(group: Sequence[Row], metric: Metric) -> list[Row]:
+def _best_row_per_service(group: Sequence[Row], metric: Metric) -> list[Row]:
     """The row of the best technique of each service; all rows of a service without any number."""
     heads: list[Row] = []
     for rows in grouped(group, lambda row: row.cell.service).values():

@@ -123,7 +123,7 @@ def blocks_line(planned: int, rows: Sequence[Row]) -> str:
     )
 
 
-def marks(row: Row) -> dict[str, str]:
+def warnings_and_notes(row: Row) -> dict[str, str]:
     """A row's warnings and notes for people: `steal ≤ 3.2 %`, a note as `retried 2/5` where two of
     five blocks have it."""
     blocks = len(row.measurements)
@@ -137,5 +137,5 @@ def marks(row: Row) -> dict[str, str]:
 
 def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:
     """The warnings and notes of these rows, each with its sentence."""
-    seen = dict.fromkeys(kind for row in rows for kind in marks(row))
+    seen = dict.fromkeys(kind for row in rows for kind in warnings_and_notes(row))
     return {kind: explain(kind) for kind in seen}

@@ -27,7 +27,12 @@ def reasons(  # noqa: PLR0913, PLR0917 - what a run says of itself
     calibration: CalibrationEntry | None,
 ) -> tuple[str, str, str]:
     """The three lines in order; `sure` comes from the answer (`judge.answer`)."""
-    chain = (_again(again), _before(predecessor), _calibrated(calibration), warned(rows))
+    chain = (
+        _repeated_cells(again),
+        _predecessor_effect(predecessor),
+        _calibrated(calibration),
+        warned(rows),
+    )
     return (
         sure,
         f"{_answers(rows)} {proven(proofs)}",
@@ -63,13 +68,13 @@ def proven(proofs: Sequence[Proof]) -> str:
     does = ("does what its name says", "do what their names say", "do what its name says")
     claims = ("claim about queues", "claims about queues")
     told = (
-        _told(kernel, what, does, "seen by the kernel"),
-        _told(queues, claims, ("holds", "hold", "hold"), "seen by database sessions"),
+        _proofs_sentence(kernel, what, does, "seen by the kernel"),
+        _proofs_sentence(queues, claims, ("holds", "hold", "hold"), "seen by database sessions"),
     )
     return " ".join(filter(None, told))
 
 
-def _told(
+def _proofs_sentence(
     proofs: Sequence[Proof], noun: tuple[str, str], verb: tuple[str, str, str], seen: str
 ) -> str:
     """The sentence on proofs of one kind; `verb` has the forms for one, for several, and after
@@ -90,7 +95,7 @@ def _told(
     return f"The {noun[0]} {verb[0]}{within}, {seen}." if number else ""
 
 
-def _again(again: Sequence[AgainEntry]) -> str:
+def _repeated_cells(again: Sequence[AgainEntry]) -> str:
     """Whether cells that were measured twice agree with themselves (A/A)."""
     if not again:
         return ""
@@ -109,7 +114,7 @@ def _again(again: Sequence[AgainEntry]) -> str:
     return f"{twice} {what}: {named(ratios)}."
 
 
-def _before(found: PredecessorEntry | None) -> str:
+def _predecessor_effect(found: PredecessorEntry | None) -> str:
     """Whether what ran just before a trial shows in its result."""
     if found is None:
         return ""

@@ -92,7 +92,7 @@ def verdict(
     return "too-imprecise"
 
 
-def together(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict]:
+def judge_table(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict]:
     """The verdicts of one table's ratios: Holm over all that may be contradicted. From LOOKS_FROM
     blocks on a verdict in DECIDED stands only where the look before had it as well."""
     now = _look(asked)
@@ -192,7 +192,7 @@ def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: 
     )
 
 
-def said(of: Verdict, found: Comparison | None = None, minutes: float | None = None) -> str:
+def verdict_text(of: Verdict, found: Comparison | None = None, minutes: float | None = None) -> str:
     """The verdict in words, with what belongs to it: `too imprecise (± 6.5 %, 12 minutes more)`."""
     words = of.replace("-", " ")
     if of != "too-imprecise" or found is None:
@@ -208,7 +208,7 @@ def said(of: Verdict, found: Comparison | None = None, minutes: float | None = N
     return f"{words} ({size}{at_margin or time})"
 
 
-def sure(metric: str, found: Sequence[Comparison]) -> str:
+def certainty_text(metric: str, found: Sequence[Comparison]) -> str:
     """A sentence on how certain ratios of a metric are: their blocks and intervals."""
     counts = [each.blocks for each in found if each.blocks] or [0]
     fewest, most = min(counts), max(counts)

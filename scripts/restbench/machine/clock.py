@@ -34,7 +34,7 @@ def now_text() -> str:
     return now().isoformat(timespec="seconds")
 
 
-def comes_true(is_so: Callable[[], object], within_s: float, every_s: float = 0.01) -> bool:
+def wait_until(is_so: Callable[[], object], within_s: float, every_s: float = 0.01) -> bool:
     """Whether `is_so` becomes true within `within_s`. It is called at once, then every
     `every_s`."""
     deadline = time.monotonic() + within_s

@@ -36,7 +36,7 @@ from pathlib import Path
 
 #: The variable that carries the mark.
 VARIABLE = "RESTBENCH_HARNESS"
-OVER = "over"
+ENDS_IN_ORDER = "over"
 #: No marked process must be found for so long. A forked child carries the mark only after its exec,
 #: which may be late on a busy machine. A harness that ends in order is not starting any.
 QUIET_S = 3.0
@@ -155,7 +155,7 @@ def _obey(order: str, harness: int) -> None:
 def _main(mark: str) -> None:
     orders = sys.stdin.read().splitlines()
     folders = {each.removeprefix("remove\t") for each in orders if each.startswith("remove\t")}
-    end(mark, 0.0 if OVER in orders else QUIET_S, folders)
+    end(mark, 0.0 if ENDS_IN_ORDER in orders else QUIET_S, folders)
     for order in orders:
         _obey(order, int(mark.partition("-")[0]))
 

@@ -81,7 +81,7 @@ def made_with(described: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(described[name]) for name in MADE_WITH if name in described}
 
 
-def others(one: Identity, two: Identity) -> list[str]:
+def identity_differences(one: Identity, two: Identity) -> list[str]:
     """The names in which two identities differ; empty where they are of one machine. A name of
     IDENTITY that one of them lacks is ignored; a speed that one of them lacks is a difference."""
     both = [name for name in IDENTITY if name in one and name in two]
@@ -109,7 +109,7 @@ def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def another_speed(then: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
+def speed_differences(then: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
     """The speeds that differ by as much as those of two machines, in words. One machine's can
     differ so, too, where its cores are hardware threads and the other thread of a core is busy."""
     return [

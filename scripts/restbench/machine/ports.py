@@ -57,7 +57,7 @@ def free() -> int:
 _GIVEN: list[socket.socket] = []
 
 
-def lasting() -> int:
+def reserve_stable_port() -> int:
     """A free port below those that the kernel assigns when any port is asked for: it stays free
     while the program that listens on it is restarted. No other call, also of another process,
     returns it until this process ends."""

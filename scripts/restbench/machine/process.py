@@ -48,11 +48,11 @@ def start(  # noqa: PLR0913 - each is said by its name
             user=user,
             group=user,
             extra_groups=None if user is None else [],
-            env=(watch.unmarked() if outlives_us else surroundings()) | (environment or {}),
+            env=(watch.unmarked() if outlives_us else child_environment()) | (environment or {}),
         )
 
 
-def surroundings() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """The environment of processes that end with us: our mark, and a folder for temporary files
     that is removed when we end, since a process that is killed removes none of its own."""
     folder = watch.begin()
@@ -103,7 +103,7 @@ def stop(
     for each in everyone:
         with contextlib.suppress(psutil.NoSuchProcess):
             each.kill()
-    clock.comes_true(lambda: not any(map(lives, everyone)), STOP_TIMEOUT_S)
+    clock.wait_until(lambda: not any(map(is_alive, everyone)), STOP_TIMEOUT_S)
 
 
 def finished(
@@ -134,7 +134,7 @@ def output(command: list[str], environment: Mapping[str, str] | None = None) -> 
     ).stdout.strip()
 
 
-def lives(each: psutil.Process) -> bool:
+def is_alive(each: psutil.Process) -> bool:
     """False for a zombie: it has released everything, and disappears when its parent waits for
     it."""
     try:

@@ -101,7 +101,7 @@ def _mib(size: float) -> str:
     return f"{size / MIB:,.0f}"
 
 
-def settle(path: Path) -> None:
+def fsync_path(path: Path) -> None:
     """Return when a file, or the names in a folder, are on the disk itself (fsync)."""
     opened = os.open(path, os.O_RDONLY)
     try:

@@ -25,7 +25,7 @@ PREFIX = "restbench-"
 #: as another machine, with its own lock (`machine_lock`) and its own leftovers.
 MACHINE = "RESTBENCH_LOCK"
 #: A variable in the guardian's environment, by which a guardian can be recognised.
-GUARDS = "RESTBENCH_GUARDS"
+GUARDIAN_VARIABLE = "RESTBENCH_GUARDS"
 #: Signals that ask for an end: they are meant for the harness, not for its guardian.
 POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 END_TIMEOUT_S = guardian.GIVE_UP_S + 5
@@ -83,7 +83,7 @@ class Watch:
         meanwhile."""
         assert self.process is not None and self.process.stdin is not None  # noqa: S101 - ensured
         with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
-            self._tell(guardian.OVER)
+            self._tell(guardian.ENDS_IN_ORDER)
             self.process.stdin.close()
             self.process.wait(END_TIMEOUT_S)
         return self.process.returncode == 0
@@ -97,7 +97,7 @@ def _guardian(mark: str) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
         # Without a mark: it must survive if our harness was itself started by a harness.
-        env={GUARDS: mark},
+        env={GUARDIAN_VARIABLE: mark},
         cwd="/",
     )
 

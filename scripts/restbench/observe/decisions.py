@@ -31,7 +31,7 @@ CALLERS: dict[str, Prefix] = {
     "vertx/loop": "vert.x-event",
 }
 #: Where large requests go when many arrive at once.
-OF_MANY = {"java": ("low-priority",), "python": ("process", "low-priority")}
+CROWD_PLACES = {"java": ("low-priority",), "python": ("process", "low-priority")}
 #: Small requests, and so many of them that their CPU time together is visible.
 SMALL, SMALL_REQUESTS = Shape(rows=4, inner=4, columns=4), 20
 LARGE: dict[str, Shape] = {

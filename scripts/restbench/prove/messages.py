@@ -33,9 +33,9 @@ from restbench.observe.evidence import WORKER_POOL, Verdict
 AT_ONCE_S, PATIENCE_S = 2.0, 4.0
 LOOK_S = 0.01
 #: A pool's default size, and how many requests are sent beyond those that can be at work at once.
-POOL, MORE = 20, 3
+POOL, EXTRA_REQUESTS = 20, 3
 #: How often the sessions are counted, at most, until there are as many as there should be.
-LOOKS = 3
+ATTEMPTS = 3
 #: By service and strategy: the name prefix of the pool's threads, or of virtual threads' carriers.
 THREADS: Mapping[tuple[str, str], str] = {
     ("java", "worker-pool"): "worker-pool",
@@ -111,7 +111,7 @@ class _Bench:
             seen = str(self.value(query))
             return bool(seen) or done.done()
 
-        clock.comes_true(is_known, PATIENCE_S, LOOK_S)
+        clock.wait_until(is_known, PATIENCE_S, LOOK_S)
         return seen
 
     @contextmanager
@@ -131,7 +131,7 @@ class _Bench:
                 session.rollback()
 
 
-def _at_once(bench: _Bench) -> Verdict:
+def _passes_over_held_message(bench: _Bench) -> Verdict:
     """While our open transaction has locked or deleted the first message, a pop returns the second
     one within AT_ONCE_S."""
     said = []
@@ -152,7 +152,7 @@ def _at_once(bench: _Bench) -> Verdict:
 
 def _statement(bench: _Bench, pattern: str, what: str) -> Verdict:
     """As `_at_once`; in addition, each pop raises the server's count of a statement by one."""
-    does, seen = _at_once(bench)
+    does, seen = _passes_over_held_message(bench)
     bench.fill()
     query = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query ~ %s"
     try:
@@ -165,7 +165,7 @@ def _statement(bench: _Bench, pattern: str, what: str) -> Verdict:
     return does and grown == len(bench.messages), f"{seen}; {grown} {what} for 2 pops"
 
 
-def _waits(bench: _Bench, retries: int) -> Verdict:
+def _waits_for_held_message(bench: _Bench, retries: int) -> Verdict:
     """With the first message locked, a pop waits and then returns it. With the first message
     deleted, a pop waits, is retried `retries` times after the commit, and returns the second."""
     bench.fill()
@@ -226,7 +226,10 @@ def _memory(bench: _Bench) -> Verdict:
 
 _DELETE = r"^DELETE FROM messages\.message WHERE queue_id = \$1 AND receiver = \$2 AND id = \$3"
 CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
-    "skip-locked": ("a message that another session holds is passed over", _at_once),
+    "skip-locked": (
+        "a message that another session holds is passed over",
+        _passes_over_held_message,
+    ),
     "statements": (
         "the same, and a DELETE by id for each pop",
         partial(_statement, pattern=_DELETE, what="DELETEs by id"),
@@ -237,12 +240,12 @@ CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
     ),
     "blocking": (
         "a pop waits for the session that holds the message",
-        partial(_waits, retries=0),
+        partial(_waits_for_held_message, retries=0),
     ),
     "advisory": ("a pop waits for the queue's lock", _advisory),
     "repeatable-read": (
         "a pop waits for the message; where it is gone then, it is tried again",
-        partial(_waits, retries=1),
+        partial(_waits_for_held_message, retries=1),
     ),
     "pgmq": (
         "a message that another session holds is passed over, by pgmq's own function",
@@ -273,7 +276,7 @@ def _at_work(cell: Cell, bench: _Bench) -> Verdict:
     pids, family = bench.calls.service.pids(), THREADS.get((cell.service, cell.strategy))
     bench.technique = "blocking"
     before = observe.threads(pids, family) if family else {}
-    for _ in range(LOOKS):  # a fresh pool may not have opened all its connections yet
+    for _ in range(ATTEMPTS):  # a fresh pool may not have opened all its connections yet
         most = max(most, _sessions(bench, wanted, asked))
         if most >= wanted:
             break
@@ -313,7 +316,7 @@ def connections(cell: Cell) -> int:
 def _requests(cell: Cell) -> int:
     """How many requests to send: more than connections, pool threads or virtual threads' carriers
     (one per core)."""
-    return max(connections(cell), cell.pool_threads or POOL, os.cpu_count() or 1) + MORE
+    return max(connections(cell), cell.pool_threads or POOL, os.cpu_count() or 1) + EXTRA_REQUESTS
 
 
 def _most_active(bench: _Bench, wanted: int) -> int:
@@ -327,8 +330,8 @@ def _most_active(bench: _Bench, wanted: int) -> int:
         most = max(most, int(bench.value(query, f"restbench-{bench.calls.service.name}")))
         return most >= wanted
 
-    clock.comes_true(is_enough, PATIENCE_S / 2, LOOK_S)
-    clock.comes_true(lambda: is_enough() and most > wanted, 20 * LOOK_S, LOOK_S)
+    clock.wait_until(is_enough, PATIENCE_S / 2, LOOK_S)
+    clock.wait_until(lambda: is_enough() and most > wanted, 20 * LOOK_S, LOOK_S)
     return most
 
 

@@ -28,7 +28,7 @@ from restbench.prove import techniques
 #: Requests one after the other, each watched on its own.
 REQUESTS = 3
 #: For two seconds the adaptive strategy expects as many concurrent requests as it has just seen.
-FORGOTTEN_S = 2.1
+CONCURRENCY_MEMORY_S = 2.1
 #: How many more times a check that denies is repeated.
 SECOND_LOOKS = 2
 
@@ -68,7 +68,7 @@ def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
     )
 
 
-def of_all(proofs: Sequence[Proof]) -> Proof:
+def merged(proofs: Sequence[Proof]) -> Proof:
     """One proof for several instances: the first that denies, else the first. The claim holds only
     where it holds for each instance."""
     found = next((each for each in proofs if each.does is False), proofs[0])
@@ -114,7 +114,7 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Evidence:
 def _batches(service: Service, cores: int) -> Batches:
     large, crowd = decisions.LARGE[service.name], 2 * cores + 1
     small = _batch(service, decisions.SMALL, decisions.SMALL_REQUESTS)
-    time.sleep(FORGOTTEN_S)
+    time.sleep(CONCURRENCY_MEMORY_S)
     return Batches(
         small=small,
         large=[_batch(service, large, 1) for _ in range(REQUESTS)],

@@ -7,7 +7,7 @@ import re
 from functools import partial
 from itertools import pairwise
 
-from restbench.observe.decisions import CALLER, OF_MANY, SHARED, Batch
+from restbench.observe.decisions import CALLER, CROWD_PLACES, SHARED, Batch
 from restbench.observe.evidence import WORKER_POOL, Claim, Evidence, Verdict
 from restbench.observe.observe import MOST, PART, Observation, Prefix
 
@@ -143,8 +143,8 @@ def _adaptive(seen: Evidence) -> Verdict:
     small, large = seen.batches.small, seen.batches.large
     stayed = small.chosen.get(CALLER) == small.requests
     spread = len(seen.cores) == 1 or not any(batch.chosen.get(CALLER) for batch in large)
-    verdicts = [_in_its_place(seen, batch) for batch in (small, *large)]
-    left, told_of_crowd = _of_a_crowd(seen, seen.batches.crowd)
+    verdicts = [_check_placement(seen, batch) for batch in (small, *large)]
+    left, told_of_crowd = _check_concurrent_batch(seen, seen.batches.crowd)
     return (
         stayed and spread and left and all(does for does, _ in verdicts),
         f"small ones: {verdicts[0][1]}; large ones: "
@@ -153,7 +153,7 @@ def _adaptive(seen: Evidence) -> Verdict:
     )
 
 
-def _in_its_place(seen: Evidence, batch: Batch) -> Verdict:
+def _check_placement(seen: Evidence, batch: Batch) -> Verdict:
     """All requests of the batch are counted under one place, and its threads did the work."""
     counted = _counted(seen, batch)
     if sum(counted.values()) != batch.requests or len(counted) != 1:
@@ -168,10 +168,10 @@ def _in_its_place(seen: Evidence, batch: Batch) -> Verdict:
     )
 
 
-def _of_a_crowd(seen: Evidence, crowd: Batch) -> Verdict:
+def _check_concurrent_batch(seen: Evidence, crowd: Batch) -> Verdict:
     """Of many concurrent requests some leave their caller, and at least half of their proportional
     share of the work is done where they go: the first of them are decoded elsewhere."""
-    counted, away = _counted(seen, crowd), OF_MANY[seen.service]
+    counted, away = _counted(seen, crowd), CROWD_PLACES[seen.service]
     left = sum(counted.get(each, 0) for each in away)
     share = sum(seen.share(crowd.seen, seen.places[each]) for each in away)
     return (

@@ -25,7 +25,7 @@ from restbench.drive.payload import files_of
 from restbench.experiment.cell import Build
 from restbench.experiment.order import Order
 from restbench.experiment.records import Interruption, Manifest
-from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
+from restbench.failures import ChangedDuringRun, EnvironmentProblem, Unreadable
 from restbench.machine import clock, guardian, machine, machine_lock, watch
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
@@ -53,7 +53,7 @@ _PLANS = ("*.jmx", "*.properties", "*.sh", "log4j2.xml")
 _PYTHON_CLIENT = ROOT / "scripts" / "restbench_client"
 _PYTHON = ("restbench_service/**/*.py", "*.py", "requirements*.txt", "apache/*.conf")
 #: Variables of the harness itself, which differ in every process.
-_NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
+_NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDIAN_VARIABLE, machine_lock.VARIABLE)
 #: By the status in the manifest of a run that goes on: how it had ended.
 _HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
     "interrupted": "interrupted",
@@ -115,7 +115,7 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
             f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
             "run (without --resume, RESUME=)"
         )
-    for speed in machine.another_speed(_fastest(run), now.get("speed", {})):
+    for speed in machine.speed_differences(_fastest(run), now.get("speed", {})):
         note(f"note   {speed}: another machine, or a busy one (method, rule 12)")
     noted = _interruption(run, manifest)
     for path, text in bodies(order, run).items():
@@ -191,11 +191,11 @@ def surroundings() -> dict[str, Any]:
 
 
 def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
-    """Raises NotAsBegun where a part of `fingerprints`, such as a service or a load plan, is not as
-    it was when the run began, because it was built or edited meanwhile. Takes milliseconds."""
+    """Raises ChangedDuringRun where a part of `fingerprints`, such as a service or a load plan, is
+    not as it was when the run began: it was built or edited meanwhile. Takes milliseconds."""
     then, now = run.machine().get("measured"), fingerprints(builds)
     if then and (changed := machine.changed(then, now)):
-        raise NotAsBegun(
+        raise ChangedDuringRun(
             f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
             "run goes on, or begin a new one"
         )

@@ -18,7 +18,7 @@ from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.records import Proof
-from restbench.failures import EnvironmentProblem, WrongAnswers, in_short
+from restbench.failures import EnvironmentProblem, WrongAnswers, first_line
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, RunningService
 from restbench.schedule.pace import PlannedTrial, TrialGroup
@@ -263,7 +263,7 @@ class LoadRun(BlockRun):
         if running.service.attached:
             return ending
         self.note("restarted", ending, cell)
-        self.view.note(f"restarted  at {cell.id}: {in_short(ending)}; a fresh one goes on")
+        self.view.note(f"restarted  at {cell.id}: {first_line(ending)}; a fresh one goes on")
         if not self.deployments.renew(cell):
             return f"{ending}; a fresh one does not come up: {self.deployments.lacks(cell)}"
         for each in self.cells:

@@ -76,7 +76,7 @@ class CallsDriver(OnceEach):
     folder: Path
     cores: int
     """How many cores a client may use."""
-    alone: dict[tuple[Client, str], SingleCall] = field(default_factory=dict)
+    single_calls: dict[tuple[Client, str], SingleCall] = field(default_factory=dict)
     """By client program, once it is warm: what a call takes that is made alone."""
 
     def rounds(self, seconds: float) -> Iterator[Sequence[PlannedTrial]]:
@@ -105,8 +105,8 @@ class CallsDriver(OnceEach):
         self._ready(cell, work)
         client, service = self.clients[work.program], here.running(cell).service
         number = self.table.made(here.order.profile_name, here.block, work)
-        alone = self.alone[work.program].one
-        batch = batches.with_teams(self._batch(service, cell, work, number), alone)
+        alone = self.single_calls[work.program].one
+        batch = batches.with_team_sizes(self._batch(service, cell, work, number), alone)
         offered = client.hello().strategies
         if batch.strategy not in offered:
             here.lose(cell, "not-offered", f"the client has {', '.join(offered)}")
@@ -125,7 +125,7 @@ class CallsDriver(OnceEach):
             return None
         if work.delay_ms == 0 and cpu_ms >= SURE_CPU_MS:  # the service may still get faster
             took_s = result.cpu_s / batch.calls, cpu_ms / 1000 / batch.calls
-            self.alone[work.program] = self.alone[work.program].at_most(*took_s)
+            self.single_calls[work.program] = self.single_calls[work.program].at_most(*took_s)
         found = self._reduced(planned, batch, result, lines, cpu_ms)
         elapsed_s = found.extras["elapsed_s"]
         if number < (calls := found.extras["calls"]):
@@ -139,10 +139,10 @@ class CallsDriver(OnceEach):
     def _ready(self, cell: Cell, work: CallWork) -> None:
         """Make sure that a cell's client is up and warm; one that has ended is started anew."""
         if self.clients[work.program].renew_if_dead():
-            self.alone.pop(work.program, None)
-        if work.program not in self.alone:
+            self.single_calls.pop(work.program, None)
+        if work.program not in self.single_calls:
             self.here.at(f"warm-up of {work.client} {work.transport}")
-            self.alone[work.program] = self._warmed(cell, work)
+            self.single_calls[work.program] = self._warmed(cell, work)
 
     def _warmed(self, cell: Cell, work: CallWork) -> SingleCall:
         client, service = self.clients[work.program], self.here.running(cell).service
@@ -150,7 +150,7 @@ class CallsDriver(OnceEach):
         plain = replace(work, strategy="sequential", delay_ms=0)
         batch = self._batch(service, cell, plain, batches.ALONE_CALLS)
         max_s = self.here.order.profile.warm_max_s[cell.service]
-        return batches.alone_of(client, service, batch, offered, max_s)
+        return batches.measure_single_call(client, service, batch, offered, max_s)
 
     def _batch(self, service: Service, cell: Cell, work: CallWork, calls: int) -> Batch:
         is_document = work.strategy == "document"
@@ -172,7 +172,7 @@ class CallsDriver(OnceEach):
     ) -> Trial:
         here, work = self.here, work_of(planned.cell.complexity)
         calls = self.table.calls(here.order.profile_name, work)
-        alone, elapsed_s = self.alone[work.program], result.elapsed_s * calls / batch.calls
+        alone, elapsed_s = self.single_calls[work.program], result.elapsed_s * calls / batch.calls
         shared = here.run.cores().shared
         in_c = [each.c_ms or 0.0 for each in lines]
         extras = {

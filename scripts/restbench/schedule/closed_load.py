@@ -27,7 +27,7 @@ from restbench.schedule.pace import (
     predicted_s,
     round_seconds,
     rounds_of,
-    singles,
+    trials_outside_rounds,
 )
 from restbench.schedule.preparation import WARMING_S, renewed, short_load
 from restbench.schedule.reduction import loaded
@@ -63,7 +63,7 @@ class ClosedDriver:
     """By cell id: in how many blocks the cell has trials so far."""
     drawn: dict[str, list[list[int]]] = field(default_factory=dict)
     """By cell id: for each trial, the numbers of connections of the workers that have any."""
-    stretched: set[Cell] = field(default_factory=set)
+    lengthened: set[Cell] = field(default_factory=set)
     """The cells whose last attempt kept too little, so that their next trial is longer."""
 
     def pilot(self) -> None:
@@ -84,7 +84,7 @@ class ClosedDriver:
         for cell in sorted(here.cells, key=lambda each: each.users):
             here.at(cell.id)
             found = known.get(cell) or predicted_s(cell, known, cores)
-            if found is None or (found <= PILOT_UP_TO_S and self._goes_on(cell, found)):
+            if found is None or (found <= PILOT_UP_TO_S and self._is_still_measured(cell, found)):
                 sent = short_load(here, cell, cell.users, PILOT_S)
                 found = None if sent is None else response_time_s(sent, cell.users)
             if found is None:
@@ -106,7 +106,7 @@ class ClosedDriver:
         where = here.order.experiment.wrk
         by_wrk = [cell for cell in paces if where and where.matches(cell)]
         seconds -= len(by_wrk) * WRK_WHOLE_S
-        alone = self._alone(seconds)
+        alone = self._outside_rounds(seconds)
         compared = [
             band
             for each in here.wanted.groups
@@ -160,11 +160,11 @@ class ClosedDriver:
             # The answers that came later show how long the second attempt has to be.
             if response_s := response_time_s(sent, cell.users):
                 self.paces[cell] = replace(pace, response_s=response_s)
-                self.stretched.add(cell)
+                self.lengthened.add(cell)
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
-        if cell in self.stretched:
+        if cell in self.lengthened:
             # The machine may have paused for a moment: later trials need not be as long.
-            self.stretched.discard(cell)
+            self.lengthened.discard(cell)
             response_s = response_time_s(sent, cell.users) or pace.response_s
             self.paces[cell] = replace(pace, response_s=response_s)
         if counts and not planned.arm:
@@ -211,11 +211,11 @@ class ClosedDriver:
             for cell in cells
             if cell in paces
             and cell not in lost
-            and not paces[cell].once
-            and self._goes_on(cell, paces[cell].response_s)
+            and not paces[cell].is_single_trial
+            and self._is_still_measured(cell, paces[cell].response_s)
         )
 
-    def _goes_on(self, cell: Cell, response_s: float) -> bool:
+    def _is_still_measured(self, cell: Cell, response_s: float) -> bool:
         """Whether a cell is still measured. False where open claims need the time for other cells
         and this cell already has enough blocks."""
         needed = self.here.wanted.needed
@@ -224,7 +224,7 @@ class ClosedDriver:
         enough = QUICK_BLOCKS if response_s <= QUICK_S else FEWEST_BLOCKS
         return self.blocks_of.get(cell.id, 0) < enough
 
-    def _alone(self, seconds: float) -> dict[Cell, int]:
+    def _outside_rounds(self, seconds: float) -> dict[Cell, int]:
         """The cells outside the rounds that have trials in this block, and how many, as far as the
         time allows. In the planned blocks a slow cell is measured in one block, a cell that no
         claim compares in each block. From the last planned block on, cells without a trial so far
@@ -241,16 +241,16 @@ class ClosedDriver:
             for cell, pace in self.paces.items()
             if cell not in here.lost
             and cell not in compared
-            and self._goes_on(cell, pace.response_s)
+            and self._is_still_measured(cell, pace.response_s)
             and self.blocks_of.get(cell.id, 0)
-            < (self._most_slow(cell, is_short_of_time) if pace.once else planned)
+            < (self._most_slow(cell, is_short_of_time) if pace.is_single_trial else planned)
         }
         in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
         claimed = {cell for each in groups for cell in each.cells}
         had = {cell: self.blocks_of.get(cell.id, 0) for cell in open_ones}
         is_theirs = planned <= here.block < here.order.profile.most_blocks and 0 in had.values()
         part = 1.0 if is_theirs else SINGLES_PART
-        found = singles(open_ones, had, in_tables, claimed, part * seconds)
+        found = trials_outside_rounds(open_ones, had, in_tables, claimed, part * seconds)
         if here.block == planned:
             for cell in open_ones:
                 if cell not in found and not had[cell]:

@@ -76,7 +76,7 @@ class Deployments:
         come up. Raises StorageProblem."""
         for key in keys:
             is_ours = key.service not in self.attached
-            if is_ours and (lack := programs.lacking(key.service, key.framework)):
+            if is_ours and (lack := programs.why_unavailable(key.service, key.framework)):
                 self.down[key] = lack
                 continue
             for _attempt in range(2):

@@ -41,9 +41,9 @@ def check(order: Order) -> list[str]:
     for name, framework in sorted(
         {(each.cell.service, each.cell.framework) for each in order.plan}
     ):
-        if name not in order.attached and (lack := programs.lacking(name, framework)):
+        if name not in order.attached and (lack := programs.why_unavailable(name, framework)):
             notes.append(f"left out: {name} {lack}")
-    if order.experiment.own.has_hosts():
+    if order.experiment.driver_table.has_hosts():
         namespaces.require()
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)

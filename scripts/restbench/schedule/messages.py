@@ -33,7 +33,7 @@ PGBENCH, PGBENCH_CONNECTIONS_A_S = "pgbench", 20
 AT_RATE, AT_RATE_S = "pgbench_at_rate", 3
 #: Further seconds of each kind of load by pgbench: to fill the queues, and for a short load that
 #: only measures connecting and planning.
-AROUND_S, AROUND_AT_RATE_S = 1.5, 2.5
+OVERHEAD_S, OVERHEAD_AT_RATE_S = 1.5, 2.5
 #: From so many minutes on a run has the time to measure how long the disk's fdatasync takes.
 ASKS_DISK_FROM_MINUTES = 5
 
@@ -219,8 +219,8 @@ class MessagesDriver(ClosedDriver):
                 limits.setdefault(_limit(cell), cell)
             if (where := experiment.pgbench_at_rate) and where.matches(cell):
                 at_rate.append(cell)
-        seconds -= sum(AROUND_S + _pgbench_s(cell) for cell in limits.values())
-        seconds -= len(at_rate) * (AROUND_AT_RATE_S + AT_RATE_S)
+        seconds -= sum(OVERHEAD_S + _pgbench_s(cell) for cell in limits.values())
+        seconds -= len(at_rate) * (OVERHEAD_AT_RATE_S + AT_RATE_S)
         plan = list(super().rounds(seconds))
         shuffler = self.here.wanted.draws("limits")
         for arm, cells, first in (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from restbench.experiment.cell import Cell
-from restbench.failures import in_short
+from restbench.failures import first_line
 from restbench.schedule.block_run import BlockRun
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import PlannedTrial
@@ -57,7 +57,7 @@ class OnceEach:
             return why
         self._retried.add(cell)
         self.here.note("retried", why, cell)
-        self.here.view.note(f"{cell.id}: once more: {in_short(why)}")
+        self.here.view.note(f"{cell.id}: once more: {first_line(why)}")
         self.renew_if_dead(self.here.deployments, cell)
         return None
 

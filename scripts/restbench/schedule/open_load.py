@@ -101,8 +101,8 @@ class OpenDriver:
         }
         trial = replace(ended, elapsed_us=elapsed_us, errors=errors, extras=extras)
         step = limits.step(trial, self._load.objective)
-        going_on.tried.append(limits.tried(step))
-        line = limits.in_a_line(step, self._load.objective.percentile)
+        going_on.tried.append(limits.search_step(step))
+        line = limits.progress_line(step, self._load.objective.percentile)
         here.view.note(f"      {cell.id}  {line}")
         return trial
 

@@ -33,7 +33,7 @@ class Pace:
     """How long the trials of a cell take, from its mean response time."""
 
     response_s: float
-    once: bool = False
+    is_single_trial: bool = False
     """Whether the cell is so slow that it has only a trial or two in a run, and no interval."""
     users: int = 10
     is_mix: bool = False
@@ -45,7 +45,7 @@ class Pace:
         1 s. Slow cells: LEAST_RESPONSES response times, or as many as the 30 responses of a mean
         need (three with ten users), 1 s to 15 s. Cells measured `once`: one response time, at least
         2.5 s, as their trial is not to be repeated."""
-        if self.once:
+        if self.is_single_trial:
             return max(2.5, self.response_s)
         if self.response_s <= QUICK_S:
             return 1.0 if self.is_mix else min(1.0, max(0.1, 10 * self.response_s))
@@ -57,7 +57,7 @@ class Pace:
         """Seconds at the start of a trial that are dropped: all users begin at once, and the effect
         of that on a closed load lasts for some response times. It lasts less on throughput, the
         only result of cells that are measured `once`."""
-        if self.once:
+        if self.is_single_trial:
             return max(0.5, 0.25 * self.response_s)
         return max(0.2 * self.keep_s, self.response_s)
 
@@ -159,7 +159,7 @@ def least_seconds(groups: Iterable[TrialGroup], paces: Mapping[Cell, Pace]) -> f
     return sum(least_rounds(each.cells, paces) * round_seconds(each, paces) for each in groups)
 
 
-def singles(
+def trials_outside_rounds(
     paces: Mapping[Cell, Pace],
     tried: Mapping[Cell, int],
     first: Container[Cell],

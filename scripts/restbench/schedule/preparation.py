@@ -35,7 +35,7 @@ def look(here: LoadRun) -> None:
         if why := here.deployments.lacks(cell):
             is_up = here.deployments.of(cell) is not None
             absent = is_up and (cell.service, cell.strategy) in OPTIONAL
-            absent = absent or bool(programs.lacking(cell.service, cell.framework))
+            absent = absent or bool(programs.why_unavailable(cell.service, cell.framework))
             here.lose(cell, "not-offered" if absent else "failed", why)
             continue
         kind = (cell.service_group, cell.strategy, cell.complexity, cell.kernel, cell.technique)
@@ -102,7 +102,7 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
         running = here.running(cell)
         found = [proof.prove(each, cell, cores) for each, cores in running.instances()]
         if running.service.serves():
-            return proof.of_all(found)
+            return proof.merged(found)
         ending = f"while a few requests were watched {running.service.ending()}"
         if lack := here.renew_if_dead(cell):
             return lack

@@ -9,7 +9,7 @@ from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Calibration, Manifest
 from restbench.experiment.statistics import FEWEST_BLOCKS
-from restbench.failures import EnvironmentProblem, StorageProblem, in_short
+from restbench.failures import EnvironmentProblem, StorageProblem, first_line
 from restbench.judge import claims
 from restbench.judge.claims import Decision
 from restbench.schedule import begin, block, windows
@@ -161,9 +161,9 @@ def groups_of(order: Order) -> tuple[TrialGroup, ...]:
 
 
 def _measure(wanted: BlockOrder) -> None:
-    """Measure a block. NotAsBegun where the measured programs have changed since the run began. A
-    second attempt begins the block anew, such as after the load generator died. EnvironmentProblem
-    where that fails too."""
+    """Measure a block. Raises ChangedDuringRun where the measured programs have changed since the
+    run began. A second attempt begins the block anew, such as after the load generator died;
+    EnvironmentProblem where that fails too."""
     begin.require_as_begun(wanted.run, wanted.order.build_folders)
     wanted.view.note(f"block {wanted.block}: {wanted.seconds / 60:.1f} minutes")
     for is_last in (False, True):
@@ -175,4 +175,4 @@ def _measure(wanted: BlockOrder) -> None:
         except EnvironmentProblem as error:
             if is_last:
                 raise
-            wanted.view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
+            wanted.view.note(f"block {wanted.block}: once more: {first_line(str(error))}")

@@ -25,7 +25,7 @@ WARM_SHARE = 0.5
 #: Additional seconds of load before the first window of a fresh service.
 FIRST_WARM_S = 6.0
 #: The time that the warm-up before a window and the end of its collectors take, as a share of it.
-_BESIDE = 0.6
+_OVERHEAD_SHARE = 0.6
 
 
 def missing(order: Order, run: Run) -> list[Cell]:
@@ -42,7 +42,7 @@ def missing(order: Order, run: Run) -> list[Cell]:
 
 def seconds(order: Order, run: Run) -> float:
     """How many seconds the missing windows take."""
-    return (1 + _BESIDE) * order.profile.window_s * len(missing(order, run))
+    return (1 + _OVERHEAD_SHARE) * order.profile.window_s * len(missing(order, run))
 
 
 def take(order: Order, run: Run, view: View) -> None:

@@ -16,7 +16,7 @@ from restbench.show import wording
 from restbench.show.charts.theme import Chart
 
 #: Tones of a field: its colour, in addition to its words.
-GOOD, BAD, DOUBT, SOFT = "good", "bad", "doubt", "soft"
+GOOD, BAD, WARNING, SOFT = "good", "bad", "doubt", "soft"
 #: A column that has only such fields is left out by `Table.telling`.
 _NOTHING = {"", "0"}
 T = TypeVar("T")
@@ -136,7 +136,7 @@ def number(heading: str, value: Callable[[T], object]) -> Column[T]:
     return Column(heading, value, is_number=True)
 
 
-def listed(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[object]]]:
+def columns_of(head: Sequence[str], numbers: str = "") -> list[Column[Sequence[object]]]:
     """Columns for rows that are sequences of fields. `numbers` has one character per column: `n`
     means a column of numbers."""
     return [
@@ -171,7 +171,7 @@ def spaced(links: Iterable[Link]) -> tuple[str | Link, ...]:
 
 def remarks(row: Row) -> Field:
     """The field with a row's warnings and notes."""
-    return Field(wording.remarks(row), DOUBT if row.warnings else "")
+    return Field(wording.remarks(row), WARNING if row.warnings else "")
 
 
 def words(field: Field | str) -> str:

@@ -43,7 +43,7 @@ def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> RunExpo
     return _answered(run, _exported(run, rows, note))
 
 
-def answer_again(run: Run) -> None:
+def refresh_answer(run: Run) -> None:
     """Replace the answer in the `run.json` of a kept copy by the one that this version gives."""
     _answered(run, exported.read(run.exported_file))
 
@@ -61,7 +61,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
     objective = experiment.load(run.experiment_file, run.cores_allowed()).objective
     cells = {row.cell.id: row.cell for row in rows}
     return RunExport(
-        form=exported.FORM,
+        form=exported.FORMAT_VERSION,
         run=run.name,
         experiment=_experiment(run),
         manifest=_manifest(run, blocks),

@@ -97,7 +97,7 @@ class View(Generic[T]):
     """Further sections of the page, after `page`."""
     note: Callable[[T], str] = lambda _its: ""
     """A line of the terminal, below its tables."""
-    asks_which: bool = True
+    asks_for_best_technique: bool = True
     """Whether a run with this view also asks which technique is best."""
 
 

@@ -23,7 +23,7 @@ from restbench.store.quoted import ClaimEntry
 
 #: With more cells than this, the table has a line per size and number of users instead of cell.
 MOST_LISTED = 16
-_STYLES = {doc.GOOD: "green", doc.BAD: "bold red", doc.DOUBT: "yellow", doc.SOFT: "", "": ""}
+_STYLES = {doc.GOOD: "green", doc.BAD: "bold red", doc.WARNING: "yellow", doc.SOFT: "", "": ""}
 
 
 def render(found: Findings) -> RenderableType:
@@ -137,7 +137,7 @@ def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
 
 
 def _toned(text: str, warnings: Sequence[object]) -> doc.Field:
-    return doc.Field(text, doc.DOUBT if warnings else "")
+    return doc.Field(text, doc.WARNING if warnings else "")
 
 
 def _size(row: Row) -> str:

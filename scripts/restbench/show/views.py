@@ -67,7 +67,9 @@ def _viewed(run: RunExport, folder: Run) -> Findings:
 
 def _asks_which(found: Findings) -> bool:
     """Whether the run asks which technique is best: it sends a load, and no view says otherwise."""
-    return found.definition.traits.sends_load and all(view.asks_which for view, _ in found.views)
+    return found.definition.traits.sends_load and all(
+        view.asks_for_best_technique for view, _ in found.views
+    )
 
 
 def _charts(found: Findings) -> list[theme.Chart | None]:

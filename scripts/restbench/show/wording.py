@@ -58,4 +58,4 @@ def _law(found: Fitted, over: str, *, amdahl: bool) -> str:
 
 def remarks(row: Row) -> str:
     """A row's warnings and notes, separated by commas."""
-    return ", ".join(study.marks(row).values())
+    return ", ".join(study.warnings_and_notes(row).values())

@@ -33,7 +33,7 @@ from restbench.store.traces import JoinedCourse, TraceEntry
 from restbench.store.writing import write_text
 
 #: The version of the file's format. A file of another version is refused.
-FORM = 1
+FORMAT_VERSION = 1
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -350,8 +350,8 @@ def schema() -> dict[str, Any]:
 def read(path: Path) -> RunExport:
     """Read a run. Raises Unreadable (one line) where the file holds none or has another format."""
     document = store.read_object(path, _MEND)
-    if (form := document.get("form")) != FORM:
-        raise Unreadable(f"{path}: of form {form}, this version reads {FORM}: {_MEND}")
+    if (form := document.get("form")) != FORMAT_VERSION:
+        raise Unreadable(f"{path}: of form {form}, this version reads {FORMAT_VERSION}: {_MEND}")
     return store.read_model(path, RunExport, _MEND)
 
 

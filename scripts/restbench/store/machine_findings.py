@@ -35,12 +35,14 @@ def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note
         except Unreadable as error:
             note(f"left out: {error}")
     made.sort(key=lambda each: datetime.fromisoformat(each.made))
-    fitting = [each for each in made if not machine.others(each.machine, identity)]
+    fitting = [each for each in made if not machine.identity_differences(each.machine, identity)]
     if fitting:
         return fitting[-1]
     if made:
         newest = made[-1]
-        differs = _differences(machine.others(newest.machine, identity), newest.machine, identity)
+        differs = _differences(
+            machine.identity_differences(newest.machine, identity), newest.machine, identity
+        )
         what = f"the {kind.__name__.lower()} of {newest.made}"
         note(f"refused: {what} is of another machine ({differs})")
     return None

@@ -24,7 +24,7 @@ def write_text(path: Path, text: str) -> None:
                 # After a power cut the file's name must not refer to an empty file.
                 os.fsync(output.fileno())
             unnamed.replace(path)
-            storage.settle(path.parent)
+            storage.fsync_path(path.parent)
         except BaseException:
             unnamed.unlink(missing_ok=True)
             raise
@@ -47,5 +47,5 @@ def write_record(path: Path, record: BaseModel) -> None:
     with storage.writing(path):
         for raw in path.parent.iterdir():
             if raw.is_file():
-                storage.settle(raw)
+                storage.fsync_path(raw)
     write_model(path, record)

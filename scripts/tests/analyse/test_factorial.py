@@ -58,7 +58,7 @@ def test_the_studys_effects_have_their_intervals_and_no_significance() -> None:
     assert [each.p for each in found.effects] == approx([0.12104, 0.03867, 0.04439], abs=5e-6)
     assert [each.p_holm for each in found.effects] == approx([0.12104, 0.11600, 0.11600], abs=6e-6)
     assert found.distinguishable() == []
-    assert found.could_have_seen == approx(5.3, abs=0.05)
+    assert found.smallest_detectable_effect == approx(5.3, abs=0.05)
 
 
 def test_blocks_are_taken_out_of_the_error_by_default() -> None:

@@ -292,7 +292,7 @@ def a_check(name: str, *, passed: bool, **values: float) -> CalibrationCheck:
 def test_the_record_names_this_machine_and_what_a_run_needs_of_it() -> None:
     found = {"ceiling_per_s": 7.0, "generator_share": 0.3, "load_cores": 2.0}
     made = record([a_check("one", passed=True), a_check("two", passed=False, **found)])
-    assert machine.others(made.machine, machine.identity(machine.describe())) == []
+    assert machine.identity_differences(made.machine, machine.identity(machine.describe())) == []
     assert (made.ceiling_per_s, made.generator_share, made.load_cores) == (7.0, 0.3, 2)
     assert [each.follows for each in made.checks] == ["", "do not believe two"]
     assert record([a_check("one", passed=True)]).load_cores is None

@@ -151,7 +151,9 @@ def test_a_framework_that_cannot_be_had_is_one_line_before_anything_is_started(
 ) -> None:
     """What is named beside it can be had."""
     monkeypatch.setenv("JAVA_FRAMEWORK", value)
-    monkeypatch.setattr(programs, "lacking", lambda _, framework: lack * (framework == "helidon"))
+    monkeypatch.setattr(
+        programs, "why_unavailable", lambda _, framework: lack * (framework == "helidon")
+    )
     with pytest.raises(BadConfiguration) as refused:
         command.serve_services()
     here = ["tomcat", "servlet", "jetty", "reactor-netty", "vertx", *["helidon"] * (not lack)]

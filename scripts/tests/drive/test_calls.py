@@ -97,9 +97,9 @@ def test_pipelines_are_given_the_teams_that_their_threads_make() -> None:
         ("pipeline-async", (3, 4, 1)),
         ("async", None),
     ):
-        made = batches.with_teams(replace(BATCH, strategy=strategy, threads=8))
+        made = batches.with_team_sizes(replace(BATCH, strategy=strategy, threads=8))
         assert made.teams == teams
-    made = batches.with_teams(replace(BATCH, strategy="pipeline-async", threads=8), ALONE.one)
+    made = batches.with_team_sizes(replace(BATCH, strategy="pipeline-async", threads=8), ALONE.one)
     assert made.teams == (2, 5, 1)
 
 
@@ -195,7 +195,7 @@ def test_nor_does_a_call_that_failed_hide_a_wrong_answer_of_its_batch_in_a_run(
         renew_if_dead=lambda: False, hello=lambda: SimpleNamespace(strategies=[BATCH.strategy])
     )
     driver = CallsDriver(here, table, {("java", "rest"): client}, tmp_path, 2)
-    driver.alone["java", "rest"] = ALONE
+    driver.single_calls["java", "rest"] = ALONE
     result = RESULT.model_copy(update={"failed": {"TIMEOUT": 1}, "wrong": wrong})
     monkeypatch.setattr(CallsDriver, "_batch", lambda *_: BATCH)
     monkeypatch.setattr(batches, "made", lambda *_: (result, LINES))

@@ -87,7 +87,7 @@ def two_engines(until_ms: int = 10_000) -> list[dict[str, str]]:
 
 def told(folder: Path, rows: Sequence[dict[str, str]], count: int = 2) -> LoadResult:
     """What these lines say, of which five seconds are kept, one after the last engine's first."""
-    return engines.sent(merged(folder / "samples.jtl", rows), LOOKED, count, 1.0, 5.0)
+    return engines.result_of_jtl(merged(folder / "samples.jtl", rows), LOOKED, count, 1.0, 5.0)
 
 
 def test_what_is_kept_begins_with_the_last_engine(tmp_path: Path) -> None:

@@ -85,9 +85,9 @@ def test_a_verdict_says_what_was_violated() -> None:
 def test_a_body_proves_itself() -> None:
     text = history.body("run-1-7", 200, random.Random(1))
     assert len(text) == 200
-    assert history.opened(text, 200) == ("run-1-7", False)
-    assert history.opened(text[:50] + "~" + text[51:], 200) == ("run-1-7", True)
-    assert history.opened(text[:-1], 200) == ("run-1-7", True)
+    assert history.checked_token(text, 200) == ("run-1-7", False)
+    assert history.checked_token(text[:50] + "~" + text[51:], 200) == ("run-1-7", True)
+    assert history.checked_token(text[:-1], 200) == ("run-1-7", True)
 
 
 class Queue:

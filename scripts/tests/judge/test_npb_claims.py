@@ -123,7 +123,7 @@ def test_an_answer_that_is_not_verified_voids_its_cell_in_its_block() -> None:
     events = (lost(of, "wrong", "not verified: 8.4", block=2),)
     found = row_of(of, [good[0], *good[2:]], events)
     assert npb.verified(found) == "NO"
-    assert [each.block for each in found.right] == [1, 3, 4]
+    assert [each.block for each in found.valid_blocks] == [1, 3, 4]
     assert npb.failures([found]) == [
         "java-serial-unbound-CG-A-1u, block 2: wrong-answers: not verified: 8.4"
     ]

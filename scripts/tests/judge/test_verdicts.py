@@ -15,10 +15,10 @@ from restbench.experiment.statistics import Ratio, t_quantile
 from restbench.judge.verdicts import (
     DECIDED,
     Verdict,
+    judge_table,
     more_times,
-    said,
-    together,
     verdict,
+    verdict_text,
 )
 
 #: Five blocks: t[.975; 4] = 2.776, t[.95; 4] = 2.132.
@@ -80,17 +80,17 @@ def test_rule_7_holm_counts_what_may_contradict_and_not_what_must_hold() -> None
     assert ratio.ratio is not None
     assert 0.02 < ratio.ratio.p_value < 0.04
     others: list[tuple[Comparison, Expectation]] = [(known(0.99, 1.4), "not less")] * 9
-    assert together([(ratio, "greater"), *others])[0] == "reproduced"
-    assert together([(ratio, "less")]) == ["contradicted"]
-    assert together([(ratio, "less"), *others])[0] == "too-imprecise"
+    assert judge_table([(ratio, "greater"), *others])[0] == "reproduced"
+    assert judge_table([(ratio, "less")]) == ["contradicted"]
+    assert judge_table([(ratio, "less"), *others])[0] == "too-imprecise"
 
 
 def test_rule_6_a_verdict_stands_where_the_look_before_had_it() -> None:
     now, wide = known(1.2, 1.25), known(1.2, 1.9)
-    assert together([(replace(now, earlier=wide), "greater")]) == ["too-imprecise"]
-    assert together([(replace(now, earlier=now), "greater")]) == ["reproduced"]
+    assert judge_table([(replace(now, earlier=wide), "greater")]) == ["too-imprecise"]
+    assert judge_table([(replace(now, earlier=now), "greater")]) == ["reproduced"]
     first = replace(now, blocks=3, earlier=replace(wide, blocks=2))
-    assert together([(first, "greater")]) == ["reproduced"], "three blocks are one look"
+    assert judge_table([(first, "greater")]) == ["reproduced"], "three blocks are one look"
 
 
 def test_rule_6_what_is_undecided_says_how_many_times_the_blocks_it_takes() -> None:
@@ -130,15 +130,18 @@ def test_rule_6_blocks_narrow_of_a_pool_only_what_is_not_between_its_cells() -> 
 
 def test_an_undecided_ratio_is_told_with_its_own_width_and_minutes() -> None:
     wide = known(1.0, 1.0654)
-    assert said("too-imprecise", wide, 12.3) == "too imprecise (± 6.5 %, 12 minutes more)"
-    assert said("too-imprecise", wide, 0.2) == "too imprecise (± 6.5 %, 1 minute more)"
-    assert said("too-imprecise", wide) == "too imprecise (± 6.5 %)"
-    assert said("too-imprecise", known(1.05, 1.066)) == "too imprecise (± 1.5 %, on the margin)"
-    assert said("too-imprecise", known(1.0, 9.35), 62) == (
+    assert verdict_text("too-imprecise", wide, 12.3) == "too imprecise (± 6.5 %, 12 minutes more)"
+    assert verdict_text("too-imprecise", wide, 0.2) == "too imprecise (± 6.5 %, 1 minute more)"
+    assert verdict_text("too-imprecise", wide) == "too imprecise (± 6.5 %)"
+    assert (
+        verdict_text("too-imprecise", known(1.05, 1.066))
+        == "too imprecise (± 1.5 %, on the margin)"
+    )
+    assert verdict_text("too-imprecise", known(1.0, 9.35), 62) == (
         "too imprecise (more than ± 100 %, 62 minutes more)"
     )
-    assert "one block" in said("too-imprecise", Comparison(estimate=2.0, blocks=1))
-    assert said("smaller-than-margin", wide) == "smaller than margin"
+    assert "one block" in verdict_text("too-imprecise", Comparison(estimate=2.0, blocks=1))
+    assert verdict_text("smaller-than-margin", wide) == "smaller than margin"
 
 
 def test_the_pool_of_several_cells_has_an_interval_for_another_cell() -> None:
@@ -210,8 +213,8 @@ def test_rule_6_of_two_thousand_runs_at_most_five_percent_end_with_a_wrong_verdi
 
 def _ends(logs: np.typing.NDArray[np.float64], expect: Expectation, extended: int) -> Verdict:
     for blocks in range(3, MOST_BLOCKS + 1):
-        (last,) = together([(_of(logs[:blocks]), expect)])
+        (last,) = judge_table([(_of(logs[:blocks]), expect)])
         if last in DECIDED:
             break
-    (last,) = together([(_of(logs[: blocks + extended]), expect)])
+    (last,) = judge_table([(_of(logs[: blocks + extended]), expect)])
     return last

@@ -18,7 +18,7 @@ from stub_bench import Bench
 from restbench import cli
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_lock
-from restbench.store import at_work, store
+from restbench.store import run_lock, store
 from restbench.store.store import Run
 from tools.bench_growth import bench_growth
 from tools.bench_limit import bench_limit
@@ -54,9 +54,9 @@ def name(monkeypatch: pytest.MonkeyPatch) -> str:
 AT_WORK = """
 import sys, time
 from pathlib import Path
-from restbench.store.at_work import held
+from restbench.store.run_lock import locked
 from restbench.store.store import Run
-with held(Run(Path(sys.argv[1]))):
+with locked(Run(Path(sys.argv[1]))):
     print("held", flush=True)
     time.sleep(600)
 """
@@ -69,9 +69,9 @@ def test_a_run_that_another_process_measures_is_refused_until_that_is_killed(
     refused = pytest.raises(EnvironmentProblem, match="another process is measuring this run")
     with beside(AT_WORK, str(run.path)) as holder:
         assert line_of(holder) == "held"
-        with refused, at_work.held(run):
+        with refused, run_lock.locked(run):
             pass
-    with at_work.held(run) as is_held:
+    with run_lock.locked(run) as is_held:
         assert is_held
 
 
@@ -123,9 +123,9 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
         (cli.app, ("run",)),
         (cli.app, ("calibrate",)),
         (cli.app, ("npb", "IS", "S")),
-        (cli.alone(bench_limit), ()),
-        (cli.alone(bench_growth), ()),
-        (cli.alone(measure_parts), ()),
+        (cli.single_command_app(bench_limit), ()),
+        (cli.single_command_app(bench_growth), ()),
+        (cli.single_command_app(measure_parts), ()),
     ],
     ids=["run", "calibrate", "npb", "limit", "growth", "microbench"],
 )

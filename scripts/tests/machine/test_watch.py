@@ -157,9 +157,9 @@ def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
     monkeypatch.setattr(watch, "at_end", at_end)
     monkeypatch.setattr(store, "create_run", lambda _name: new)
     order = measuring.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
-    assert measuring.begun_now(order) == new
+    assert measuring.create_run_folder(order) == new
     at_end.assert_called_once_with("unless", new.path, *BEGUN)
     at_end.reset_mock()
     write_text(begun.manifest_file, "{}")
-    with measuring.kept(begun):
+    with measuring.locked_run(begun):
         assert "unless" not in {each.args[0] for each in at_end.mock_calls}

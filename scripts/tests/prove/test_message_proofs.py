@@ -15,7 +15,7 @@ import pytest
 from restbench.experiment.cell import Cell
 from restbench.observe import observe
 from restbench.prove import messages
-from restbench.prove.messages import CLAIMS, MORE, POOL, RETRIES, _Bench, of
+from restbench.prove.messages import CLAIMS, EXTRA_REQUESTS, POOL, RETRIES, _Bench, of
 
 TRANSACTION, ADVISORY = "Lock/transactionid", "Lock/advisory"
 
@@ -172,7 +172,7 @@ def test_a_worker_pool_has_its_sessions_and_its_threads_at_work(
 
 @pytest.mark.parametrize(
     ("ran", "sessions", "does"),
-    [(2, 7, True), (0, 7, False), (POOL + MORE, 7, False), (2, 6, False)],
+    [(2, 7, True), (0, 7, False), (POOL + EXTRA_REQUESTS, 7, False), (2, 6, False)],
 )
 def test_virtual_threads_wait_on_fewer_threads_of_the_kernel_than_there_are_requests(
     monkeypatch: pytest.MonkeyPatch, ran: int, sessions: int, *, does: bool

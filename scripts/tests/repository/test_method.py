@@ -196,7 +196,7 @@ def test_rule_12_machines_of_one_model_are_told_apart_by_their_speed(
         {**model, "speed": each}
         for each in (speed, {**speed, "integer_loops_per_s": 1_000 * times})
     )
-    found = machine.others(machine.identity(one), machine.identity(two))
+    found = machine.identity_differences(machine.identity(one), machine.identity(two))
     assert found == (["integer_loops_per_s"] if is_another else [])
 
 

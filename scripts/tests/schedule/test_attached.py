@@ -93,7 +93,7 @@ def test_one_in_another_framework_is_measured_by_cells_that_say_so(
     bench: Bench, attached: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether that framework could be had here does not matter."""
-    monkeypatch.setattr(programs, "lacking", lambda *_of: "not installed")
+    monkeypatch.setattr(programs, "why_unavailable", lambda *_of: "not installed")
     attached.health = {"framework": "helidon", "workers": 1, "handoff": None}
     path = Path(bench.experiment({"java": ["serial"]}))
     path.write_text(path.read_text().replace("users = 2", 'users = 2\nframework = "helidon"'))

@@ -43,7 +43,7 @@ def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(
     _, driver = piloted(tmp_path, claimed=[SLOW, MIDDLE, FAST])
     assert short_loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
     assert driver.paces[SLOW].response_s == pytest.approx(3.0)
-    assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
+    assert driver.paces[SLOW].is_single_trial and not driver.paces[MIDDLE].is_single_trial
 
 
 def test_one_round_of_a_block_is_of_loads_by_wrk(tmp_path: Path) -> None:

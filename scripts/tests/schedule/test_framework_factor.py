@@ -149,7 +149,7 @@ def test_one_that_cannot_be_had_is_refused_by_name_and_left_out_otherwise(
         with ZipFile(jar, "w") as archive:
             archive.writestr(f"BOOT-INF/lib/{inside}.jar", b"")
         monkeypatch.setattr(programs, "JAR", jar)
-        assert programs.lacking("java", "helidon").endswith(told)
+        assert programs.why_unavailable("java", "helidon").endswith(told)
     order(path, "framework=helidon")
 
 
@@ -165,9 +165,9 @@ def test_a_framework_without_its_packages_names_them_and_what_installs_them(
     monkeypatch: pytest.MonkeyPatch, found: dict[str, list[str]], told: str
 ) -> None:
     monkeypatch.setattr(programs, "_missing_packages", lambda: found)
-    lack = programs.lacking("python", "aiohttp")
+    lack = programs.why_unavailable("python", "aiohttp")
     assert lack == (told and f"aiohttp: {told}")
-    assert programs.lacking("python", "flask") == ""
+    assert programs.why_unavailable("python", "flask") == ""
 
 
 def test_the_python_services_own_table_is_asked() -> None:

@@ -91,11 +91,11 @@ def proven(does: bool | None, evidence: str) -> Proof:
 
 
 def test_one_instance_that_does_not_do_it_denies_it_for_all() -> None:
-    both = proof.of_all([proven(True, "a"), proven(True, "b")])
+    both = proof.merged([proven(True, "a"), proven(True, "b")])
     assert (both.does, both.evidence) == (True, "each of 2 instances: a")
-    one = proof.of_all([proven(True, "a"), proven(False, "b")])
+    one = proof.merged([proven(True, "a"), proven(False, "b")])
     assert (one.does, one.evidence) == (False, "one of 2 instances: b")
-    assert proof.of_all([proven(True, "a")]).evidence == "a"
+    assert proof.merged([proven(True, "a")]).evidence == "a"
 
 
 @pytest.mark.parametrize("front", ["nginx", "haproxy"])

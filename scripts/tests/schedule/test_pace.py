@@ -19,7 +19,7 @@ from restbench.schedule.pace import (
     least_seconds,
     predicted_s,
     rounds_of,
-    singles,
+    trials_outside_rounds,
 )
 from restbench.store.trials import AGAIN
 
@@ -98,9 +98,9 @@ def test_rule_2_rounds_are_spread_over_the_block_in_an_order_that_changes() -> N
 
 
 def test_a_cell_of_one_trial_a_run_has_a_shorter_one() -> None:
-    pace = Pace(8.0, once=True)
+    pace = Pace(8.0, is_single_trial=True)
     assert (pace.keep_s, pace.drop_s) == (8.0, 2.0)
-    assert Pace(2.1, once=True).keep_s == 2.5
+    assert Pace(2.1, is_single_trial=True).keep_s == 2.5
 
 
 def test_the_response_time_of_many_users_follows_from_that_of_fewer() -> None:
@@ -116,20 +116,26 @@ def test_the_response_time_of_many_users_follows_from_that_of_fewer() -> None:
 def test_cells_alone_share_a_part_of_a_block_and_those_of_tables_come_first() -> None:
     quick, table, slowest = (cell(f"java serial medium {users}") for users in (10, 30, 60))
     paces = {
-        quick: Pace(2.0, once=True),
-        table: Pace(9.0, once=True),
-        slowest: Pace(8.0, once=True),
+        quick: Pace(2.0, is_single_trial=True),
+        table: Pace(9.0, is_single_trial=True),
+        slowest: Pace(8.0, is_single_trial=True),
     }
-    assert singles(paces, {}, {table}, (), 1.0) == {table: 1}, "whatever time it takes"
+    assert trials_outside_rounds(paces, {}, {table}, (), 1.0) == {table: 1}, (
+        "whatever time it takes"
+    )
     room_s = paces[table].seconds + paces[quick].seconds
-    assert singles(paces, {}, {table}, (), room_s + 0.1) == {table: 1, quick: 1}
+    assert trials_outside_rounds(paces, {}, {table}, (), room_s + 0.1) == {table: 1, quick: 1}
     left_s = paces[slowest].seconds + 0.1
-    assert singles(paces, {table: 1, quick: 1}, {table}, (), left_s) == {slowest: 1}
-    assert singles(paces, {table: 1}, {table}, {slowest}, left_s) == {slowest: 1}, "claimed first"
+    assert trials_outside_rounds(paces, {table: 1, quick: 1}, {table}, (), left_s) == {slowest: 1}
+    assert trials_outside_rounds(paces, {table: 1}, {table}, {slowest}, left_s) == {slowest: 1}, (
+        "claimed first"
+    )
     fast = Pace(0.002)
     enough = round(LEAST_KEPT_S / fast.keep_s)
-    assert singles({FAST: fast}, {}, (), (), 60.0) == {FAST: enough}, "short trials, many of them"
-    assert not singles({FAST: fast}, {}, (), (), enough * fast.seconds - 0.1)
+    assert trials_outside_rounds({FAST: fast}, {}, (), (), 60.0) == {FAST: enough}, (
+        "short trials, many of them"
+    )
+    assert not trials_outside_rounds({FAST: fast}, {}, (), (), enough * fast.seconds - 0.1)
 
 
 def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:

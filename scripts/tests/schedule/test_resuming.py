@@ -18,7 +18,7 @@ from stub_bench import Bench
 from restbench.commands import measuring
 from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
-from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
+from restbench.failures import ChangedDuringRun, EnvironmentProblem, Unreadable
 from restbench.schedule import begin, resuming
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
@@ -138,7 +138,9 @@ def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
     monkeypatch.setattr(begin, "fingerprints", lambda _builds: {"java service": "0123"})
     begin.require_as_begun(run)
     monkeypatch.setattr(begin, "fingerprints", lambda _builds: {"java service": "4567"})
-    with pytest.raises(NotAsBegun, match="java service: 0123 is now 4567: changed while first"):
+    with pytest.raises(
+        ChangedDuringRun, match="java service: 0123 is now 4567: changed while first"
+    ):
         begin.require_as_begun(run)
 
 

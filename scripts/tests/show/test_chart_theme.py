@@ -135,7 +135,7 @@ def test_a_chart_fits_a_phone_and_a_screen(chart: Chart, width_px: int, columns:
     many = Chart("x", "", "", "", chart.panels * 3, panel_px=320)
     sized = theme.sized(theme.spec(many), width_px)
     assert sized["columns"] == columns
-    drawn = theme._drawn(sized)
+    drawn = theme._render_svg(sized)
     assert float(re.findall(r'width="([\d.]+)"', drawn)[0]) <= width_px + columns
 
 

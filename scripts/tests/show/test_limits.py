@@ -134,7 +134,7 @@ def test_a_percentile_that_the_arrivals_do_not_support_is_none() -> None:
 
 def test_a_step_is_held_against_the_objective_and_told_in_a_line() -> None:
     met = limits.step(trial(200, 40), OBJECTIVE)
-    assert limits.in_a_line(met, 95) == "    200/s      40 ms  met"
+    assert limits.progress_line(met, 95) == "    200/s      40 ms  met"
     slow = limits.step(trial(200, 130, unsent=3), OBJECTIVE)
     assert slow.reasons == ("3 of 2000 arrivals were not sent", "p95 130 > 100 ms")
 

@@ -15,7 +15,7 @@ from synthetic_rows import around, row
 from trial_run import EXPERIMENT, build
 
 from restbench.analyse import measures
-from restbench.analyse.messages import DATABASE, limits_over, pies, pools, share_of_limit
+from restbench.analyse.messages import DATABASE, limits_over, pools, share_of_limit, time_breakdowns
 from restbench.experiment import experiment
 from restbench.show import files
 from restbench.show.charts import messages as charts
@@ -209,11 +209,13 @@ def test_a_pie_is_the_whole_latency_of_one_users_request() -> None:
     known = measures.Row(
         one.cell, None, (), (measures.Measurement(**{**vars(block), "extras": extras}),)
     )
-    (pie,) = pies([known])
+    (pie,) = time_breakdowns([known])
     assert sum(pie.parts_ms.values()) == pytest.approx(1.0)
     assert (pie.kind, pie.share("database")) == ("send", pytest.approx(0.5))
     assert pie.share("rest") == pytest.approx(0.05)
-    assert pies([row(FUNCTION, [900.0])]) == [], "of more users the time is spent on waiting"
+    assert time_breakdowns([row(FUNCTION, [900.0])]) == [], (
+        "of more users the time is spent on waiting"
+    )
 
 
 @pytest.fixture

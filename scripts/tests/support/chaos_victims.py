@@ -10,7 +10,7 @@ from pathlib import Path
 from chaos_harness import Harness
 
 from restbench.machine import guardian
-from restbench.machine.watch import GUARDS
+from restbench.machine.watch import GUARDIAN_VARIABLE
 
 #: What ends the harness itself: whether its whole group gets the signal, and which.
 SENT = {
@@ -78,7 +78,7 @@ def children(harness: Harness) -> list[int]:
 
 def guardians(harness: Harness) -> list[int]:
     """Those that wait for the harness to end."""
-    wanted = f"{GUARDS}={harness.pid}-".encode()
+    wanted = f"{GUARDIAN_VARIABLE}={harness.pid}-".encode()
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and wanted in _read(entry / "environ"):

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from restbench.machine.ports import lasting as free_port
+from restbench.machine.ports import reserve_stable_port as free_port
 
 __all__ = ["free_port"]

@@ -15,6 +15,6 @@ from tools import queue_controls
 def test_what_would_check_nothing_is_refused(monkeypatch, option, value):
     monkeypatch.setattr(watch, "begin", lambda: None)
     monkeypatch.setattr(queue_controls, "run", lambda *_: True)
-    done = restbench(option, value, command=cli.alone(queue_controls.queue_controls))
+    done = restbench(option, value, command=cli.single_command_app(queue_controls.queue_controls))
     assert done.returncode == ExitCode.BAD_CONFIGURATION
     assert option in done.stderr

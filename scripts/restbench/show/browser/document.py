@@ -114,7 +114,7 @@ def _machines(runs: Sequence[ListedRun]) -> tuple[list[str], list[int]]:
     numbers = []
     for each in runs:
         own = each.identity
-        same = [n for n, other in enumerate(known) if not machine.others(other, own)]
+        same = [n for n, other in enumerate(known) if not machine.identity_differences(other, own)]
         if not same:
             known.append(own)
         numbers.append(same[0] if same else len(known) - 1)
@@ -186,7 +186,7 @@ def _metric(row: Row, entry: CellEntry, metric: str) -> list[Any] | None:
     by_block = (
         series(row, metric).values.values()
         if metric in METRICS
-        else [each.extras[metric] for each in row.right if metric in each.extras]
+        else [each.extras[metric] for each in row.valid_blocks if metric in each.extras]
     )
     short = partial(wording.rounded, digits=_SIGNIFICANT)
     return [*map(short, (found.value, found.low, found.high)), [*map(short, by_block)]]

@@ -11,7 +11,7 @@ from operator import attrgetter
 from restbench.analyse import messages
 from restbench.analyse.comparison import Comparison, over
 from restbench.analyse.measures import Row, alike
-from restbench.analyse.messages import STAGES, Pie, database_cost
+from restbench.analyse.messages import STAGES, TimeBreakdown, database_cost
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
@@ -67,7 +67,7 @@ def charts(rows: Sequence[Row], definition: Experiment) -> list[theme.Chart | No
         _over_threads(of_messages),
         _over_connections(of_messages),
         _over_characters(of_messages, definition),
-        _stages(messages.pies(of_messages)),
+        _stages(messages.time_breakdowns(of_messages)),
     ]
 
 
@@ -219,7 +219,7 @@ def _lines(
     return found
 
 
-def _stages(pies: Sequence[Pie]) -> theme.Chart | None:
+def _stages(pies: Sequence[TimeBreakdown]) -> theme.Chart | None:
     panels = grouped(pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}")
     if not panels:
         return None
@@ -241,7 +241,7 @@ def _stages(pies: Sequence[Pie]) -> theme.Chart | None:
     )
 
 
-def _record(pie: Pie) -> dict[str, str | float]:
+def _record(pie: TimeBreakdown) -> dict[str, str | float]:
     cell = pie.row.cell
     bar = f"{pie.kind} {cell.complexity}, {cell.technique}: {readable(pie.whole_ms)} ms"
     return {**pie.parts_ms, "bar": bar, "cell": cell.id}

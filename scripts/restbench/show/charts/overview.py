@@ -170,7 +170,7 @@ def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
         "Size and users": place,
         "Throughput, /s": f"{readable(value)}{ends}",
         "Of the best": _against(row.cell, led),
-        "Notes": ", ".join(study.marks(row).values()) or "none",
+        "Notes": ", ".join(study.warnings_and_notes(row).values()) or "none",
     }
 
 

@@ -92,7 +92,7 @@ def spec(chart: Chart) -> dict[str, Any]:
         for name, rows in described.get("datasets", {}).items()
     }
     for panel in described["concat"]:
-        _say_once(panel)
+        _hoist_shared_encodings(panel)
     described["description"] = chart.description
     described["usermeta"] = {
         "panel_px": chart.panel_px,
@@ -103,7 +103,7 @@ def spec(chart: Chart) -> dict[str, Any]:
     return described
 
 
-def _say_once(panel: dict[str, Any]) -> None:
+def _hoist_shared_encodings(panel: dict[str, Any]) -> None:
     """Define colour and horizontal axis once for the panel where all its layers have the same."""
     layers = [each["encoding"] for each in panel.get("layer", ())]
     for channel in ("stroke", "x"):
@@ -141,7 +141,7 @@ def svg(chart: Chart) -> str:
         f"<title>{escape(chart.title)}</title><desc>{escape(chart.description)}</desc>"
         f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
     )
-    start, end, rest = _drawn(described).partition(">")
+    start, end, rest = _render_svg(described).partition(">")
     return f"{start}{end}{head}{rest}\n"
 
 
@@ -161,13 +161,13 @@ def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
 
     axes_px = 0
     for _ in range(_PASSES):
-        width = re.search(r'width="([\d.]+)"', _drawn(within(axes_px)))
+        width = re.search(r'width="([\d.]+)"', _render_svg(within(axes_px)))
         assert width is not None  # noqa: S101 - an SVG document has one
         axes_px += max(0, math.ceil(float(width[1])) - width_px)
     return within(axes_px)
 
 
-def _drawn(described: dict[str, Any]) -> str:
+def _render_svg(described: dict[str, Any]) -> str:
     """The definition drawn as SVG. So that the text is reproducible, numbers are rounded to 0.01
     pixel and the names of clips are numbered from 0."""
     styled = {**described, "config": _THEME["config"]}

@@ -137,7 +137,7 @@ def _notes(of: tuple[Family, Level]) -> doc.Field:
     delay = next((each.demand for each in family.stations if each.name == DELAY), None)
     is_told = delay and level is family.levels[0]
     said = [f"{DELAY} {readable(delay)} ms"] if is_told else []
-    return doc.Field("; ".join((*said, *level.notes)), doc.DOUBT if level.notes else "")
+    return doc.Field("; ".join((*said, *level.notes)), doc.WARNING if level.notes else "")
 
 
 def _by_station(of: tuple[Family, Level]) -> str:

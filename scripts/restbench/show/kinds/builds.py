@@ -21,8 +21,8 @@ from restbench.show.findings import Findings, View
 _TONES = {
     "faulty": doc.BAD,
     "beyond": doc.BAD,
-    "no number": doc.DOUBT,
-    "undecided": doc.DOUBT,
+    "no number": doc.WARNING,
+    "undecided": doc.WARNING,
     "within": doc.GOOD,
 }
 #: The number of a state's colour and shape.
@@ -121,7 +121,7 @@ _Ratio: TypeAlias = tuple[Pair, ThresholdResult]
 def _verdict(of: _Ratio) -> doc.Field:
     pair, held = of
     text = held.comparison.lack or pair.state_of(held)
-    return doc.Field(text, _TONES.get(text, doc.DOUBT))
+    return doc.Field(text, _TONES.get(text, doc.WARNING))
 
 
 def _named_once(of: _Ratio) -> str:
@@ -200,5 +200,11 @@ def _seconds(*of_pairs: Pair) -> str:
 
 
 VIEW = View(
-    of, page, lambda two: two.sentence, lambda two: two.sure, charts, terminal, asks_which=False
+    of,
+    page,
+    lambda two: two.sentence,
+    lambda two: two.sure,
+    charts,
+    terminal,
+    asks_for_best_technique=False,
 )

@@ -99,7 +99,7 @@ def _significance(found: Factorial) -> str:
     of = f", {_words(found)} high/low" if found.model == "multiplicative" else ""
     known = f"Distinguishable from 0 {test}{of}: {trust.named(seen)}"
     known = known if seen else f"No effect is distinguishable from 0 {test}"
-    limit = found.could_have_seen
+    limit = found.smallest_detectable_effect
     if found.model == "multiplicative":
         return f"{known}; ratios below {np.exp(2 * limit):.3f} could not be seen."
     return f"{known}; effects below {_short(limit)}{_of_mean(found, limit)} could not be seen."
@@ -150,7 +150,7 @@ def effect_table(found: Factorial) -> doc.Table:
     rows: list[tuple[object, ...]] = [("I", "mean", mean, "", "", "")]
     rows += [_effect(each, is_ratio=is_ratio) for each in found.effects]
     rows += [("", name, "", "", f"{share:.1f}", "") for name, share in unexplained(found)]
-    return doc.table("Effects", doc.listed(head, "  nnnn"), rows)
+    return doc.table("Effects", doc.columns_of(head, "  nnnn"), rows)
 
 
 def _effect(each: Effect, *, is_ratio: bool) -> tuple[object, ...]:
@@ -181,7 +181,7 @@ def sign_table(found: Factorial) -> doc.Table:
         )
         for cell, value in enumerate(found.means)
     ]
-    return doc.table("Signs and means", doc.listed(head, " " + "n" * (len(head) - 1)), rows)
+    return doc.table("Signs and means", doc.columns_of(head, " " + "n" * (len(head) - 1)), rows)
 
 
 def charts(found: Factorial) -> list[theme.Chart | None]:

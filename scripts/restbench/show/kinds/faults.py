@@ -128,7 +128,9 @@ def terminal(known: Sequence[Outcome]) -> list[doc.Table]:
 def _service(found: Outcome) -> doc.Field:
     broken = found.complaints
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
-    return doc.Field(f"{broken[0]}{more}" if broken else "as promised", doc.DOUBT if broken else "")
+    return doc.Field(
+        f"{broken[0]}{more}" if broken else "as promised", doc.WARNING if broken else ""
+    )
 
 
 def _number(name: str) -> doc.Column[Outcome]:
@@ -147,7 +149,7 @@ _COLUMNS: Sequence[doc.Column[Outcome]] = (
     doc.number("Times", lambda each: len(each.measured)),
     doc.Column(
         "Messages",
-        lambda each: doc.Field(each.verdict, doc.DOUBT if each.total("violations") else ""),
+        lambda each: doc.Field(each.verdict, doc.WARNING if each.total("violations") else ""),
     ),
     doc.Column("Service", _service),
     *map(_number, sorted(COLUMNS, key=lambda name: name.endswith("_s"))),

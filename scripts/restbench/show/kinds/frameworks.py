@@ -96,7 +96,7 @@ def sentence(known: Sequence[Load]) -> str:
 def sure(known: Sequence[Load]) -> str:
     """How sure the ratios are."""
     costs = [cost.to_best for load in known for size in load.sizes for cost in size.costs]
-    return verdicts.sure("CPU time", costs)
+    return verdicts.certainty_text("CPU time", costs)
 
 
 def with_most_users(known: Sequence[Load]) -> list[Load]:

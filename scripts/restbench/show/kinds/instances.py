@@ -45,7 +45,7 @@ def sentence(loads: Sequence[Load]) -> str:
 
 def sure(loads: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    return verdicts.sure("throughput", [it.bound.to_best for it in loads if it.bound])
+    return verdicts.certainty_text("throughput", [it.bound.to_best for it in loads if it.bound])
 
 
 def name(load: Load) -> str:

@@ -273,5 +273,5 @@ VIEW = View(
     lambda its: terminal(*its),
     lambda run, its: records(run, *its),
     # By throughput the best would be the technique to which the search happened to offer more.
-    asks_which=False,
+    asks_for_best_technique=False,
 )

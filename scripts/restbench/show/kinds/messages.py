@@ -9,7 +9,7 @@ from operator import methodcaller
 from restbench.analyse import messages
 from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
-from restbench.analyse.messages import STAGES, Pie
+from restbench.analyse.messages import STAGES, TimeBreakdown
 from restbench.experiment.cell import Cell, Technique, users_text
 from restbench.experiment.columns import readable
 from restbench.grouping import grouped
@@ -129,7 +129,7 @@ def sure(rows: Sequence[Row]) -> str:
     shares = [each for each in known if each.estimate]
     if not shares:
         return "No limit was measured next to the services."
-    return verdicts.sure("throughput to the limit", shares)
+    return verdicts.certainty_text("throughput to the limit", shares)
 
 
 def checked(rows: Sequence[Row]) -> str:
@@ -247,21 +247,21 @@ def terminal(rows: Sequence[Row]) -> list[doc.Table]:
 def pie_table(rows: Sequence[Row]) -> doc.Table:
     """Where the time of one user's requests goes, in milliseconds and percent."""
 
-    def cell(pie: Pie) -> doc.Link:
+    def cell(pie: TimeBreakdown) -> doc.Link:
         of = pie.row.cell
         return doc.cell_link(of, f"{of.service} {of.strategy} {of.technique} {of.complexity}")
 
-    columns: list[doc.Column[Pie]] = [
+    columns: list[doc.Column[TimeBreakdown]] = [
         doc.Column("Cell", cell),
         doc.Column("Operation", lambda pie: pie.kind),
         doc.number("Mean ms", lambda pie: pie.whole_ms),
         *map(_stage, STAGES),
     ]
     caption = "Where the time of one user's requests goes"
-    return doc.table(caption, columns, messages.pies(rows))
+    return doc.table(caption, columns, messages.time_breakdowns(rows))
 
 
-def _stage(stage: str) -> doc.Column[Pie]:
+def _stage(stage: str) -> doc.Column[TimeBreakdown]:
     return doc.number(f"{stage} %", lambda pie: f"{100 * pie.share(stage):.1f}")
 
 
@@ -273,5 +273,5 @@ VIEW = View(
     lambda found: pictures.charts(found.rows, found.definition),
     lambda found: terminal(found.rows),
     lambda run, found: {run.messages_csv: records(found.rows)},
-    asks_which=False,
+    asks_for_best_technique=False,
 )

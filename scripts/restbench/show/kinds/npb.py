@@ -326,7 +326,7 @@ def _record(row: Row, published: PublishedTable) -> dict[str, object]:
         "study_normal_s": known and known.normal_s,
         "study_service_s": known and known.service_s,
         "study_ratio": known and known.ratio,
-        "flags": " ".join(study.marks(row)),
+        "flags": " ".join(study.warnings_and_notes(row)),
     }
     return fields
 

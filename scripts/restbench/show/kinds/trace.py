@@ -42,7 +42,7 @@ _Known: TypeAlias = tuple[Row, TraceEntry]
 
 def known(found: Findings) -> list[_Known]:
     """The newest trace of each cell without a wrong answer, in the order of the rows."""
-    right = {(row.cell.id, each.block) for row in found.rows for each in row.right}
+    right = {(row.cell.id, each.block) for row in found.rows for each in row.valid_blocks}
     traces = [each for each in found.run.traces if (each.cell, each.block) in right]
     by_cell = {each.cell: each for each in sorted(traces, key=lambda each: each.block)}
     return [(row, by_cell[row.cell.id]) for row in found.rows if row.cell.id in by_cell]
@@ -229,7 +229,7 @@ def _verdict_of(found: SteadyEntry | None) -> doc.Field:
     if found is None:
         return doc.Field("none")
     said = _said(found)
-    return doc.Field(said, doc.GOOD if said == "steady" else doc.DOUBT)
+    return doc.Field(said, doc.GOOD if said == "steady" else doc.WARNING)
 
 
 def _cv(found: SteadyEntry | None) -> str:
@@ -291,7 +291,7 @@ def tables(found: TraceEntry) -> list[doc.Table]:
 
 
 def _named(caption: str, head: tuple[str, str], numbers: Mapping[str, float]) -> doc.Table:
-    return doc.table(caption, doc.listed(head, " n"), numbers.items())
+    return doc.table(caption, doc.columns_of(head, " n"), numbers.items())
 
 
 _COUNTS: Sequence[doc.Column[CountEntry]] = (

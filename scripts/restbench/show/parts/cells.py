@@ -66,7 +66,7 @@ def _notes(leader: Leader) -> doc.Field:
         f"warnings: {'; '.join(leader.warned)}" if leader.warned else "",
         f"no number: {', '.join(leader.missing)}" if leader.missing else "",
     ]
-    return doc.Field(". ".join(filter(None, notes)), doc.DOUBT if leader.warned else "")
+    return doc.Field(". ".join(filter(None, notes)), doc.WARNING if leader.warned else "")
 
 
 def _verdict(leader: Leader) -> doc.Field:
@@ -185,7 +185,7 @@ def _cell(row: Row, found: Findings) -> doc.Section | None:
         doc.Text(("Files: ", *doc.spaced(files))) if files else None,
         folded=True,
         badge=f"{value} requests/s" if value else "no number",
-        tone=doc.DOUBT if row.warnings else "",
+        tone=doc.WARNING if row.warnings else "",
     )
 
 
@@ -213,7 +213,7 @@ def warned(found: Findings) -> doc.Section | None:
 
 _WARNED: Sequence[doc.Column[Row]] = (
     doc.Column("Cell", lambda row: doc.cell_link(row.cell)),
-    doc.Column("Warnings", lambda row: doc.Field(", ".join(map(str, row.warnings)), doc.DOUBT)),
+    doc.Column("Warnings", lambda row: doc.Field(", ".join(map(str, row.warnings)), doc.WARNING)),
 )
 
 

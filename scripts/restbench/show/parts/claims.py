@@ -20,8 +20,8 @@ TONES = {
     "contradicted": doc.BAD,
     "no-effect": doc.BAD,
     "smaller-than-margin": doc.BAD,
-    "too-imprecise": doc.DOUBT,
-    "not-measurable": doc.DOUBT,
+    "too-imprecise": doc.WARNING,
+    "not-measurable": doc.WARNING,
     "not-measured": doc.SOFT,
 }
 #: The number of a verdict's colour and shape in charts, by the verdict in words.

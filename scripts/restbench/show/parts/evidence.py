@@ -16,7 +16,7 @@ from restbench.store.quoted import WindowEntry
 
 #: The metric in which long windows are compared with trials.
 _METRIC = "throughput_per_s"
-_VERDICT_TONES = {True: doc.GOOD, False: doc.BAD, None: doc.DOUBT}
+_VERDICT_TONES = {True: doc.GOOD, False: doc.BAD, None: doc.WARNING}
 
 
 def proofs(found: Findings) -> doc.Section | None:
@@ -119,7 +119,7 @@ def windows(found: Findings) -> doc.Section | None:
     def in_trials(window: WindowEntry) -> doc.Field:
         row = trials.get(window.cell)
         text = wording.with_ends(row.value(_METRIC), *row.ends(_METRIC)) if row else ""
-        return doc.Field(text, doc.DOUBT if window.cell in outside else "")
+        return doc.Field(text, doc.WARNING if window.cell in outside else "")
 
     columns: list[doc.Column[WindowEntry]] = [
         *_WINDOWS[:2],

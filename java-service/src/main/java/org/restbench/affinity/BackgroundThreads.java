@@ -31,19 +31,19 @@ public final class BackgroundThreads implements ThreadFactory {
     private static final int NICE_FIELD = 16;
 
     private final String prefix;
-    private final Runnable giveWay;
+    private final Runnable lowerPriority;
     private final AtomicInteger made = new AtomicInteger();
     private volatile boolean refused;
 
     /** @param prefix of the threads' names, before a number from 1 */
     public BackgroundThreads(String prefix) {
-        this(prefix, BackgroundThreads::askToGiveWay);
+        this(prefix, BackgroundThreads::requestLowPriority);
     }
 
-    /** @param giveWay lowers the current thread's priority, as far as it can */
-    BackgroundThreads(String prefix, Runnable giveWay) {
+    /** @param lowerPriority lowers the current thread's priority, as far as it can */
+    BackgroundThreads(String prefix, Runnable lowerPriority) {
         this.prefix = prefix;
-        this.giveWay = giveWay;
+        this.lowerPriority = lowerPriority;
     }
 
     @Override
@@ -61,7 +61,7 @@ public final class BackgroundThreads implements ThreadFactory {
     }
 
     private void lowerPriority() {
-        giveWay.run();
+        lowerPriority.run();
         if (niceOfCurrentThread() < NICE) { // as the kernel reports it
             refused = true;
             String name = Thread.currentThread().getName();
@@ -69,7 +69,7 @@ public final class BackgroundThreads implements ThreadFactory {
         }
     }
 
-    private static void askToGiveWay() {
+    private static void requestLowPriority() {
         try {
             if (niceOfCurrentThread() < NICE) {
                 LibC.INSTANCE.setpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD, NICE);

@@ -14,7 +14,7 @@ import org.restbench.execution.Technique;
  * {@code GET /strategies} returns.
  */
 public final class Catalogue {
-    private final Place root = new Place();
+    private final PathNode root = new PathNode();
     private final Map<String, PathMatch> exact = new HashMap<>(); // the paths without an open segment
     private final List<Protocol> protocols;
     private final Offers offers;
@@ -24,20 +24,20 @@ public final class Catalogue {
     record Offer(String name, String key, String description, List<String> workloads) {}
 
     /** A node in the tree of paths: the segments that may follow, and the routes that end here. */
-    private static final class Place {
+    private static final class PathNode {
         private static final String OPEN = "{}";
 
-        private final Map<String, Place> next = new HashMap<>();
+        private final Map<String, PathNode> next = new HashMap<>();
         private final Map<String, Route> routes = new LinkedHashMap<>();
 
         private static boolean isOpen(String segment) {
             return segment.startsWith("{");
         }
 
-        Place add(String template) {
-            Place place = this;
+        PathNode add(String template) {
+            PathNode place = this;
             for (String segment : template.split("/", -1)) {
-                place = place.next.computeIfAbsent(isOpen(segment) ? OPEN : segment, name -> new Place());
+                place = place.next.computeIfAbsent(isOpen(segment) ? OPEN : segment, name -> new PathNode());
             }
             return place;
         }
@@ -47,10 +47,10 @@ public final class Catalogue {
          *     does
          * @return the place of a path, null where there is none
          */
-        Place find(String rawPath, List<String> open) {
-            Place place = this;
+        PathNode find(String rawPath, List<String> open) {
+            PathNode place = this;
             for (String segment : rawPath.split("/", -1)) {
-                Place known = isOpen(segment) ? null : place.next.get(segment);
+                PathNode known = isOpen(segment) ? null : place.next.get(segment);
                 if (known == null && !segment.isEmpty()) {
                     known = place.next.get(OPEN);
                     open.add(segment);
@@ -110,7 +110,7 @@ public final class Catalogue {
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
-                    Place place = root.add(path);
+                    PathNode place = root.add(path);
                     Route route = new Route(protocol, technique, metrics, new ConcurrentHashMap<>(), lastResort);
                     place.routes.put(protocol.method(), route);
                     if (!path.contains("{")) {
@@ -139,7 +139,7 @@ public final class Catalogue {
             return known;
         }
         List<String> open = new ArrayList<>(2);
-        Place place = root.find(rawPath, open);
+        PathNode place = root.find(rawPath, open);
         return place == null || place.routes.isEmpty() ? null : new PathMatch(place.routes, open);
     }
 

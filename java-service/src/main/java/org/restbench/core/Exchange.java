@@ -23,7 +23,7 @@ public final class Exchange implements OpenResult {
     /**
      * Largest array that is allocated by the declared length alone; beyond, memory grows with the bytes that arrive.
      */
-    private static final int BELIEVED_BYTES = 1 << 20;
+    private static final int MAX_INITIAL_BYTES = 1 << 20;
 
     /** Size of the first array where no length is declared. */
     private static final int FIRST_BYTES = 1 << 16;
@@ -145,7 +145,7 @@ public final class Exchange implements OpenResult {
         }
         boolean declared = head.declaredBytes() >= 0;
         long most = declared ? head.declaredBytes() : core.maxBodyBytes();
-        long wanted = Math.max(2L * body.length, declared ? BELIEVED_BYTES : FIRST_BYTES);
+        long wanted = Math.max(2L * body.length, declared ? MAX_INITIAL_BYTES : FIRST_BYTES);
         int capacity = (int) Math.max(needed, Math.min(most, wanted));
         if (!declared) { // memory for the first bytes is held already
             memory.grow(route.protocol().bytesPerByte() * Math.max(0, capacity - Math.max(body.length, FIRST_BYTES)));
@@ -204,14 +204,14 @@ public final class Exchange implements OpenResult {
                 query.delayMillis().isPresent() ? StageClock.entry("delay", System.nanoTime() - wholeNanos) + ", " : "";
         Call call = new Call(
                 head, whole, query, memory, core.limits(), route.technique().strategy(), delay);
-        return route.protocol().run(call).handle((reply, untold) -> untold == null ? end(reply) : lastResort());
+        return route.protocol().run(call).handle((reply, failure) -> failure == null ? end(reply) : lastResort());
     }
 
     private Reply end(Reply reply) {
         body = null;
         try {
             return route.counted(reply).releasing(this::release);
-        } catch (Throwable uncounted) { // e.g. for want of memory: the reply is valid all the same
+        } catch (Throwable failure) { // e.g. for want of memory: the reply is valid all the same
             release();
             return reply;
         }
@@ -224,7 +224,7 @@ public final class Exchange implements OpenResult {
     public Reply refused(Throwable thrown) {
         try {
             return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
-        } catch (Throwable untold) {
+        } catch (Throwable failure) {
             return lastResort();
         }
     }

@@ -45,18 +45,18 @@ public final class Database implements AutoCloseable {
     private static final long ANSWER_MILLIS = 250;
 
     /** How long the database counts as up after an answer. */
-    private static final long STANDS_NANOS = 1_000_000_000;
+    private static final long UP_FOR_NANOS = 1_000_000_000;
 
     /** Stands for a SQLSTATE where the pool had no free connection and the server has refused none. */
     private static final String NONE_FREE = "no free connection";
 
-    private static final long NONE_FREE_TOLD_NANOS = TimeUnit.MINUTES.toNanos(1);
+    private static final long NONE_FREE_LOG_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final PGSimpleDataSource server = new PGSimpleDataSource();
     private final HikariConfig config = new HikariConfig();
     private final Map<String, Sql> statements = new ConcurrentHashMap<>();
     private final AtomicReference<String> failing = new AtomicReference<>();
-    private final AtomicLong noneFreeToldAt = new AtomicLong(System.nanoTime() - NONE_FREE_TOLD_NANOS);
+    private final AtomicLong noneFreeLoggedAt = new AtomicLong(System.nanoTime() - NONE_FREE_LOG_NANOS);
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(2, task -> {
         Thread thread = new Thread(task, "database-timer");
         thread.setDaemon(true);
@@ -64,7 +64,7 @@ public final class Database implements AutoCloseable {
     });
 
     private HikariDataSource pool;
-    private volatile long answeredAt = System.nanoTime() - STANDS_NANOS;
+    private volatile long answeredAt = System.nanoTime() - UP_FOR_NANOS;
     private volatile String refusal;
     private volatile boolean isClosing;
     private Future<Boolean> asked = CompletableFuture.completedFuture(false);
@@ -87,7 +87,7 @@ public final class Database implements AutoCloseable {
         server.setTcpKeepAlive(true);
         server.setLogServerErrorDetail(false);
         config.setDataSource((DataSource) Proxy.newProxyInstance(
-                Database.class.getClassLoader(), new Class<?>[] {DataSource.class}, this::patiently));
+                Database.class.getClassLoader(), new Class<?>[] {DataSource.class}, this::retrying));
         config.setPoolName("database");
         config.setMaximumPoolSize(connections);
         config.setMinimumIdle(connections);
@@ -105,7 +105,7 @@ public final class Database implements AutoCloseable {
      * <p>An attempt has the driver's time limits. The pool would give it one second, which is how long a request waits
      * for a connection: on a busy machine each login may take longer, and no connection would ever be made.
      */
-    private Object patiently(Object proxy, Method method, Object[] arguments) throws Throwable {
+    private Object retrying(Object proxy, Method method, Object[] arguments) throws Throwable {
         return switch (method.getName()) {
             case "getConnection" -> patientConnection();
             case "setLoginTimeout" -> null;
@@ -190,7 +190,7 @@ public final class Database implements AutoCloseable {
      */
     public boolean isUp() {
         try {
-            return System.nanoTime() - answeredAt < STANDS_NANOS || ask().get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
+            return System.nanoTime() - answeredAt < UP_FOR_NANOS || ask().get(ANSWER_MILLIS, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException | RejectedExecutionException notNow) {
             return false;
         } catch (InterruptedException stopping) {
@@ -220,9 +220,9 @@ public final class Database implements AutoCloseable {
      */
     public void report(DatabaseFailure failure) {
         if (failure.state().equals(NONE_FREE)) {
-            long told = noneFreeToldAt.get();
+            long loggedAt = noneFreeLoggedAt.get();
             long now = System.nanoTime();
-            if (now - told >= NONE_FREE_TOLD_NANOS && noneFreeToldAt.compareAndSet(told, now)) {
+            if (now - loggedAt >= NONE_FREE_LOG_NANOS && noneFreeLoggedAt.compareAndSet(loggedAt, now)) {
                 LOG.warn(
                         "a request got no connection to the database within {} ms: all are in use, or being made",
                         CONNECTION_MILLIS);

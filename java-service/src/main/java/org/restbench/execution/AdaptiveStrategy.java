@@ -52,10 +52,10 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
      * 0.93 of that without it where compute takes 150 microseconds, 0.92 with 400, 1.03 with 550, 0.99 with 800, 1.07
      * with 1500, 1.17 with 6000.
      */
-    private static final int WORTH_HELP = 150;
+    private static final int MIN_DISPATCHES_FOR_POOL = 150;
 
     /** The ratio from which work counts as long: a dispatch then adds a thousandth to it. */
-    private static final int LONG = 1000;
+    private static final int MIN_DISPATCHES_FOR_LONG = 1000;
 
     private final int cores;
     private final Loops sharedPool;
@@ -140,7 +140,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
                 job.requireWanted();
                 answer.complete(finish(job, input));
             });
-        } else if (computeNanos >= WORTH_HELP * dispatchNanos && requests.recently() < cores) {
+        } else if (computeNanos >= MIN_DISPATCHES_FOR_POOL * dispatchNanos && requests.recently() < cores) {
             count(Decision.SHARED_POOL);
             loopOwners.handOver(answer, () -> answer.complete(job.finish(input, sharedPool)));
         } else {
@@ -151,7 +151,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     /** Whether other requests would wait for work of this duration. With a core for each request, none would. */
     private boolean isTooLong(double nanos) {
-        return nanos >= LONG * dispatchNanos && requests.recently() > cores;
+        return nanos >= MIN_DISPATCHES_FOR_LONG * dispatchNanos && requests.recently() > cores;
     }
 
     private <I, O> I decode(Job<I, O> job) {
@@ -180,8 +180,8 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     public Map<String, Object> facts() {
         Map<String, Object> facts = new LinkedHashMap<>();
         facts.put("dispatchMicros", dispatchNanos / 1e3);
-        facts.put("helpFromMicros", WORTH_HELP * dispatchNanos / 1e3);
-        facts.put("longFromMicros", LONG * dispatchNanos / 1e3);
+        facts.put("helpFromMicros", MIN_DISPATCHES_FOR_POOL * dispatchNanos / 1e3);
+        facts.put("longFromMicros", MIN_DISPATCHES_FOR_LONG * dispatchNanos / 1e3);
         facts.put("lowPriority", !background.isRefused());
         facts.put("nanosPerUnit", operations.nanosPerUnit());
         return facts;

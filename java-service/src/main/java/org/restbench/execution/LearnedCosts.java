@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * Work that is expected to be short is ignored, as its time depends more on the overhead than on the units.
  */
 final class LearnedCosts {
-    private static final long TELLING_NANOS = 20_000;
-    private static final int SLOWER_COUNTS = 64;
+    private static final long MIN_LEARNED_NANOS = 20_000;
+    private static final int SLOWER_DIVISOR = 64;
 
     private final Map<String, Double> nanosPerUnit = new ConcurrentHashMap<>();
     private final double unseenNanos;
@@ -26,11 +26,11 @@ final class LearnedCosts {
     }
 
     void learn(String kind, long units, long nanos) {
-        if (nanos(kind, units) >= TELLING_NANOS) {
+        if (nanos(kind, units) >= MIN_LEARNED_NANOS) {
             nanosPerUnit.merge(
                     kind,
                     (double) nanos / units,
-                    (known, seen) -> seen < known ? seen : known + (seen - known) / SLOWER_COUNTS);
+                    (known, seen) -> seen < known ? seen : known + (seen - known) / SLOWER_DIVISOR);
         }
     }
 

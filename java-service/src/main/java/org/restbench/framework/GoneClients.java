@@ -37,7 +37,7 @@ final class GoneClients {
     private static final long LOOK_EVERY_NANOS = 100_000_000;
 
     /** The time from one look to the next is at least so many times the duration of a look. */
-    private static final long LOOKS_PART = 20;
+    private static final long INTERVAL_PER_LOOK = 20;
 
     /** The state CLOSE_WAIT in a line of a table, where no other field has two digits. */
     private static final String CLOSE_WAIT = " 08 ";
@@ -83,7 +83,7 @@ final class GoneClients {
     private Look newest() {
         Look look = last;
         long nowNanos = clock.getAsLong();
-        long apartNanos = Math.max(LOOK_EVERY_NANOS, LOOKS_PART * look.tookNanos());
+        long apartNanos = Math.max(LOOK_EVERY_NANOS, INTERVAL_PER_LOOK * look.tookNanos());
         if (nowNanos - look.beganNanos() >= apartNanos && looking.tryLock()) {
             try {
                 Set<Connection> gone = gone();

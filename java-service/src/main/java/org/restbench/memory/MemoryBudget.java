@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class MemoryBudget {
     private final long totalBytes;
     private final AtomicLong freeBytes;
-    private volatile Runnable giveUpKept = () -> {};
+    private volatile Runnable releaseCaches = () -> {};
 
     /** @param totalBytes the most that may be held at once */
     public MemoryBudget(long totalBytes) {
@@ -23,11 +23,11 @@ public final class MemoryBudget {
     }
 
     /**
-     * @param giveUpKept releases memory that is held for no request, such as a cache's; called before a request is
+     * @param releaseCaches releases memory that is held for no request, such as a cache's; called before a request is
      *     refused
      */
-    public void reclaimBy(Runnable giveUpKept) {
-        this.giveUpKept = giveUpKept;
+    public void reclaimBy(Runnable releaseCaches) {
+        this.releaseCaches = releaseCaches;
     }
 
     private boolean take(long bytes) {
@@ -83,7 +83,7 @@ public final class MemoryBudget {
             }
             requirePossible("the request", bytes);
             if (!take(bytes)) {
-                giveUpKept.run();
+                releaseCaches.run();
                 if (!take(bytes)) {
                     throw MemoryRefused.now();
                 }

@@ -6,8 +6,8 @@ import org.restbench.core.Head;
 import org.restbench.core.Pages;
 import org.restbench.core.Pages.Page;
 import org.restbench.core.Refusal;
-import org.restbench.core.RequestRefused;
 import org.restbench.core.Reply;
+import org.restbench.core.RequestRefused;
 
 /** A service's WSDL under {@code ?wsdl}, and its schema under {@code ?xsd=NAME.xsd}: no other query is served. */
 record Description(Service service) implements Page {

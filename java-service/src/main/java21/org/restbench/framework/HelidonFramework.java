@@ -136,7 +136,7 @@ final class HelidonFramework extends ServerLifecycle {
         }
         send(reply, response);
         if (response.headers().contains(HeaderValues.CONNECTION_CLOSE)) {
-            throw new CloseConnectionException("it was told so"); // otherwise Helidon would go on reading
+            throw new CloseConnectionException("the service asked for it"); // otherwise Helidon would go on reading
         }
     }
 

@@ -13,15 +13,15 @@ import org.restbench.database.Session;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.messages.MessagesAnswer.BroadcastIds;
-import org.restbench.workload.messages.MessagesAnswer.QueueCreation;
-import org.restbench.workload.messages.MessagesAnswer.QueueList;
-import org.restbench.workload.messages.MessagesAnswer.MessageDeletion;
 import org.restbench.workload.messages.MessagesAnswer.EmptyPop;
+import org.restbench.workload.messages.MessagesAnswer.MessageDeletion;
 import org.restbench.workload.messages.MessagesAnswer.MessageList;
 import org.restbench.workload.messages.MessagesAnswer.PopResult;
-import org.restbench.workload.messages.MessagesAnswer.QueueDeletion;
-import org.restbench.workload.messages.MessagesAnswer.SendId;
 import org.restbench.workload.messages.MessagesAnswer.QueueCount;
+import org.restbench.workload.messages.MessagesAnswer.QueueCreation;
+import org.restbench.workload.messages.MessagesAnswer.QueueDeletion;
+import org.restbench.workload.messages.MessagesAnswer.QueueList;
+import org.restbench.workload.messages.MessagesAnswer.SendId;
 
 /** The operations, for one request. Every method throws {@link InvalidRequest} or {@link DatabaseFailure}. */
 final class Operations {
@@ -32,7 +32,7 @@ final class Operations {
      * The contract's code where the technique of the queue cannot do the work. The cached queue may be outdated: by now
      * there may be another queue of that name.
      */
-    private static final String UNFIT = "013";
+    private static final String TECHNIQUE_CONFLICT = "013";
 
     private final Session session;
     private final FreeSpace space;
@@ -257,7 +257,7 @@ final class Operations {
     private static void requireOutdated(RuntimeException thrown) {
         boolean isOutdated = thrown instanceof DatabaseFailure failed
                 ? failed.isOneOf(GONE)
-                : thrown instanceof InvalidRequest refused && refused.code().equals(UNFIT);
+                : thrown instanceof InvalidRequest refused && refused.code().equals(TECHNIQUE_CONFLICT);
         if (!isOutdated) {
             throw thrown;
         }

@@ -16,7 +16,7 @@ import org.restbench.database.DatabaseFailure;
 import org.restbench.database.Session;
 import org.restbench.database.Session.Setting;
 import org.restbench.workload.InvalidRequest;
-import org.restbench.workload.messages.MessagesAnswer.Nothing;
+import org.restbench.workload.messages.MessagesAnswer.EmptyPop;
 import org.restbench.workload.messages.MessagesRequest.Repeatable;
 
 /** The stored answers to requests with a key, so that a repeated request has one effect and one answer. */
@@ -76,7 +76,7 @@ record Receipts(Session session) {
         RuntimeException instead = null;
         try {
             members = attempt.get();
-            if (!(members instanceof Nothing)) {
+            if (!(members instanceof EmptyPop)) {
                 return new MessagesAnswer(members);
             }
         } catch (DatabaseFailure failed) {

@@ -110,7 +110,7 @@ final class Runner implements AutoCloseable {
                 }
                 Totals totals = calls.totals();
                 cpuBefore = totals.cpu();
-                return tally.told(totals, before, Usage.now());
+                return tally.summary(totals, before, Usage.now());
             }
         }
     }
@@ -202,28 +202,28 @@ final class Runner implements AutoCloseable {
             }
         }
 
-        Map<String, Object> told(Totals totals, Usage before, Usage after) {
-            Map<String, Object> told = new LinkedHashMap<>();
-            told.put("elapsed_s", totals.elapsedSeconds());
-            told.put("outcomes", outcomes);
-            told.put("done", done);
-            told.put("failed", failed);
-            told.put("cancelled", cancelled);
-            told.put("wrong", wrong);
-            told.put("attempts", totals.attempts());
-            told.put("retries", totals.retries());
-            told.put("cpu_s", after.cpuSeconds() - before.cpuSeconds());
-            told.put("peak_in_flight", totals.peakInFlight());
-            told.put("threads", totals.peakThreads());
+        Map<String, Object> summary(Totals totals, Usage before, Usage after) {
+            Map<String, Object> summary = new LinkedHashMap<>();
+            summary.put("elapsed_s", totals.elapsedSeconds());
+            summary.put("outcomes", outcomes);
+            summary.put("done", done);
+            summary.put("failed", failed);
+            summary.put("cancelled", cancelled);
+            summary.put("wrong", wrong);
+            summary.put("attempts", totals.attempts());
+            summary.put("retries", totals.retries());
+            summary.put("cpu_s", after.cpuSeconds() - before.cpuSeconds());
+            summary.put("peak_in_flight", totals.peakInFlight());
+            summary.put("threads", totals.peakThreads());
             Map<String, Object> stages = new LinkedHashMap<>();
             totals.wall()
                     .forEach((stage, wall) -> stages.put(
                             stage.name(),
                             Map.of("wall_s", wall, "cpu_s", totals.cpu().get(stage))));
-            told.put("stages", stages);
-            told.put("compile_s", after.compileSeconds() - before.compileSeconds());
-            told.put("gc_s", after.gcSeconds() - before.gcSeconds());
-            return told;
+            summary.put("stages", stages);
+            summary.put("compile_s", after.compileSeconds() - before.compileSeconds());
+            summary.put("gc_s", after.gcSeconds() - before.gcSeconds());
+            return summary;
         }
     }
 

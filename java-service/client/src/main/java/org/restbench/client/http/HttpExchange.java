@@ -77,7 +77,7 @@ public final class HttpExchange implements Exchange {
                         answer.complete(
                                 new Answer(got.statusCode(), got.headers().map(), got.body()));
                     } else {
-                        answer.completeExceptionally(told(failure));
+                        answer.completeExceptionally(asProtocolFailure(failure));
                     }
                 },
                 threads);
@@ -96,7 +96,7 @@ public final class HttpExchange implements Exchange {
      * The JDK's client reports a malformed head or Content-Length by any RuntimeException: it becomes a
      * ProtocolException.
      */
-    private static Throwable told(Throwable failure) {
+    private static Throwable asProtocolFailure(Throwable failure) {
         boolean isWrapped = failure instanceof CompletionException && failure.getCause() != null;
         Throwable cause = isWrapped ? failure.getCause() : failure;
         boolean isOfNetwork = !(cause instanceof RuntimeException) || cause instanceof CancellationException;

@@ -18,7 +18,7 @@ import org.restbench.client.Job;
 import org.restbench.client.Limits;
 import org.restbench.client.Outcome;
 import org.restbench.client.Stage;
-import org.restbench.client.strategy.Plan.Way;
+import org.restbench.client.strategy.Plan.ThreadModel;
 
 /**
  * The state of a batch under any plan: where each call is, which calls may enter their next stage, and how the batch
@@ -111,7 +111,7 @@ final class Batch<I, O, R> implements Calls<R> {
 
     @Override
     public Outcome<R> take() throws InterruptedException {
-        if (plan.way() != Way.CALLER) {
+        if (plan.threadModel() != ThreadModel.CALLER) {
             return await();
         }
         turn.lockInterruptibly();
@@ -290,7 +290,7 @@ final class Batch<I, O, R> implements Calls<R> {
                 attempts,
                 workers.retries,
                 threads.peaks(),
-                plan.way() == Way.CALLER ? 0 : threads.made));
+                plan.threadModel() == ThreadModel.CALLER ? 0 : threads.made));
     }
 
     private static Map<Stage, Double> seconds(long[] nanos) {

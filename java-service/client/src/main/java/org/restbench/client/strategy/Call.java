@@ -21,7 +21,7 @@ import org.restbench.client.Outcome.Kind;
 import org.restbench.client.Outcome.StageTimes;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
-import org.restbench.client.strategy.Plan.Way;
+import org.restbench.client.strategy.Plan.ThreadModel;
 
 /** The state of one call. One thread at a time owns it, and hands it on under the batch's lock. */
 final class Call<I, O, R> {
@@ -35,18 +35,18 @@ final class Call<I, O, R> {
     /** Number of causes that are examined: a chain of causes may be circular. */
     private static final int MOST_CAUSES = 64;
     /** The first entry that fits decides. */
-    private static final List<Sign> SIGNS = List.of(
-            new Sign(ConnectException.class, Kind.CONNECT),
-            new Sign(TimeoutException.class, Kind.TIMEOUT),
-            new Sign(HttpTimeoutException.class, Kind.TIMEOUT),
-            new Sign(SocketTimeoutException.class, Kind.TIMEOUT),
-            new Sign(Exchange.TooLarge.class, Kind.TOO_LARGE),
-            new Sign(ProtocolException.class, Kind.NOT_HTTP),
-            new Sign(IOException.class, Kind.CUT_OFF),
-            new Sign(CancellationException.class, Kind.CUT_OFF));
+    private static final List<KindRule> KIND_RULES = List.of(
+            new KindRule(ConnectException.class, Kind.CONNECT),
+            new KindRule(TimeoutException.class, Kind.TIMEOUT),
+            new KindRule(HttpTimeoutException.class, Kind.TIMEOUT),
+            new KindRule(SocketTimeoutException.class, Kind.TIMEOUT),
+            new KindRule(Exchange.TooLarge.class, Kind.TOO_LARGE),
+            new KindRule(ProtocolException.class, Kind.NOT_HTTP),
+            new KindRule(IOException.class, Kind.CUT_OFF),
+            new KindRule(CancellationException.class, Kind.CUT_OFF));
 
     /** The type of an exception, and the kind of failure in C that it means. */
-    private record Sign(Class<? extends Throwable> type, Kind kind) {}
+    private record KindRule(Class<? extends Throwable> type, Kind kind) {}
 
     final long index;
     I input;
@@ -79,7 +79,7 @@ final class Call<I, O, R> {
 
     /** Runs the work of the call's stage and adds up the stage's times. An exception becomes the call's failure. */
     void run(Plan plan, Work work) {
-        boolean isVirtual = plan.way() == Way.VIRTUAL;
+        boolean isVirtual = plan.threadModel() == ThreadModel.VIRTUAL;
         long wallFrom = plan.clock().nanos();
         long cpuFrom = isVirtual ? 0 : THREADS.getCurrentThreadCpuTime();
         try {
@@ -118,10 +118,10 @@ final class Call<I, O, R> {
         List<Throwable> causes = Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
                 .limit(MOST_CAUSES)
                 .toList();
-        return SIGNS.stream()
+        return KIND_RULES.stream()
                 .filter(sign -> causes.stream().anyMatch(sign.type::isInstance))
                 .findFirst()
-                .map(Sign::kind)
+                .map(KindRule::kind)
                 .orElse(Kind.USER);
     }
 

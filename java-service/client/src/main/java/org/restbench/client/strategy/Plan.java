@@ -11,19 +11,19 @@ import org.restbench.client.Stage;
  * @param adapts whether the number of calls in flight adapts to the service; else it is the limit given by the caller
  * @param loop runs the elements within one document
  */
-record Plan(Way way, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
+record Plan(ThreadModel threadModel, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
     /** Which threads run the stages of a call. */
-    enum Way {
+    enum ThreadModel {
         /** The thread that takes the outcomes. */
         CALLER,
         /** One thread of a team, from start to end. */
-        THROUGH,
+        POOL_THREAD,
         /** A virtual thread for each call. */
         VIRTUAL,
         /** A thread of each stage's team; C holds its thread. */
         STAGES,
         /** A thread of a team for each stage but C, which holds no thread. */
-        STARTED
+        ASYNC
     }
 
     /**
@@ -32,12 +32,12 @@ record Plan(Way way, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
      */
     record Team(String thread, int threads, List<Stage> stages) {}
 
-    Plan(Way way, Loop loop, Team... teams) {
-        this(way, List.of(teams), false, loop, Clock.SYSTEM);
+    Plan(ThreadModel threadModel, Loop loop, Team... teams) {
+        this(threadModel, List.of(teams), false, loop, Clock.SYSTEM);
     }
 
     Plan with(Clock other) {
-        return new Plan(way, teams, adapts, loop, other);
+        return new Plan(threadModel, teams, adapts, loop, other);
     }
 
     int threads() {
@@ -46,7 +46,7 @@ record Plan(Way way, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
 
     /** Whether the thread that pulled an input keeps its call to the end. */
     boolean keepsCalls() {
-        return way != Way.STAGES && way != Way.STARTED;
+        return threadModel != ThreadModel.STAGES && threadModel != ThreadModel.ASYNC;
     }
 
     /**

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.util.concurrent.CompletableFuture;
 import org.restbench.client.Answer;
 import org.restbench.client.Stage;
-import org.restbench.client.strategy.Plan.Way;
+import org.restbench.client.strategy.Plan.ThreadModel;
 
 /** Runs stage C without holding a thread: sends requests, takes their answers in callbacks, and schedules retries. */
 final class Sender<I, O, R> {
@@ -25,7 +25,7 @@ final class Sender<I, O, R> {
      * answer may arrive within {@link #start}, which would call this method again.
      */
     void sendAll() {
-        if (plan.way() != Way.STARTED) {
+        if (plan.threadModel() != ThreadModel.ASYNC) {
             return;
         }
         batch.locking(() -> {

@@ -15,7 +15,7 @@ import org.restbench.client.Limits;
 import org.restbench.client.Loop;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
-import org.restbench.client.strategy.Plan.Way;
+import org.restbench.client.strategy.Plan.ThreadModel;
 
 /** Makes calling strategies by name. The number of threads is from 1 to 1024. */
 public final class Strategies {
@@ -57,23 +57,23 @@ public final class Strategies {
             throw new IllegalArgumentException("strategy: must be one of " + names() + ", is " + name);
         }
         Plan plan = switch (name) {
-            case "sequential" -> new Plan(Way.CALLER, Loop.IN_ORDER, new Team("caller", 1, IN));
-            case "task-pool" -> new Plan(Way.THROUGH, loop, new Team("call-pool", checked(threads), IN));
+            case "sequential" -> new Plan(ThreadModel.CALLER, Loop.IN_ORDER, new Team("caller", 1, IN));
+            case "task-pool" -> new Plan(ThreadModel.POOL_THREAD, loop, new Team("call-pool", checked(threads), IN));
             case "pipeline" -> {
                 List<Integer> sizes = teams == null ? List.of(1, 1 + further(threads, 4, name), 1, 1) : teams;
-                yield new Plan(Way.STAGES, loop, teams(sizes, Stage.values()));
+                yield new Plan(ThreadModel.STAGES, loop, teams(sizes, Stage.values()));
             }
             case "pipeline-async" -> {
                 List<Integer> sizes = teams == null ? usualAsync(threads, cpu) : teams;
-                yield new Plan(Way.STARTED, loop, teams(sizes, Stage.S, Stage.D, Stage.P));
+                yield new Plan(ThreadModel.ASYNC, loop, teams(sizes, Stage.S, Stage.D, Stage.P));
             }
             case "async", "adaptive" -> {
                 Team ofAnyCall = new Team("call-cpu", checked(threads), List.of(Stage.P, Stage.D, Stage.S));
-                yield new Plan(Way.STARTED, List.of(ofAnyCall), name.equals("adaptive"), loop, Clock.SYSTEM);
+                yield new Plan(ThreadModel.ASYNC, List.of(ofAnyCall), name.equals("adaptive"), loop, Clock.SYSTEM);
             }
             case "virtual-threads" -> {
                 int cores = Runtime.getRuntime().availableProcessors();
-                yield new Plan(Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", cores, IN));
+                yield new Plan(ThreadModel.VIRTUAL, Loop.IN_ORDER, new Team("virtual", cores, IN));
             }
             default -> throw new IllegalStateException("no plan of " + name);
         };

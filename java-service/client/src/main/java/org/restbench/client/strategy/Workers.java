@@ -13,7 +13,7 @@ import org.restbench.client.Outcome.Kind;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
-import org.restbench.client.strategy.Plan.Way;
+import org.restbench.client.strategy.Plan.ThreadModel;
 
 /** Runs the stages of a batch's calls on the threads that its plan names. */
 final class Workers<I, O, R> {
@@ -35,7 +35,7 @@ final class Workers<I, O, R> {
     }
 
     void begin() {
-        switch (plan.way()) {
+        switch (plan.threadModel()) {
             case CALLER -> {}
             case VIRTUAL -> Threads.startVirtual(this::callOnVirtualThread);
             default -> plan.teams().forEach(this::begin);
@@ -247,8 +247,8 @@ final class Workers<I, O, R> {
         } else if (wait.isPresent() && slept(wait.getAsLong(), call)) {
             return waitsToEnter(Stage.C, call);
         }
-        boolean isStopped =
-                call.failure instanceof InterruptedException && (batch.cancelled || plan.way() == Way.CALLER);
+        boolean isStopped = call.failure instanceof InterruptedException
+                && (batch.cancelled || plan.threadModel() == ThreadModel.CALLER);
         batch.settle(call, isStopped || batch.cancelled && call.failedIn == Stage.C);
         return false;
     }

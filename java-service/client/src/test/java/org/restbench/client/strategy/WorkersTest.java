@@ -14,7 +14,7 @@ import org.restbench.client.Loop;
 import org.restbench.client.Outcome;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
-import org.restbench.client.strategy.Plan.Way;
+import org.restbench.client.strategy.Plan.ThreadModel;
 
 /** A batch of calls on virtual threads where one more cannot be started. */
 class WorkersTest {
@@ -42,7 +42,7 @@ class WorkersTest {
     /** Who took the outcomes waited for ever. */
     @Test
     void theCallThatFindsNoThreadForTheNextOneFailsAndEndsTheBatch() throws InterruptedException {
-        Plan plan = new Plan(Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", 1, List.of(Stage.S)));
+        Plan plan = new Plan(ThreadModel.VIRTUAL, Loop.IN_ORDER, new Team("virtual", 1, List.of(Stage.S)));
         Nothing nothing = new Nothing();
         Job<Integer, Integer, Integer> job = new Job<>(nothing, nothing, (index, input, output) -> output);
         OutOfMemoryError none = new OutOfMemoryError("unable to create native thread: of a test");

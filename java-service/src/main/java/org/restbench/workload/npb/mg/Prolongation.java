@@ -40,16 +40,16 @@ record Prolongation(Grid coarseGrid, double[] coarse, Grid fineGrid, double[] fi
         double[] sums = new double[coarseGrid.side()];
         for (int j2 = 0; j2 <= coarseGrid.n(); j2++) {
             int here = coarseGrid.line(j3, j2);
-            int beside = coarseGrid.line(j3, j2 + 1);
+            int nextLine = coarseGrid.line(j3, j2 + 1);
             int above = coarseGrid.line(j3 + 1, j2);
-            int aboveBeside = coarseGrid.line(j3 + 1, j2 + 1);
+            int aboveNextLine = coarseGrid.line(j3 + 1, j2 + 1);
             System.arraycopy(coarse, here, sums, 0, sums.length);
             line(sums, 1, fineGrid.line(2 * j3, 2 * j2));
-            sum(here, beside, sums);
+            sum(here, nextLine, sums);
             line(sums, 0.5, fineGrid.line(2 * j3, 2 * j2 + 1));
             sum(here, above, sums);
             line(sums, 0.5, fineGrid.line(2 * j3 + 1, 2 * j2));
-            sum(here, beside, above, aboveBeside, sums);
+            sum(here, nextLine, above, aboveNextLine, sums);
             line(sums, 0.25, fineGrid.line(2 * j3 + 1, 2 * j2 + 1));
         }
     }

@@ -17,7 +17,7 @@ _NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 @contextmanager
-def held(run: Run) -> Iterator[bool]:
+def locked(run: Run) -> Iterator[bool]:
     """Hold the lock of a run, so that no other process continues it meanwhile.
 
     Yields False where the file system has no locks. Raises EnvironmentProblem where another process
