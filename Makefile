@@ -10,11 +10,11 @@ RUN ?= latest
 # The database of `make serve`: `none`, a folder with PostgreSQL's programs, or a database's URL. Empty: the programs of the package.
 DATABASE ?=
 DATABASE_OPTION = $(if $(DATABASE),$(or $(if $(filter none,$(DATABASE)), --no-database),$(if $(filter /%,$(DATABASE)), --postgres-bin $(DATABASE)),$(if \
-	$(findstring ://,$(DATABASE)), --database-url '$(DATABASE)'),$(error DATABASE=$(DATABASE): none, a folder from / on, or a URL)))
+	$(findstring ://,$(DATABASE)), --database-url '$(DATABASE)'),$(error DATABASE=$(DATABASE): give none, an absolute path of a folder, or a URL)))
 PYTHON ?= python3
 
 ifdef PRECISION
-$(error PRECISION is gone: a run goes on until its claims are decided or its time is up, make bench MINUTES=60)
+$(error PRECISION no longer exists: a run continues until its claims are decided or its time is up, make bench MINUTES=60)
 endif
 
 BIN := .venv/bin
@@ -44,47 +44,47 @@ LOW_PRIORITY := nice -n 10
 # thousands of tests may get too little CPU time, which says nothing about the code. A test that fails twice does.
 # The plugin of schemathesis is off, as loading it takes a second per start; tests call schemathesis as a program.
 PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$code -eq 1 ] || exit $$code; \
-	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
+	printf '\n== running the failed tests again: a test that passes now is flaky, which is a defect of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
 
 .PHONY: help setup services bench chaos bench-limit bench-mg bench-growth queue-controls microbench plan calibrate report browse serve stop secrets frameworks test test-java test-python test-waiting test-scripts test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick, of most experiments reference, of some full (a wrong one names those there are)  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|factorial|logs|open-load|npb|calls|messages|messages-threads|messages-factorial|messages-fraction|messages-trace|messages-faults|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n           DATABASE=none|/usr/lib/postgresql/15/bin|postgresql://OWNER@HOST:5432/DATABASE\n'
+	@printf '\nVariables: PROFILE=smoke|quick, for most experiments also reference, for some full (the error for an unknown one lists them)  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|factorial|logs|open-load|npb|calls|messages|messages-threads|messages-factorial|messages-fraction|messages-trace|messages-faults|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n           DATABASE=none|/usr/lib/postgresql/15/bin|postgresql://OWNER@HOST:5432/DATABASE\n'
 
 # `restbench ab` of later commits calls this target in a checkout of this commit (scripts/restbench/deploy/builds.py).
 services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)
 
 setup: $(VENV) $(JAR) $(CLIENT) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
-bench: setup $(if $(filter frameworks workers,$(EXPERIMENT)),$(FRAMEWORKS)) $(if $(filter frameworks,$(EXPERIMENT)),wrk) $(if $(filter instances,$(EXPERIMENT))$(filter wide,$(PROFILE)),nginx) ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
+bench: setup $(if $(filter frameworks workers,$(EXPERIMENT)),$(FRAMEWORKS)) $(if $(filter frameworks,$(EXPERIMENT)),wrk) $(if $(filter instances,$(EXPERIMENT))$(filter wide,$(PROFILE)),nginx) ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 continues an interrupted run)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(MINUTES), --minutes $(MINUTES))$(if $(filter-out 0 no false,$(RESUME)), --resume)
 
-calibrate: setup wrk ## check the measuring chain against what is known, about 6 minutes
+calibrate: setup wrk ## check the measuring chain against known values, about 6 minutes
 	@$(BIN)/restbench calibrate
 
-plan: $(VENV) ## print the cells, their groups and the time, start nothing (PROFILE, EXPERIMENT, CELLS, MINUTES)
+plan: $(VENV) ## print the cells, their groups and the time, without starting anything (PROFILE, EXPERIMENT, CELLS, MINUTES)
 	@$(BIN)/restbench plan $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(MINUTES), --minutes $(MINUTES))
 
-report: $(VENV) ## make a run's tables, figures and page again from its raw data (RUN=latest)
+report: $(VENV) ## regenerate a run's tables, figures and page from its raw data (RUN=latest)
 	@$(BIN)/restbench report $(RUN)
 
-browse: $(VENV) ## write results/index.html: all runs as one page, filtered, over time, side by side
+browse: $(VENV) ## write results/index.html: one page of all runs, with filters, trends over time and comparisons
 	@$(BIN)/restbench browse
 
 serve: $(VENV) $(JAR) $(filter nginx haproxy apache,$(FRONT)) $(CHOSEN_FRAMEWORK) ## start both services and a database on 127.0.0.1 and print curl lines (FRONT=nginx, DATABASE, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
 	@$(BIN)/restbench serve$(if $(FRONT), --front $(FRONT))$(DATABASE_OPTION)
 
-secrets: ## make the passwords that `docker compose --profile messages` is given by files, once
+secrets: ## create the password files of `docker compose --profile messages`, once
 	@mkdir -p -m 700 .cache/secrets; umask 222; for role in owner service monitor; do file=.cache/secrets/$$role.password; \
 	  test -s $$file || od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > $$file; done
 
-frameworks: $(FRAMEWORKS) ## install the Python web frameworks beside flask, for PYTHON_FRAMEWORK
+frameworks: $(FRAMEWORKS) ## install the other Python web frameworks in addition to flask, for PYTHON_FRAMEWORK
 
 stop: $(VENV) ## end the services and the database that `make serve` started
 	@$(BIN)/restbench stop
 
-test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy apache compiler ## every test of every part
+test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy apache compiler ## run all tests of all parts
 	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java test-robustness test-scripts test-overload lint test-beside
 
 # Three targets run at the same time, the longest first, and make prints the output of each when it ends. The tests of the Python
@@ -130,28 +130,28 @@ lock: ## write the lock files again from the .in files (needs uv)
 	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt -c $(FRAMEWORKS_LOCK) $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK); \
 	uv pip compile "$$@" audit/requirements.in -o audit/requirements.txt
 
-chaos: setup ## kill the harness and what it starts at random moments, and go on with the run (N=50 kills, SEED=1; REAL=1: the real Java service)
+chaos: setup ## kill the harness and its processes at random moments, then continue the run (N=50 kills, SEED=1; REAL=1: the real Java service)
 	@cd scripts && ../$(BIN)/python tests/support/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
 
-audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask what is known about them
+audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and look up their known problems
 	@cd audit && ../.cache/audit/bin/python restbench_audit.py
 
-bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time a request of seven services over that of a C++ server (scripts/tools/limit), about 40 minutes
+bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time per request of seven services relative to a C++ server (scripts/tools/limit), about 40 minutes
 	@cd scripts && ../$(BIN)/python -m tools.bench_limit
 
-bench-mg: $(VENV) $(JAR) compiler ## the time of Java's NAS kernel MG over that of the same in plain C++ (scripts/tools/limit), about 3 minutes
+bench-mg: $(VENV) $(JAR) compiler ## the time of Java's NAS kernel MG relative to the same kernel in plain C++ (scripts/tools/limit), about 3 minutes
 	@cd scripts && ../$(BIN)/python -m tools.bench_mg
 
-microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 13 to 23 minutes; full)
+microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay off? (PROFILE=quick, 13 to 23 minutes; full)
 	@cd scripts && ../$(BIN)/python -m tools.bench_microbench --profile $(PROFILE)
 
 bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)
 	@cd scripts && ../$(BIN)/python -m tools.bench_growth --profile $(PROFILE)
 
-queue-controls: $(VENV) ## does the checker of queues find lost commits and planted defects, and nothing in a sound database? (N=10, about 5 minutes)
+queue-controls: $(VENV) ## check that the queue checker finds lost commits and planted defects, and nothing in a correct database (N=10, about 5 minutes)
 	@cd scripts && ../$(BIN)/python -m tools.queue_controls --times $(or $(N),10)
 
-overload: $(DEV) $(JAR) wrk $(or $(FRONT),nginx) ## far more than the services can do, bad clients, kill -9, stops: what held? (FRONT=haproxy, SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
+overload: $(DEV) $(JAR) wrk $(or $(FRONT),nginx) ## test the services under overload, bad clients, kill -9 and stops (FRONT=haproxy, SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
 	  --service $(or $(SERVICE),both) --front $(or $(FRONT),nginx) --strategy $(or $(STRATEGY),all) --scenario $(or $(SCENARIO),all) --kills $(or $(KILLS),20) --seed $(or $(SEED),1)
 

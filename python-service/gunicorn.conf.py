@@ -1,4 +1,4 @@
-"""gunicorn's settings: `python -m restbench_service`, or `python -m gunicorn` in this folder."""
+"""gunicorn's settings, for `python -m restbench_service` or `python -m gunicorn` in this folder."""
 
 import signal
 from importlib import import_module
@@ -20,37 +20,37 @@ bind = _settings.host if _settings.socket_path else f"{_address}:{_settings.port
 workers = _settings.workers
 if FRAMEWORKS[_settings.framework].is_asynchronous:
     worker_class = "asgi"
-    # The one in C takes some long bodies for cut-off ones. The worker then closes the connection
-    # after its answer without a word, and the next request on it has none.
+    # The parser in C takes some long bodies for cut-off ones. The worker then closes the connection
+    # after its answer without notice, and the next request on the connection gets no answer.
     http_parser = "python"
     asgi_loop = "uvloop"
     asgi_lifespan = "on"
 else:
-    # A thread for each request in flight, and some to refuse the request that is one too many and
-    # to answer /health meanwhile; made when needed.
+    # A thread for each request in flight, and some to refuse further requests and to answer
+    # /health meanwhile; started when needed.
     worker_class = "gthread"
     threads = _settings.threads
-# No header of a client is a proxy's word on the path or the scheme: by default gunicorn believes
-# who comes over loopback or a Unix socket, and fails where they contradict themselves.
+# No client header sets the path or the scheme, as a proxy's header would: by default gunicorn
+# trusts clients over loopback or a Unix socket, and fails if their headers contradict each other.
 forwarder_headers = ""
 secure_scheme_headers: dict[str, str] = {}
 worker_connections = _settings.connections
 keepalive = _settings.keep_alive_seconds
 backlog = 1024
-limit_request_line = 8190  # the most it lets one set
+limit_request_line = 8190  # the highest value that gunicorn allows
 
 timeout = _settings.stuck_timeout_seconds
 graceful_timeout = _settings.stop_timeout_seconds
 control_socket_disable = True
 accesslog = None
-loglevel = "error"  # its warnings have what clients sent in them
+loglevel = "error"  # warnings contain what clients sent
 
 
 def when_ready(server: Any) -> None:
-    """What a worker needs is loaded before the first one is forked, so that the next starts soon.
+    """Import what workers need before the first fork, so that a replacement worker starts fast.
 
-    Modules only: the app has threads, which would not survive a fork. And Ctrl-C means to gunicorn
-    what TERM does, where it would cut requests off.
+    The application itself is not created: its threads would not survive a fork. Ctrl-C is handled
+    like TERM, as gunicorn would otherwise cut requests off.
     """
     import_module(_MODULE)
     signal.signal(signal.SIGINT, lambda _, frame: server.signal(signal.SIGTERM, frame))
@@ -62,10 +62,11 @@ def post_fork(server: Any, _worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """The first workers serve when their pools are ready.
+    """Let the first workers serve only when their pools are ready.
 
-    One that replaces another serves at once, and only requests for a pool wait for it; one with a
-    lifespan has that wait. Ctrl-C reaches the whole process group: it must not cut requests off.
+    A replacement worker serves at once, and only requests for a pool wait for that pool; an ASGI
+    worker always waits in its lifespan. Ctrl-C is ignored: it reaches the whole process group and
+    must not cut requests off.
     """
     if worker_class == "asgi":
         worker.loop.add_signal_handler(signal.SIGINT, lambda: None)
@@ -76,13 +77,13 @@ def post_worker_init(worker: Any) -> None:
 
 
 def worker_exit(_server: Any, worker: Any) -> None:
-    """End the pools' processes when the worker ends in order; a lifespan has done so."""
+    """End the pools' processes when a worker ends in order; an ASGI lifespan has done so."""
     if worker_class != "asgi" and getattr(worker.app, "callable", None) is not None:
         _serving(worker).close()
 
 
 def on_exit(_server: Any) -> None:
-    """Of the master, after its workers."""
+    """Called in the master after its workers have ended."""
     remove_folder()
 
 

@@ -15,7 +15,7 @@ from .workloads.npb.workload import KERNELS, NpbWorkload
 from .workloads.workload import Workload
 
 UNDIVIDED = ("serial", "process-per-request", "executor-per-request", "worker-pool")
-"""Strategies for a workload without loops: the others would be one of these by another name."""
+"""Strategies for a workload without loops, where any other would behave like one of these."""
 
 
 class Operation(NamedTuple):
@@ -24,30 +24,30 @@ class Operation(NamedTuple):
     method: str
     path: str
     codec: Callable[[str, tuple[str, ...]], Codec[Any, Any]]
-    """Of a request, by the strategy's name and the parts that stand for names."""
+    """Makes the codec of a request from the strategy's name and the values of the {name} parts."""
 
 
 class CodedWorkload(NamedTuple):
-    """What is offered under the first part of a path."""
+    """A workload with its operations, offered under the first part of a path."""
 
     workload: Workload[Any, Any]
     operations: tuple[Operation, ...]
     strategies: tuple[str, ...] | None = None
-    """That take it; None: all."""
+    """Names of the strategies that offer the workload; None: all."""
 
     @property
     def codec(self) -> Codec[Any, Any]:
-        """Of a workload with one operation."""
+        """The codec of a workload that has one operation."""
         (operation,) = self.operations
         return operation.codec("", ())
 
     def is_offered_under(self, strategy: str) -> bool:
-        """By the strategy's name."""
+        """Whether the strategy of this name offers the workload."""
         return self.strategies is None or strategy in self.strategies
 
 
 def coded_workloads(settings: Settings) -> dict[str, CodedWorkload]:
-    """By the workload's name; without a database there are no messages."""
+    """All workloads by name; without a database there is no workload `messages`."""
     max_delay_ms, cached_bytes = settings.max_delay_millis, settings.cached_bytes_a_process
     offered = [
         _computing(MatrixWorkload(), MatrixJson(settings.most_product_elements, max_delay_ms)),
@@ -67,7 +67,7 @@ def _computing(workload: Workload[Any, Any], codec: Codec[Any, Any]) -> CodedWor
 
 
 def _messages(database: DatabaseSettings, max_delay_ms: int) -> CodedWorkload:
-    # Not before: who has no database need not have its driver in memory.
+    # Imported here, so that a service without a database does not load the driver.
     from .workloads.messages.workload import MessagesWorkload  # noqa: PLC0415
 
     def operation(name: str) -> Operation:

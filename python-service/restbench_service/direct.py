@@ -1,10 +1,11 @@
-"""A NAS kernel without HTTP, under a technique, to compare with the same kernel in a service.
+"""Run a NAS kernel under a technique without HTTP, to compare it with the kernel in a service.
 
     python -m restbench_service.direct CG A --strategy serial --repetitions 2
 
-prints what the service would answer, a line of JSON a repetition: the first in a fresh process,
-the others in the same one, warm. Exits with 1 if one of them is not verified, with 2 for a wrong
-option or setting. RESTBENCH_PROCESSES and RESTBENCH_BLAS_THREADS hold as for the service.
+prints the answer of a service for each repetition as a line of JSON. The first repetition runs in a
+fresh process, the others in the same, warm one. Exits with 1 if a result is not verified, with 2
+for a wrong option or setting. RESTBENCH_PROCESSES and RESTBENCH_BLAS_THREADS work as
+in the service.
 """
 
 import argparse
@@ -22,7 +23,7 @@ PRELOADED = "restbench_service.codec.npb"
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code. Its environment is the service's, or the two could not be compared."""
+    """Run and return the exit code. The environment is the service's, for a fair comparison."""
     try:
         settings = Settings.from_environment(os.environ)
     except InvalidSettingError as error:
@@ -63,7 +64,7 @@ def _answers(options: argparse.Namespace, settings: Settings) -> Iterator[bytes]
     request = {"requestId": 1, "class": options.class_name, "generate": not options.cached_input}
     strategy = TECHNIQUES[options.strategy].start(Start(settings.processes, None, (PRELOADED,)))
     try:
-        strategy.await_ready()  # what it decides with is learnt before what is timed
+        strategy.await_ready()  # a strategy's own measurements come before the timed runs
         for _ in range(options.repetitions):
             yield strategy.execute(Job(workload, codec, json.dumps(request).encode())).result()
     finally:

@@ -1,4 +1,4 @@
-"""Values read from the environment and checked; a wrong one is named with what is allowed."""
+"""Values read from the environment and checked; an error names the variable and what is allowed."""
 
 import ipaddress
 import os
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 UNIX = "unix:"
 LONGEST_SOCKET_PATH = 107
-"""Bytes, without the zero at its end (linux/un.h)."""
+"""In bytes, without the terminating zero (linux/un.h)."""
 
 
 class InvalidSettingError(Exception):
@@ -44,7 +44,7 @@ class Environment:
         raise _wrong(name, text, "must be an IP address, a host name or unix:/PATH")
 
     def database(self, name: str) -> str | None:
-        """postgresql://USER@HOST:PORT/DATABASE, which is not repeated where it is wrong."""
+        """postgresql://USER@HOST:PORT/DATABASE; None when unset. An error omits the value."""
         text = self._variables.get(name)
         if text is None:
             return None
@@ -68,14 +68,14 @@ class Environment:
         raise _wrong(name, path, "must be a file that can be read")
 
     def existing(self, name: str) -> str | None:
-        """The path of what there is, readable or not; None when unset."""
+        """A path that exists, readable or not; None when unset."""
         path = self._variables.get(name)
         if path is None or os.access(path, os.F_OK):
             return path
         raise _wrong(name, path, "must be a path that exists")
 
     def names(self, name: str) -> tuple[str, ...] | None:
-        """A list with commas, each name once; None when unset."""
+        """The names in a comma-separated list, each once; None when unset."""
         text = self._variables.get(name)
         if text is None:
             return None
@@ -85,7 +85,7 @@ class Environment:
         raise _wrong(name, text, "must be a list of names with commas, each once")
 
     def choice(self, name: str, default: str, allowed: Iterable[str]) -> str:
-        """One of the words."""
+        """One of the allowed words."""
         text = self._variables.get(name, default)
         if text in allowed:
             return text

@@ -12,7 +12,7 @@ from .process import allow_descriptors, ensure_environment, find_temporary_folde
 from .settings import Settings
 
 FOLDER = Path(__file__).parents[1]
-"""Of the service: where its commands are started."""
+"""The folder of the service, in which the server's command is started."""
 
 
 def main() -> None:
@@ -26,9 +26,9 @@ def main() -> None:
 
 
 def prepared_settings() -> Settings:
-    """The settings, with the environment and the limits that they ask for.
+    """The checked settings; gives this process the environment and the limits that they need.
 
-    Exits with 2 and a line that says why; starts the process again for another environment.
+    Exits with 2 and one line if a setting is wrong. Restarts the program to change its environment.
     """
     try:
         settings = Settings.from_environment(os.environ)
@@ -44,7 +44,7 @@ def prepared_settings() -> Settings:
 
 
 def _check_framework(settings: Settings) -> None:
-    """Raises InvalidSettingError."""
+    """Raises InvalidSettingError if the framework is missing or does not support a setting."""
     name = settings.framework
     missing = {each: _missing(each) for each in FRAMEWORKS}
     installed = ", ".join(each for each, packages in missing.items() if not packages)
@@ -66,15 +66,15 @@ def _check_framework(settings: Settings) -> None:
 
 
 def _missing(framework: str) -> list[str]:
-    """The packages of it that are not installed."""
+    """The packages of the framework that are not installed."""
     return [each for each in FRAMEWORKS[framework].packages if find_spec(each) is None]
 
 
 def _check_strategies(names: tuple[str, ...] | None) -> None:
-    """Raises InvalidSettingError."""
+    """Raises InvalidSettingError for an unknown name."""
     if names is None:
         return
-    # Not before: it imports numpy, whose environment is not set yet.
+    # Only if needed: this imports numpy, whose environment is not set yet.
     from .execution.strategies import TECHNIQUES  # noqa: PLC0415
 
     unknown = [name for name in names if name not in TECHNIQUES]
@@ -85,7 +85,7 @@ def _check_strategies(names: tuple[str, ...] | None) -> None:
 
 
 def _check_machine(settings: Settings) -> None:
-    """Raises InvalidSettingError."""
+    """Raises InvalidSettingError for a low limit of open files or no folder for temporary files."""
     if not allow_descriptors(settings.descriptors):
         raise InvalidSettingError(
             f"{settings.descriptors} open files are needed for RESTBENCH_MAX_CONNECTIONS="

@@ -1,4 +1,4 @@
-"""Where the workers of one service keep what they count, so that each can answer for all.
+"""The folder in which the workers of a service keep their metrics, so that each can report all.
 
 This module must not import prometheus_client, which reads the variable when it is imported.
 """
@@ -13,9 +13,9 @@ _PREFIX = "restbench-metrics-"
 
 
 def name_folder(workers: int) -> None:
-    """In the environment of this process, of what it becomes and of what it starts.
+    """Create the folder and name it in the environment, which children and an exec inherit.
 
-    One worker alone needs none. Folders of services that were killed are removed.
+    A single worker needs no folder. Folders of services that were killed are removed.
     """
     if workers == 1:
         os.environ.pop(VARIABLE, None)
@@ -30,7 +30,7 @@ def name_folder(workers: int) -> None:
 
 
 def remove_folder() -> None:
-    """To be called by the process that has named it, when its workers have ended."""
+    """Remove the folder; called by the process that created it, after its workers have ended."""
     folder = os.environ.get(VARIABLE)
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What a process asks of the kernel for itself."""
+"""What a process reads from the kernel about itself and its peers, and what it sets for itself."""
 
 import ctypes
 import os
@@ -18,21 +18,22 @@ from typing import Any
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 DROPPED_PREFIX = "OPENBLAS_"
-"""Some force code for another processor on numpy's library, which can take twice as long."""
+"""Variables that are dropped: some make numpy's library run code for another processor, which can
+take twice as long."""
 MALLOC_VARIABLES = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
 }
-"""Let the next request have the pages that the last one freed. By default glibc hands arrays of a
-few hundred KiB back to the kernel, and each request pays again for the page faults: half of the
-time of parsing 2000 rows. Kept is what a request of 1000 x 1000 takes; glibc takes no larger
-threshold for what is mapped by itself; one arena is enough where one thread computes at a time."""
+"""Let the next request reuse the pages that the last one freed. By default glibc returns arrays of
+a few hundred KiB to the kernel, and each request pays for the page faults again: half of the time
+of parsing 2000 rows. The trim threshold keeps the memory of a request of 1000 x 1000; glibc allows
+no higher mmap threshold; one arena is enough where one thread computes at a time."""
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - docker gives it to every container, at most 64 MiB
 
 SOCKET_MODE = 0o666
-"""Who may reach a socket is said by its folder: a proxy may be another user."""
+"""Open to all users, as a proxy may be another user; the socket's folder limits the access."""
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
@@ -43,7 +44,7 @@ def allowed_cores() -> list[int]:
 
 
 def set_name(name: str) -> None:
-    """What /proc/<pid>/comm and ps show; at most 15 characters."""
+    """Set the calling thread's name, which /proc and ps show; at most 15 characters."""
     ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
 
 
@@ -58,17 +59,17 @@ def die_with_parent(parent: int) -> None:
 
 
 def on_ending(action: Callable[[], object]) -> None:
-    """Have `action` done first when a signal asks this process to end, then what its server does.
+    """Start `action` when TERM or Ctrl-C asks this process to end, then call the server's handler.
 
-    To be called in the main thread, where the server has its handlers already; where it has none
-    nothing is done.
+    To be called in the main thread, after the server has set its handlers; a signal without a
+    handler is left as it is.
     """
     for ending in (signal.SIGTERM, signal.SIGINT):
         theirs = signal.getsignal(ending)
         if callable(theirs):
 
             def end(number: int, frame: FrameType | None, then: Any = theirs) -> None:
-                # In a thread of its own: this one may hold any lock in the midst of its work.
+                # On another thread: the signal may have interrupted this one while it holds a lock.
                 Thread(target=action, name="ending", daemon=True).start()
                 then(number, frame)
 
@@ -86,8 +87,8 @@ def worker_pids() -> list[int]:
 
 
 def is_worker(pid: int) -> bool:
-    """Whether a process lives and is one of `worker_pids()`, which may lack one where another has
-    ended while the kernel wrote it.
+    """Whether a process is running and is a worker. `worker_pids()` may miss a worker if another
+    one ends while the kernel writes the list.
     """
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
@@ -98,8 +99,8 @@ def is_worker(pid: int) -> bool:
 
 
 def free_socket(path: str) -> str:
-    """Remove the socket that a dead process has left at a path. Who has it where it cannot be
-    removed: a live listener, or something that is no socket; empty where the path is free.
+    """Remove the socket that a dead process has left at a path. Returns what occupies the path if
+    that cannot be removed (a listening process, or no socket), or "" if the path is free.
     """
     try:
         mode = Path(path).lstat().st_mode
@@ -132,9 +133,9 @@ def allow_descriptors(count: int) -> bool:
 
 
 def find_temporary_folder() -> str | None:
-    """Have a folder for temporary files: the pools' sockets, and the file by which gunicorn sees
-    that a worker is alive. In a container whose file system is read-only and that has no /tmp it is
-    SHARED_MEMORY, for this process and what it starts. None where that cannot be written either.
+    """The folder for temporary files: the pools' sockets, and the file by which gunicorn sees that
+    a worker is alive. If there is none, as in a container with a read-only file system and no /tmp,
+    sets SHARED_MEMORY for this process and its children; None if that is not writable either.
     """
     try:
         return tempfile.gettempdir()
@@ -147,16 +148,16 @@ def find_temporary_folder() -> str | None:
 
 
 def environment_of(variables: Mapping[str, str], blas_threads: int) -> dict[str, str]:
-    """The variables of a process that computes; those of malloc stay as they are where set."""
+    """The variables of a process that computes; malloc's variables are kept if they are set."""
     kept = {n: value for n, value in variables.items() if not n.startswith(DROPPED_PREFIX)}
     threads = dict.fromkeys(BLAS_THREAD_VARIABLES, str(blas_threads))
     return {**MALLOC_VARIABLES, **kept, **threads}
 
 
 def ensure_environment(blas_threads: int) -> None:
-    """Start this program again where its environment is another.
+    """Restart this program with the environment it needs, unless it has that already.
 
-    glibc and numpy's library read theirs once, when the process starts.
+    glibc and numpy's library read their variables once, when the process starts.
     """
     wanted = environment_of(os.environ, blas_threads)
     if wanted != dict(os.environ):

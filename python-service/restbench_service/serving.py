@@ -13,10 +13,10 @@ CLOSE_SECONDS = 5.0
 
 
 class ServingProcess:
-    """To be made in the main thread, after any fork: the pools and their threads start here."""
+    """The core and its pools, running. To be made in the main thread, after any fork."""
 
     def __init__(self, settings: Settings, server: Server) -> None:
-        """`server` is what serves the core."""
+        """`server` describes the framework and the HTTP server around the core."""
         logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
         offered = coded_workloads(settings)
         self._workloads = [each.workload for each in offered.values()]
@@ -34,7 +34,7 @@ class ServingProcess:
             strategy.await_ready()
 
     def close(self) -> None:
-        """End what was started, all of it within one time."""
+        """Close all strategies, together within CLOSE_SECONDS, then the workloads."""
         close_strategies(self._strategies.values(), CLOSE_SECONDS)
         for workload in self._workloads:
             workload.close()

@@ -16,9 +16,9 @@ LARGEST_BODY_LIMIT = 192 * MEBIBYTE
 """As in the Java service, where the answer to the largest product must fit one array."""
 
 SPARE_THREADS = 32
-"""Beside one for each request in flight: to read and refuse requests, and for /health."""
+"""In addition to one per request in flight: to read and refuse requests, and for /health."""
 POOLS_OF_WHOLE_REQUESTS = 3
-"""process-per-request's, executor-per-request's, and adaptive's of low priority."""
+"""Those of process-per-request and executor-per-request, and the low-priority one of adaptive."""
 HANDOFFS = ("thread", "loop")
 
 ALLOWED = {
@@ -45,33 +45,33 @@ ALLOWED = {
     "max_message_characters": (1, MEBIBYTE),
     "receipt_seconds": (1, 24 * 3600),
 }
-"""The lowest and the highest value of each setting that is an integer. Those that the Java service
-has, too, are the same there, but for port 0, which is any free one."""
+"""The lowest and the highest value of each integer setting. The Java service has the same bounds
+for the settings that it shares, except that it also allows port 0, which is any free port."""
 
 
 @dataclass(frozen=True)
 class DatabaseSettings:
-    """What the workload messages is started with, in each process that computes."""
+    """The settings of the workload `messages` in each process that computes."""
 
     url: str
     password_file: str | None
     connections: int
-    """Of this process."""
+    """The most connections of this process."""
     max_message_characters: int
     receipt_seconds: int
     free_path: str | None
     min_free_bytes: int
     queue_bytes: int
-    """Of messages that are kept in this process, at most: a part of what requests may hold."""
+    """The most bytes of messages in this process: a part of the memory for requests."""
     is_alone: bool
-    """Whether no other process has requests of the workload: then queues may be in its memory."""
+    """Whether no other process gets requests of the workload, so that queues can be in memory."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the service is started with; each field is RESTBENCH_<NAME> in the environment.
+    """The settings of the service; each field is RESTBENCH_<NAME> in the environment.
 
-    README.md says what each one does. Here is why where it does not.
+    README.md says what each setting does. The texts here add reasons.
     """
 
     host: str = "127.0.0.1"
@@ -80,34 +80,34 @@ class Settings:
     """A name in the table of frameworks, which main.py looks up."""
     handoff: str = "thread"
     strategies: tuple[str, ...] | None = None
-    """Of the table of techniques, which main.py looks up; None: all."""
+    """Names in the table of techniques, which main.py looks up; None: all."""
     max_body_bytes: int = 64 * MEBIBYTE
     max_in_flight: int = 256
     max_delay_millis: int = 10_000
-    """The longest of the study of calls."""
+    """The longest delay in the study of calls."""
     workers: int = 1
     processes: int = 1
     running: int | None = None
-    """None is what the strategy can make progress with: 1 where the GIL or the pool lets one run at
-    a time anyway, one a process for process-per-request. More would only make requests take turns,
-    so that all of them finish at the end."""
+    """None: as many as a strategy can really run at once, which is 1 where the GIL or the pool runs
+    one at a time anyway, and one per process for process-per-request. More requests would only
+    alternate, and all of them would finish late."""
     pool_threads: int | None = None
     blas_threads: int = 1
-    """So that `native` is one core as `loops` is."""
+    """With one thread `native` uses one core, as `loops` does."""
     max_loop_operations: int = 200_000_000
     max_operations: int = 10_000_000_000
     memory_budget_bytes: int = 3072 * MEBIBYTE
-    """Class B of each NAS kernel fits, and with it eight of the largest bodies."""
+    """Enough for class B of each NAS kernel together with eight of the largest bodies."""
     input_cache_bytes: int = 1024 * MEBIBYTE
-    """With two cores the field of class A of FT fits, the largest there."""
+    """With two cores, enough to keep the input of FT in class A, the largest of that class."""
     max_connections: int = 2000
-    """Idle ones cost a descriptor and some KiB: there may be many more than requests in flight."""
+    """Idle connections cost only a descriptor and some KiB, so the limit is high."""
     receive_timeout_seconds: int = 20
     keep_alive_seconds: int = 300
-    """A user keeps his connection for a whole run, and between runs."""
+    """A simulated user keeps a connection for a whole run, and between runs."""
     stop_timeout_seconds: int = 30
     stuck_timeout_seconds: int = 120
-    """Only a machine at a standstill is this slow."""
+    """A worker takes this long only if the machine stands still."""
     database_url: str | None = None
     database_password_file: str | None = None
     """The password is not in the URL, which others can read."""
@@ -147,7 +147,7 @@ class Settings:
 
     @property
     def database(self) -> DatabaseSettings | None:
-        """Of a worker; None where there is none."""
+        """The database settings of a worker; None without a database."""
         if self.database_url is None:
             return None
         return DatabaseSettings(
@@ -164,27 +164,29 @@ class Settings:
 
     @property
     def socket_path(self) -> str | None:
-        """Of the Unix socket to listen on; None for TCP."""
+        """The path of the Unix socket to listen on; None for TCP."""
         return self.host.removeprefix(UNIX) if self.host.startswith(UNIX) else None
 
     @property
     def most_product_elements(self) -> int:
-        """Of the largest product: an element takes at least two bytes of the answer."""
+        """Elements of the largest product: each takes at least two bytes of the answer."""
         return max(1, self.max_body_bytes // 2)
 
     @property
     def in_flight_a_worker(self) -> int:
-        """Its share of the limit."""
+        """A worker's share of `max_in_flight`, rounded up."""
         return -(-self.max_in_flight // self.workers)
 
     @property
     def request_memory_bytes(self) -> int:
-        """Of all requests in flight in a worker: the caches have their part for good."""
+        """The memory of all requests in flight in a worker: its share of the budget without the
+        caches, whose part is reserved for good."""
         return -(-(self.memory_budget_bytes - self.input_cache_bytes) // self.workers)
 
     @property
     def cached_bytes_a_process(self) -> int:
-        """A worker computes, and each process of a pool that has whole requests."""
+        """The cache of each process that computes: a worker, or a process of a pool that gets
+        whole requests."""
         processes = 1 + POOLS_OF_WHOLE_REQUESTS * self.processes
         return self.input_cache_bytes // (self.workers * processes)
 
@@ -195,7 +197,7 @@ class Settings:
 
     @property
     def connections(self) -> int:
-        """Open at once: the idle ones, and one for each request that is handled."""
+        """Connections open at once: idle ones, and one for each request that is handled."""
         return self.max_connections + self.threads
 
     @property

@@ -22,23 +22,23 @@ HELP = """Measure parallel execution techniques of web services.
 Examples:
 
 \b
-  restbench doctor                            what here makes numbers worse
-  restbench calibrate                         is the measuring chain right?
+  restbench doctor                            what distorts measurements on this machine
+  restbench calibrate                         is the measuring chain correct?
   restbench plan thesis --profile quick       what would run, and how long
   restbench run smoke --profile smoke         does everything work here?
   restbench run thesis --profile quick        the study's tables, 20 minutes
   restbench run thesis --profile quick --cells 'service=java users=10'
-  restbench report latest                     its tables and figures again
+  restbench report latest                     regenerate its tables and figures
   restbench bottleneck latest                 which tier limits, measured and predicted
-  restbench extend latest --minutes 30        more blocks for what is undecided
+  restbench extend latest --minutes 30        more blocks for undecided claims
   restbench compare RUN_A latest              is the second run worse?
   restbench ab HEAD~ HEAD                     is the newer build worse?
   restbench browse                            all runs as one page: results/index.html
   restbench npb CG A --strategy shared-pool   a NAS kernel without the service
-  restbench calls --strategy async --delay 1s   many calls, and how near to the best
+  restbench calls --strategy async --delay 1s   many calls, compared with the best possible
   restbench dashboard latest java-serial-unbound-low-10u
 
-Exit codes, where both hold 5 before 4:
+Exit codes (if both 4 and 5 apply, the code is 5):
 
 \b
 {codes}
@@ -128,7 +128,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     # From here on all processes are stopped, in bounded time: a second Ctrl-C must not prevent it.
     for each in INTERRUPTING:
         signal.signal(each, signal.SIG_IGN)
-    raise Interrupted("interrupted: everything started is stopped")
+    raise Interrupted("interrupted: all started processes are stopped")
 
 
 def _listen_to_signals() -> None:

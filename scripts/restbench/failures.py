@@ -22,7 +22,7 @@ class ExitCode(IntEnum):
     ENVIRONMENT = 3, "the machine lacks something"
     CELLS_FAILED = 4, "cells failed"
     WRONG_ANSWERS = 5, "a wrong answer"
-    REGRESSION = 6, "worse than it was, or should be"
+    REGRESSION = 6, "worse than before, or than allowed"
     INTERRUPTED = 130, "interrupted"
 
     def __new__(cls, code: int, meaning: str) -> ExitCode:

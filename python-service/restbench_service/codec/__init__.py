@@ -1,1 +1,1 @@
-"""Between bytes and what a workload computes with. Nothing here knows where it runs."""
+"""Codecs between bytes and the values that workloads compute with, independent of execution."""

@@ -1,6 +1,6 @@
-"""The seam between what is on the wire and what a workload computes with.
+"""The interface between the bytes on the wire and the values that a workload computes with.
 
-Every codec reads one well-formed JSON object, the request's id in it, and the delay in the query.
+It also has what the codecs share: reading a JSON object's members, a request's id and `?delay=`.
 """
 
 import re
@@ -20,36 +20,39 @@ Output_contra = TypeVar("Output_contra", contravariant=True)
 MAX_ID_CHARACTERS = 128
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 MISSING = msgspec.Raw(b"")
-"""A member that is not there: no JSON value is empty."""
+"""The value of a missing member. No JSON value is empty, so it is unambiguous."""
 SLOWLY = Lock()
-"""For bodies that are read slowly: the interpreter lock lets no more than one pass, and memory is
-bounded."""
+"""Held while a body is read by slow Python code. Only one such read can progress at a time anyway,
+because of the global interpreter lock; one at a time also bounds their memory."""
 _INTEGER = re.compile(rb" *(-?)([0-9]+) *")
 _MILLIS = re.compile(r"[0-9]{1,6}")
 
 
 class Answer(bytes):
-    """A response body that has headers of its own; it stays what it is on its way through pools."""
+    """A response body with additional headers. Pickling keeps the headers."""
 
     headers: Mapping[str, str] = {}
 
 
 class Codec(Protocol[Input_co, Output_contra]):
-    """One format of one workload's requests and answers. Small, a value, and can be pickled."""
+    """One format of one workload's requests and answers: a small value that can be pickled."""
 
     def decode(self, body: bytes, query: str) -> Input_co:
-        """`query` is what follows the `?`, as it was sent. Raises InvalidRequestError."""
+        """The workload's input. `query` is the undecoded part of the URL after the `?`.
+
+        Raises InvalidRequestError.
+        """
 
     def encode(self, output: Output_contra) -> bytes:
-        """The whole response body; an Answer where it has headers."""
+        """The whole response body; an Answer if it has additional headers."""
 
     def identify(self, body: bytes) -> str | int | None:
-        """The id for the answer and the log when a stage failed by a fault of the service."""
+        """The request's id for the answer and the log after a fault of the service, or None."""
         return readable_id(body)
 
 
 class Members(msgspec.Struct, gc=False):
-    """What the object of every request has, unread; each codec adds its own."""
+    """The members of every request's object, as undecoded JSON. Each codec adds its own members."""
 
     requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
 
@@ -61,8 +64,10 @@ _ID_ONLY = msgspec.json.Decoder(Members)
 def read_request(
     body: bytes, decoder: "msgspec.json.Decoder[Named]", wrong_query: str | None
 ) -> tuple[Named, str | int]:
-    """The members that the decoder names, and the id. Raises InvalidRequestError in the contract's
-    order: 002, then 003 with the message for a wrong query, then 003 of the id.
+    """The members that the decoder names, as undecoded JSON, and the request's id.
+
+    Raises InvalidRequestError with the first that applies: 002 for the body, 003 with the message
+    `wrong_query` unless that is empty or None, 003 for the id.
     """
     members = read_members(body, decoder)
     if wrong_query:
@@ -71,7 +76,7 @@ def read_request(
 
 
 def read_members(body: bytes, decoder: "msgspec.json.Decoder[Named]") -> Named:
-    """The members that the decoder names, unread. Raises InvalidRequestError 002."""
+    """The members that the decoder names, as undecoded JSON. Raises InvalidRequestError 002."""
     try:
         check(body)
     except MalformedJsonError as error:
@@ -82,7 +87,7 @@ def read_members(body: bytes, decoder: "msgspec.json.Decoder[Named]") -> Named:
 
 
 def readable_id(body: bytes) -> str | int | None:
-    """The request's id if the body is well-formed and the id right, otherwise None."""
+    """The request's id if the body is well-formed and the id valid, otherwise None."""
     try:
         return id_of(read_members(body, _ID_ONLY).requestId)
     except InvalidRequestError:
@@ -90,7 +95,7 @@ def readable_id(body: bytes) -> str | int | None:
 
 
 def required_id(value: msgspec.Raw) -> str | int:
-    """Raises InvalidRequestError 003."""
+    """The request's id. Raises InvalidRequestError 003 if it is missing or invalid."""
     request_id = id_of(value)
     if request_id is None:
         rule = f"a string of 1 to {MAX_ID_CHARACTERS} characters or a 64-bit integer"
@@ -99,7 +104,7 @@ def required_id(value: msgspec.Raw) -> str | int:
 
 
 def id_of(value: msgspec.Raw) -> str | int | None:
-    """None where it is missing or wrong."""
+    """The request's id, or None if it is missing or invalid."""
     text = bytes(value)
     if not text.startswith(b'"'):
         return int64(text)
@@ -108,20 +113,23 @@ def id_of(value: msgspec.Raw) -> str | int | None:
 
 
 def is_right_id(request_id: str | int) -> bool:
-    """Whether a string or an integer may be one."""
+    """Whether a string or an integer is a valid request id."""
     if isinstance(request_id, str):
         return 1 <= len(request_id) <= MAX_ID_CHARACTERS
     return INT64_MIN <= request_id <= INT64_MAX
 
 
 def text_of(value: msgspec.Raw) -> str:
-    """Empty where it is no string: no text that is asked for may be."""
+    """The member's string; empty if it is not a string, as no member may be an empty string."""
     text = bytes(value)
     return str(msgspec.json.decode(text)) if text.startswith(b'"') else ""
 
 
 def int64(text: bytes) -> int | None:
-    """-?[0-9]+ with spaces around it, if it fits; digits are counted before they are converted."""
+    """The value of `-?[0-9]+` with spaces around it, or None if it is not that or exceeds 64 bits.
+
+    The digits are counted first, so that a very long number is not converted.
+    """
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None
@@ -132,8 +140,8 @@ def int64(text: bytes) -> int | None:
 
 @lru_cache(maxsize=64)
 def asked_ms(query: str, max_ms: int) -> int | None:
-    """How long ?delay=MS of any workload asks to wait before it is worked on, in milliseconds; None
-    where nothing is asked for, or something wrong.
+    """The milliseconds that `?delay=MS` asks the service to wait before it processes the request;
+    None if the parameter is missing or invalid.
     """
     asked = _delays(query)
     if len(asked) != 1 or not _MILLIS.fullmatch(asked[0]):
@@ -144,7 +152,7 @@ def asked_ms(query: str, max_ms: int) -> int | None:
 
 @lru_cache(maxsize=64)
 def delay_fault(query: str, max_ms: int) -> str | None:
-    """The message of 003 for a delay, right after the kernel's; None where nothing is wrong."""
+    """The message of error 003 for an invalid delay; None if the delay is missing or valid."""
     if not query or asked_ms(query, max_ms) is not None or not _delays(query):
         return None
     return f"delay: must be a whole number of milliseconds from 0 to {max_ms}"

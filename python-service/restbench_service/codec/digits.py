@@ -1,4 +1,4 @@
-"""Rows of decimal integers: many short ones are read all at once, others one after the other."""
+"""Parsing rows of decimal integers: many short ones by vectorised numpy, others by strtoll."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from ..workloads.matrix import Matrix
 
 SURELY_FIT_BELOW = 10**18
-"""Larger numbers are for the slow reader to judge: strtoll cuts off what does not fit 64 bits."""
+"""Larger numbers are left to the slow reader, because strtoll clamps those beyond 64 bits."""
 SHORT_DIGITS = 4
-"""Longer numbers take strtoll less time than a pass over all of the text for each digit."""
+"""For longer numbers strtoll is faster: numpy passes over the whole text once for each digit."""
 FEW_ELEMENTS = 1000
-"""Up to so many are read sooner one after the other: the calls of the other way cost 20 us."""
+"""Up to this number of elements strtoll is faster: the calls of numpy take 20 us."""
 PIECE_BYTES = 256 * 1024
-"""Of text at a time: what is made of it, some ten times as much, stays in a core's cache."""
+"""Bytes of text parsed at a time: their arrays, ten times its size, stay in a core's cache."""
 
 _ZERO = ord("0")
 Elements = NDArray[np.int64]
@@ -22,16 +22,17 @@ Unsigned = NDArray[np.unsignedinteger]
 
 
 def matrix_of(rows: list[str], columns: int) -> tuple[Matrix, int] | None:
-    """The elements of `-?[0-9]+` between commas, rows x columns; None where it is not sure.
+    """The elements, rows x columns, and a bound on their absolute values.
 
-    And an absolute value that none of them exceeds.
+    A row is text with an element `-?[0-9]+` per column and commas between them. None if the rows
+    are not surely valid: the slow reader has to decide.
     """
     try:
         fenced = f";{';'.join(rows)};".encode("ascii")
     except UnicodeEncodeError:
         return None
     elements = len(rows) * columns
-    if elements >= len(fenced):  # the client may announce any number of columns
+    if elements >= len(fenced):  # columnCount may be any number: allocate nothing
         return None
     fences = b";" + (b"," * (columns - 1) + b";") * len(rows)
     found = None
@@ -42,7 +43,7 @@ def matrix_of(rows: list[str], columns: int) -> tuple[Matrix, int] | None:
 
 
 def _one_by_one(fenced: bytes, fences: bytes) -> tuple[Elements, int] | None:
-    """By C's strtoll, which takes a sign alone for 0."""
+    """Parse by C's strtoll. It reads a sign without digits as 0, so that is refused before."""
     has_signs = b"-" in fenced
     if fenced.translate(None, b"0123456789-") != fences:
         return None
@@ -62,11 +63,11 @@ def _one_by_one(fenced: bytes, fences: bytes) -> tuple[Elements, int] | None:
 
 
 def _all_at_once(fenced: bytes, fences: bytes) -> tuple[Elements, int] | None:
-    """Of numbers without a sign; None where one is longer than SHORT_DIGITS, or has no digit."""
+    """Parse unsigned numbers by numpy; None if one has no digit or more than SHORT_DIGITS."""
     values, start, most_digits = np.empty(len(fences) - 1, np.int64), 0, 0
     for piece in _pieces(fenced):
         text = np.frombuffer(piece, np.uint8)
-        digits = text - _ZERO  # what is no digit wraps to 10 and more
+        digits = text - _ZERO  # other characters wrap around to 10 or more
         is_digit = digits < 10
         ends = np.flatnonzero(~is_digit)
         lengths = np.diff(ends) - 1
@@ -81,7 +82,7 @@ def _all_at_once(fenced: bytes, fences: bytes) -> tuple[Elements, int] | None:
 
 
 def _pieces(fenced: bytes) -> Iterator[memoryview]:
-    """Parts from one fence to another, which is the first of the next part."""
+    """Parts that begin and end with a fence, `,` or `;`. Consecutive parts share a fence."""
     start, last = 0, len(fenced) - 1
     while start < last:
         stop = min(start + PIECE_BYTES, last)
@@ -92,7 +93,7 @@ def _pieces(fenced: bytes) -> Iterator[memoryview]:
 
 
 def _numbers(text: Unsigned, is_digit: NDArray[np.bool_], longest: int) -> Unsigned:
-    """For each digit the number that ends with it; 0 between them, so that each begins anew."""
+    """At each digit the number that ends there; 0 at the fences, so that no number runs on."""
     digits: Unsigned = text.astype(np.uint8 if longest <= 2 else np.uint16)
     digits *= is_digit
     numbers = digits

@@ -1,7 +1,7 @@
 """The JSON of the workload logs: lines in, the rules that fire on them out.
 
-The usual body is read by one typed decode. Whatever that is not sure of, an unknown member or an
-escape among it, is read slowly, in the contract's order.
+A usual body is read by one typed decode. Any other body, such as one with an unknown member or an
+escape, is read slowly, so that the first fault in the contract's order is reported.
 """
 
 import re
@@ -17,11 +17,11 @@ from .codec import MISSING, SLOWLY, Codec, Members, delay_fault, is_right_id, re
 from .strict_json import STRING
 
 MOST_CHARACTERS = 4096
-"""Of a line, in code points."""
+"""The length limit of a line, in code points."""
 _MEMBER_STRINGS = 4
-"""The names of three members, and the rule set."""
+"""JSON strings besides the lines and a string id: three members' names and the rule set."""
 _NEXT_LINE = re.compile(rb"[\s,]*+(?:(%b)|[^\s\]])" % STRING)
-"""Of an array whose elements so far were strings: a string, or what begins as something else."""
+"""An array's next element: a string (group 1), or the first character of anything else."""
 
 
 class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -55,7 +55,7 @@ class LogsJson(Codec[LogsRequest, LogsResult]):
         return request
 
     def encode(self, output: LogsResult) -> bytes:
-        """The contract's members in its order, without white space."""
+        """The answer's members in the contract's order, without white space."""
         members = {
             "requestId": str(output.request.request_id),
             "ruleSet": output.request.rule_set,
@@ -67,7 +67,7 @@ class LogsJson(Codec[LogsRequest, LogsResult]):
 
 
 def _read_usual(body: bytes) -> LogsRequest | None:
-    """None where it is not beyond doubt that the body is right."""
+    """The request, or None if the body is not surely valid and has to be read slowly."""
     if b"\\" in body:  # escapes could hide names, surrogates and line feeds
         return None
     try:
@@ -76,7 +76,7 @@ def _read_usual(body: bytes) -> LogsRequest | None:
         return None
     request_id, lines = request.requestId, request.lines
     strings = _MEMBER_STRINGS + isinstance(request_id, str) + len(lines)
-    if body.count(b'"') != 2 * strings:  # msgspec keeps a duplicate's last value in silence
+    if body.count(b'"') != 2 * strings:  # a duplicate member: msgspec silently keeps the last
         return None
     if not is_right_id(request_id) or request.ruleSet not in RULE_SETS or not lines:
         return None

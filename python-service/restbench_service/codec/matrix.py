@@ -1,8 +1,8 @@
 """The matrix workload's JSON: two matrices in, their product out.
 
-The usual body is read by one typed decode and one vectorised conversion a matrix. Whatever that is
-not sure of, an unknown member or an escape among it, is for the slow reader to decide. A body takes
-MOST_BYTES_PER_BODY_BYTE times its size at most meanwhile.
+A usual body is read by one typed decode and one vectorised conversion per matrix. Any other body,
+such as one with an unknown member or an escape, is left to the slow reader. Reading a body takes at
+most MOST_BYTES_PER_BODY_BYTE times the body's size in memory.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from . import digits, slow_reader
 from .codec import SLOWLY, Codec, delay_fault, is_right_id
 
 MOST_BYTES_PER_BODY_BYTE = 16
-"""In addition to the body, until it is read. Measured: 4 for the usual strings of numbers, 12 for
-arrays of numbers of three digits, 8 for five million rows of one element with a space."""
+"""Memory for reading, in addition to the body. Measured: 4 for the usual strings of numbers, 12 for
+arrays of three-digit numbers, 8 for five million rows of one element with a space."""
 DEFAULT_KERNEL = "loops"
 KERNELS = ("loops", "native")
 KERNEL_RULE = "kernel: must be given at most once, as loops or native"
 _MEMBER_NAMES = 7
-"""requestId, two matrices, columnCount and rows of each."""
+"""Names outside the rows: requestId, the two matrices, columnCount and rows of each."""
 _QUOTE = ord('"')
 
 
@@ -46,7 +46,7 @@ class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class _Rows(NamedTuple):
-    """A matrix's rows, all strings or all arrays, and the JSON strings in them, names too."""
+    """A matrix's rows, all strings or all arrays; `strings` counts their JSON strings and names."""
 
     values: list[Any]
     columns: int
@@ -61,7 +61,7 @@ _DECODER = msgspec.json.Decoder(_Request)
 class MatrixJson(Codec[MatrixRequest, MatrixProduct]):
     """POST /matrix/{strategy}?kernel=...&delay=...
 
-    A product of more than `most_elements` is refused before it is computed.
+    A product of more than `most_elements` elements is refused before it is computed.
     """
 
     most_elements: int
@@ -90,13 +90,13 @@ class MatrixJson(Codec[MatrixRequest, MatrixProduct]):
 
 @lru_cache(maxsize=64)
 def kernel_of(query: str) -> str | None:
-    """The one kernel of the query; None where it is not exactly one that exists."""
+    """The query's kernel, DEFAULT_KERNEL if there is none; None if it is unknown or given twice."""
     kernels = parse_qs(query, keep_blank_values=True).get("kernel", [DEFAULT_KERNEL])
     return kernels[0] if len(kernels) == 1 and kernels[0] in KERNELS else None
 
 
 def _read_usual(body: bytes, kernel: str) -> MatrixRequest | None:
-    """None where it is not beyond doubt that the body is right."""
+    """The request, or None if the body is not surely valid: the slow reader has to decide."""
     if b"\\" in body:  # escapes could hide names and surrogates
         return None
     try:
@@ -108,7 +108,7 @@ def _read_usual(body: bytes, kernel: str) -> MatrixRequest | None:
         return None
     strings = _MEMBER_NAMES + isinstance(request.requestId, str) + one.strings + two.strings
     quotes = np.count_nonzero(np.frombuffer(body, np.uint8) == _QUOTE)
-    if quotes != 2 * strings:  # msgspec keeps a duplicate's last value in silence
+    if quotes != 2 * strings:  # a duplicate member: msgspec silently keeps the last
         return None
     left, right = _matrix(one), _matrix(two)
     if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
@@ -126,7 +126,7 @@ def _rows_of(matrix: _Matrix) -> _Rows | None:
 
 
 def _matrix(rows: _Rows) -> tuple[Matrix, int | None] | None:
-    """With the largest absolute value that may be in it, where reading has shown one."""
+    """The matrix and a bound on its absolute values, if parsing gives one; None if it fails."""
     read = digits.matrix_of if rows.is_text else _from_arrays
     return read(rows.values, rows.columns)
 

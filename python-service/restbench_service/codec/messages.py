@@ -1,4 +1,4 @@
-"""The JSON of the workload messages, and what stands in its paths and queries."""
+"""The JSON of the workload messages, and the values in its paths and queries."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -53,7 +53,8 @@ OPERATIONS: Mapping[str, tuple[str, str]] = {
     "pop": ("POST", "/queues/{queue}/pop"),
     "broadcast": ("POST", "/broadcast"),
 }
-"""Method and path below /messages/{strategy}; of one path in the order in which 405 names them."""
+"""Each operation's method and path below /messages/{strategy}. The methods of one path are in the
+order in which the answer 405 lists them."""
 QUEUE_RULE = (
     "must be of a to z, 0 to 9, _ and -, begin with a letter and have at most 63 characters"
 )
@@ -61,7 +62,7 @@ BODY_RULE = "must be a string of at least one character without U+0000"
 KEY_RULE = "must be 1 to 64 characters of U+0021 to U+007E"
 MOST_QUEUES, MOST_LISTED, MOST_PEEKED = 100, 1000, 100
 MOST_READ_TOGETHER_BYTES = 1024 * 1024
-"""Of longer bodies one is read at a time: it takes up to twelve times its size."""
+"""Longer bodies are read one at a time, as reading takes up to twelve times a body's size."""
 REPLAYED = {"Idempotent-Replayed": "true"}
 _QUEUE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _KEY = re.compile(r"[!-~]{1,64}")
@@ -84,7 +85,7 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 
 @dataclass(frozen=True)
 class MessagesJson:
-    """One operation under one strategy; `values` stand for the names in its path."""
+    """One operation under one strategy; `values` are those of the placeholders in its path."""
 
     operation: str
     max_delay_ms: int
@@ -93,8 +94,8 @@ class MessagesJson:
     values: tuple[str, ...] = ()
 
     def decode(self, body: bytes, query: str) -> Request:
-        """In the contract's order: 002, then 003 of path, query and members, then 007."""
-        if OPERATIONS[self.operation][0] != "POST":  # a body is ignored
+        """Raises InvalidRequestError 002, 003 for path, query and members, 007, in this order."""
+        if OPERATIONS[self.operation][0] != "POST":  # GET and DELETE ignore a body
             return self._decoded(_Members(), query, None)
         with SLOWLY if len(body) > MOST_READ_TOGETHER_BYTES else nullcontext():
             members = read_members(body, _MEMBERS)
@@ -153,7 +154,7 @@ class MessagesJson:
             raise InvalidRequestError("007", f"body: {limit}")
 
     def encode(self, output: Outcome) -> bytes:
-        """The contract's members in its order."""
+        """The answer's members in the contract's order."""
         answer = orjson.dumps(_answered(output.request, output.result))
         if output.is_replay:
             answer = Answer(answer)
@@ -165,7 +166,7 @@ class MessagesJson:
         return readable_id(body) if OPERATIONS[self.operation][0] == "POST" else None
 
 
-# --- what is asked ------------------------------------------------------------------------------
+# --- requests -----------------------------------------------------------------------------------
 
 
 def _invalid(place: str, rule: str) -> InvalidRequestError:
@@ -179,7 +180,7 @@ def _queue(place: str, name: str) -> str:
 
 
 def _number(place: str, text: str, most: int) -> int:
-    """Of a path or a query."""
+    """A number in a path or a query. Raises InvalidRequestError 003."""
     if not _NUMBER.fullmatch(text) or int(text) > most:
         raise _invalid(place, f"must be an integer from 1 to {most}")
     return int(text)
@@ -192,7 +193,10 @@ def _identifier(place: str, text: str) -> int:
 def _parameter(
     asked: Mapping[str, list[str]], name: str, read: Callable[[str, str], Any], default: Any
 ) -> Any:
-    """Given once at most: two values, with a character between them, obey no rule."""
+    """The query parameter as `read` converts it, or the default.
+
+    If it is given twice, `read` refuses it: no rule allows the line feed between the values.
+    """
     return read(name, "\n".join(asked[name])) if name in asked else default
 
 
@@ -247,7 +251,7 @@ def _queues(value: msgspec.Raw) -> tuple[str, ...]:
     return tuple(names)
 
 
-# --- what is answered ---------------------------------------------------------------------------
+# --- answers ------------------------------------------------------------------------------------
 
 
 def _answered(request: Request, result: Any) -> dict[str, Any]:

@@ -20,13 +20,13 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 
 @dataclass(frozen=True)
 class NpbJson(Codec[NpbRequest, NpbResult]):
-    """POST /npb-…/{strategy}?delay=...: the kernels have no parameters of their own."""
+    """POST /npb-…/{strategy}?delay=...: no kernel has query parameters of its own."""
 
     kernel_name: str
     max_delay_ms: int = 0
 
     def decode(self, body: bytes, query: str) -> NpbRequest:
-        """In the contract's order: 002, then 003 member by member."""
+        """Raises InvalidRequestError 002, or 003 in the order delay, requestId, class, generate."""
         wrong_delay = delay_fault(query, self.max_delay_ms)
         members, request_id = read_request(body, _MEMBERS, wrong_delay)
         class_names = KERNELS[self.kernel_name].classes
@@ -39,7 +39,7 @@ class NpbJson(Codec[NpbRequest, NpbResult]):
         return NpbRequest(request_id, class_name, generate == b"true")
 
     def encode(self, output: NpbResult) -> bytes:
-        """The contract's members in its order."""
+        """The answer's members in the contract's order."""
         outcome = output.outcome
         members = {
             "requestId": str(output.request.request_id),

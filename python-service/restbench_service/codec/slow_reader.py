@@ -1,7 +1,7 @@
-"""Any matrix request, read slowly to say what is wrong with it, in the contract's order.
+"""The slow reader: reads any matrix request and reports the first fault in the contract's order.
 
-Each step looks at the whole request before the next begins, so the code that is named does not
-depend on where in the body the faults stand. No more than a row is taken apart at a time.
+Each step checks the whole request before the next step begins, so the reported code does not depend
+on where in the body the faults are. To save memory, only one row is decoded at a time.
 """
 
 import re
@@ -37,8 +37,8 @@ class _Row(msgspec.Struct, gc=False):
 
 
 class _Structure(NamedTuple):
-    """A matrix that has all members: `columns` as it was written; `rows`, of each the elements with
-    commas between them, whatever they are."""
+    """A matrix that has all members. `columns` is columnCount as it was sent; `rows` has for each
+    row the unchecked elements, separated by commas."""
 
     name: str
     columns: bytes
@@ -46,7 +46,7 @@ class _Structure(NamedTuple):
 
 
 def _object_pattern() -> bytes:
-    """One JSON object in text that is known to be JSON, up to the end of what may stand in it."""
+    """A pattern of one JSON object, with up to MAX_DEPTH levels in it, in text known to be JSON."""
     inner = rb'(?:[^\[\]"{}]++|%b)*+' % STRING
     for _ in range(MAX_DEPTH):
         inner = rb'(?:[^\[\]"{}]++|%b|[\[{]%b[\]}])*+' % (STRING, inner)
@@ -58,13 +58,14 @@ _MATRIX, _ROW = msgspec.json.Decoder(_Matrix), msgspec.json.Decoder(_Row)
 _NEXT_ELEMENT = re.compile(rb"[\s,]*+(?:(%b)|([^\s\]]))" % _object_pattern())
 _COLUMNS = re.compile(rb"[1-9][0-9]*+")
 _FITTING = re.compile(rb"(?>(?: *+-?[0-9]{1,18}+ *+(?:,|\Z)){0,1000})")
-"""Elements that surely fit 64 bits, each with its comma."""
+"""Up to 1000 elements that surely fit 64 bits, each with the comma after it."""
 
 
 def read(body: bytes, wrong_query: str | None = None) -> tuple[str | int, Matrix, Matrix]:
-    """The id and both matrices, or InvalidRequestError with the first code that applies.
+    """The id and both matrices. Raises InvalidRequestError with the first code that applies.
 
-    `wrong_query` is the message for a parameter that is wrong: 003, of a well-formed body.
+    `wrong_query` is the message of 003 for an invalid query parameter. A malformed body (002) is
+    reported before it.
     """
     members, request_id = read_request(body, _MEMBERS, wrong_query)
     try:
@@ -104,18 +105,19 @@ def _structure(name: str, member: msgspec.Raw) -> _Structure:
 
 
 def _values(rows: bytes) -> Iterator[bytes | None]:
-    """Each row's value as JSON, empty where it is missing; None, and no more, for no object."""
+    """Each row's value as JSON, empty if it is missing. A row that is not an object gives None and
+    ends the iteration."""
     position = 1
     while element := _NEXT_ELEMENT.match(rows, position):
         position = element.end()
         row = element[1]
         yield bytes(_ROW.decode(row).value) if row else None
-        if not row:  # where it ends is not known, and no more is asked for
+        if not row:  # its end is unknown, and the caller stops here
             return
 
 
 def _elements(value: bytes) -> bytes:
-    """What stands between the quotes, or the brackets and without white space; else nothing."""
+    """The text of a string, or of an array between its brackets without white space; else empty."""
     if value.startswith(b"["):
         return value[1:-1].translate(None, _WHITE)
     if not value.startswith(b'"'):
@@ -135,7 +137,7 @@ def _check_elements(matrix: _Structure) -> None:
 
 
 def _first_wrong(elements: bytes) -> int | None:
-    """The number of the first element that is no 64-bit integer; None if there is none."""
+    """The index of the first element that is not a 64-bit integer; None if there is none."""
     position, length = 0, len(elements)
     while True:
         run = _FITTING.match(elements, position)
@@ -162,12 +164,12 @@ def _check_sizes(matrix: _Structure) -> None:
 
 
 def _converted(matrix: _Structure) -> Matrix:
-    """Of rows that are right."""
+    """The matrix, after all checks have passed."""
     columns = int(matrix.columns)
     found = digits.matrix_of([row.replace(b" ", b"").decode() for row in matrix.rows], columns)
     if found is not None:
         return found[0]
     converted = np.empty((len(matrix.rows), columns), np.int64)
-    for index, row in enumerate(matrix.rows):  # some have more digits than are needed
+    for index, row in enumerate(matrix.rows):  # some are too large for matrix_of
         converted[index] = [int64(element) or 0 for element in row.split(b",")]
     return converted

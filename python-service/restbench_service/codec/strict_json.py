@@ -1,7 +1,7 @@
-"""Whether a body is JSON as the contract has it, in little memory whatever is in it.
+"""Whether a body is JSON as the contract defines it, checked in little memory for any body.
 
-RFC 8259 in UTF-8 without a byte order mark; no member twice in an object, no lone surrogate, no
-more than MAX_DEPTH levels. No value is built: as objects, JSON takes up to 50 times its size.
+That is RFC 8259 in UTF-8 without a byte order mark, without duplicate members or lone surrogates,
+at most MAX_DEPTH levels deep. No Python objects are built: they take up to 50 times a body's size.
 """
 
 import json
@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 
 MAX_DEPTH = 32
-"""Objects and arrays inside one another, the outermost being 1; from the contract."""
+"""The contract's limit of nested objects and arrays; the outermost one is level 1."""
 MANY_NAMES = 1000
-"""More in an object than this are compared in an array, 8 bytes each."""
+"""From this number on, an object's names are compared by sorting an array, 8 bytes a name."""
 
 _PIECE_BYTES = 1024 * 1024
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -28,10 +28,12 @@ _UP_TO_ONE_MEMBER = rb'\{\s*+(?>(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\
     STRING,
 )
 _NAME = re.compile(rb"(?>(?:%b[\s,]*+){1,1000})|(%b)(\s*+:)?|[{}]" % (_UP_TO_ONE_MEMBER, STRING))
-"""A name, with what may be passed over between names: rows of one member, as the matrices have.
+"""A run of objects with one member at most, such as a matrix's rows, which can be skipped; or a
+string (group 1), with a colon (group 2) if it is a member's name; or a brace.
 
-A group whose last round can fail half-way is atomic, not possessive: before Python 3.11.5 the
-latter keeps what that round has read. Such a group is bounded, as it keeps a stack of its rounds.
+A group whose last repetition can fail half-way is atomic, not possessive: before Python 3.11.5 a
+possessive group keeps what that repetition has matched. The number of repetitions is bounded,
+because an atomic group keeps a stack of them.
 """
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
@@ -46,7 +48,7 @@ class MalformedJsonError(Exception):
 
 
 def check(body: bytes) -> None:
-    """Return if the body is JSON. Raises MalformedJsonError with the first fault of the order."""
+    """Raises MalformedJsonError with the first fault in the contract's order, if there is one."""
     for is_faulty, message in (
         (_is_not_utf8, "the body is not valid UTF-8"),
         (_is_too_deep, f"the body is nested deeper than {MAX_DEPTH} levels"),
@@ -72,7 +74,7 @@ def _is_not_utf8(body: bytes) -> bool:
 
 
 def _pieces(body: bytes) -> Iterator[bytes]:
-    """Parts of some size, none of which ends between a backslash and what it escapes."""
+    """Parts of limited size, none of which ends between a backslash and the escaped character."""
     start = 0
     while start < len(body):
         stop = start + _PIECE_BYTES
@@ -99,7 +101,7 @@ def _is_too_deep(body: bytes) -> bool:
 
 
 def _outside_strings(piece: bytes, in_string: bool) -> tuple[bytes, bool]:
-    """What of a piece stands outside strings, and whether the piece ends inside one."""
+    """The bytes of a piece that are outside strings, and whether the piece ends inside one."""
     if b"\\" not in piece:
         parts = piece.split(b'"')
         return b"".join(parts[in_string::2]), (in_string + len(parts)) % 2 == 0
@@ -112,7 +114,7 @@ def _is_malformed(body: bytes) -> bool:
     try:
         _ANY.decode(body)
     except (msgspec.DecodeError, RecursionError):
-        # msgspec takes no lone surrogates; they are looked for later
+        # msgspec refuses lone surrogates. They are another fault, so they do not count here.
         for start in _SURROGATE_STARTS:
             body = body.replace(start, b"\\u00")
         try:
@@ -123,7 +125,7 @@ def _is_malformed(body: bytes) -> bool:
 
 
 def _has_member_twice(body: bytes) -> bool:
-    """Of a well-formed body. Names are compared by 64-bit hashes, which take little memory."""
+    """Whether an object of a well-formed body has a member twice, compared by 64-bit hashes."""
     objects: list[array[int]] = []
     for token in _NAME.finditer(body):
         if token.lastindex == 2:
@@ -150,7 +152,8 @@ def _is_any_twice(hashes: "array[int]") -> bool:
 
 
 def _has_lone_surrogate(body: bytes) -> bool:
-    """Of a well-formed body: an escaped backslash before `u` makes no escape of it."""
+    """Whether a well-formed body has a lone surrogate. Escaped backslashes are replaced first,
+    because a `u` after one is not an escape."""
     if b"\\u" not in body:
         return False
     return _LONE_SURROGATE.search(body.replace(b"\\\\", b"xx")) is not None

@@ -1,1 +1,1 @@
-"""What a request is answered, whatever has received it: no web framework is imported."""
+"""Admission, routes and replies of requests for any web framework; none is imported here."""

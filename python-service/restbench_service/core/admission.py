@@ -1,6 +1,6 @@
-"""How many requests may be in flight, and how much memory they may hold together.
+"""Limits on the requests in flight and on the memory that they hold together.
 
-Both refuse instead of letting wait: a request that waits would hold what it has already.
+Beyond a limit a request is refused: if it waited, it would keep the memory that it already holds.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class Admission:
         self._guard = Lock()
         self.in_flight = 0
         self.changed: Callable[[float], None] = unseen
-        """Is given the new number, one change after the other."""
+        """Called with each new number of requests in flight, in order."""
 
     def enter(self) -> None:
         """Count one more. Raises RequestRefused 008 at the limit."""
@@ -29,27 +29,27 @@ class Admission:
             self.changed(self.in_flight)
 
     def leave(self) -> None:
-        """It is answered."""
+        """Count one less: a request is answered."""
         with self._guard:
             self.in_flight -= 1
             self.changed(self.in_flight)
 
 
 class MemoryBudget:
-    """Bytes that requests hold, never more in all than the limit."""
+    """The bytes that requests hold: at most the limit in total, unless there is only one hold."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes
         self._guard = Lock()
         self.held_bytes = 0
         self.changed: Callable[[float], None] = unseen
-        """Is given the new number, one change after the other."""
+        """Called with each new number of held bytes, in order."""
 
     def change(self, before_bytes: int, after_bytes: int) -> None:
-        """Replace one hold's bytes. Raises RequestRefused 008.
+        """Change the size of one hold. Raises RequestRefused 008 beyond the limit.
 
-        A hold that is the only one may have any size, or an answer larger than the whole budget
-        could never be given.
+        A hold that is the only one may have any size; otherwise an answer larger than the whole
+        budget could never be sent.
         """
         with self._guard:
             others_bytes = self.held_bytes - before_bytes
@@ -63,7 +63,7 @@ class MemoryBudget:
 
 
 class Hold:
-    """What one request holds of a budget."""
+    """The part of a budget that one request, or one workload for its cache, holds."""
 
     __slots__ = ("_budget", "_is_over", "size_bytes")
 
@@ -72,8 +72,8 @@ class Hold:
         self._is_over = False
 
     def resize(self, size_bytes: int) -> None:
-        """Hold so many bytes in all. Raises RequestRefused 008, and the hold stays as it was;
-        RuntimeError after let_go(), as nobody would give these bytes back."""
+        """Hold `size_bytes` in all. Raises RequestRefused 008 beyond the limit and keeps the old
+        size; raises RuntimeError after let_go(), as nothing would release these bytes."""
         if self._is_over:
             raise RuntimeError("memory was asked for after its request was over")
         if size_bytes != self.size_bytes:
@@ -81,7 +81,7 @@ class Hold:
             self.size_bytes = size_bytes
 
     def let_go(self) -> None:
-        """Hold nothing any more; once more does nothing."""
+        """Release all bytes for good. A second call has no effect."""
         if not self._is_over:
             self.resize(0)
             self._is_over = True

@@ -1,7 +1,7 @@
-"""The waits that requests ask for: a response time that is not work.
+"""The delays that requests ask for: response time without work.
 
-Who waits holds its place and its body, and no gate, worker or process. All waits end when the
-service stops.
+A waiting request holds its place in flight and its body, but no gate and no thread or process of a
+pool. All waits end when the service stops.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ TOO_MANY = "the service is at its limit of requests that wait for their delay"
 
 
 class Delays:
-    """Of one process: half of the requests in flight may wait, the others are served meanwhile."""
+    """The waits of one process: at most half as many as requests may be in flight."""
 
     def __init__(self, max_in_flight: int) -> None:
         self._most = max(1, max_in_flight // 2)
@@ -25,15 +25,15 @@ class Delays:
         self._waits: set[Delay] = set()
         self._is_stopping = False
         self.changed: Callable[[float], None] = unseen
-        """Is given the new number, one change after the other."""
+        """Called with each new number of waiting requests, in order."""
 
     @property
     def waiting(self) -> int:
-        """Requests that wait now."""
+        """The number of requests that wait now."""
         return len(self._waits)
 
     def begin(self, asked_ms: int) -> "Delay":
-        """A wait that begins now. Raises RequestRefused 008 where as many wait as may."""
+        """Begin a wait. Raises RequestRefused 008 at the limit of waiting requests."""
         delay = Delay(asked_ms, self._leave)
         with self._guard:
             if self._is_stopping or not asked_ms:
@@ -71,22 +71,22 @@ class Delay:
         self._ends_ns = self._begun_ns + asked_ms * 1_000_000
         self._leave = leave
         self.over: Future[None] = Future()
-        """Done when the wait ends before its time, or there is none."""
+        """Done if the wait was ended early or has no length; time alone does not complete it."""
 
     @property
     def left_s(self) -> float:
-        """Seconds until it is over; 0 where it is."""
+        """Seconds until the wait is over; 0 if it is over."""
         if self.over.done():
             return 0.0
         return max(0, self._ends_ns - perf_counter_ns()) / 1e9
 
     def wait(self) -> None:
-        """Hold the calling thread until it is over."""
+        """Block the calling thread until the wait is over."""
         while left_s := self.left_s:
             with suppress(TimeoutError):
                 self.over.result(left_s)
 
     def end(self) -> float:
-        """Give its place to another. Milliseconds that it took."""
+        """Release the place of the wait. Returns the milliseconds since the wait began."""
         self._leave(self)
         return (perf_counter_ns() - self._begun_ns) / 1e6

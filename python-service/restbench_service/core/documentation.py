@@ -13,19 +13,19 @@ from .reply import CLOSED, PAGE, Reply, page
 
 CONTRACT = Path(__file__).parents[3] / "contract" / "openapi.yaml"
 OURS = Path(__file__).parent / "docs"
-"""The page and its script: those of flask-swagger-ui stand in one file, which would need a
-Content-Security-Policy that runs scripts from anywhere in a page."""
+"""Folder of the page and its script: flask-swagger-ui has both in one file, which would need a
+Content-Security-Policy that allows inline scripts."""
 
 
 @cache
 def openapi() -> Reply:
-    """Read at the first question: a worker that replaces another starts the sooner."""
+    """The contract as JSON, read at the first request so that a new worker starts sooner."""
     return page(json.dumps(yaml.safe_load(CONTRACT.read_text("utf-8"))).encode())
 
 
 def document(raw_path: str) -> Callable[[], Reply] | None:
-    """What answers /docs and what is below it; None where there is nothing."""
-    if raw_path == "/docs":  # to the folder
+    """The function that makes the reply to /docs or a path below it; None if there is no file."""
+    if raw_path == "/docs":  # redirect to the folder
         headers = {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}
         return lambda: Reply(308, headers, b"")
     path = _files().get(raw_path)
@@ -41,8 +41,8 @@ def _file(path: Path) -> Reply:
 
 @cache
 def _files() -> dict[str, Path]:
-    """By the path that is asked for: nothing else can be read, however a path is written."""
-    found = find_spec("flask_swagger_ui")  # only its files: the package would import Flask
+    """The files by request path. No other file can be read, whatever path a client sends."""
+    found = find_spec("flask_swagger_ui")  # not imported: that would import Flask
     folders = found.submodule_search_locations if found else None
     theirs = [Path(folder) / "dist" for folder in folders or ()]
     paths = [path for folder in (*theirs, OURS) for path in folder.iterdir() if path.is_file()]

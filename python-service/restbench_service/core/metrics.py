@@ -1,4 +1,4 @@
-"""The numbers at /metrics: of one process, or of all workers of a service, from any of them."""
+"""The metrics at /metrics: of one process, or, from any worker, of all workers of a service."""
 
 import os
 import struct
@@ -29,32 +29,33 @@ from ..metrics_folder import VARIABLE
 from ..process import is_worker, worker_pids
 
 Counts = Callable[[], Mapping[tuple[str, ...], int]]
-"""Numbers that only grow, by the values of their labels."""
+"""Returns the values of a counter, which only grow, by label values."""
 _SUMMED = (
     "process_virtual_memory_bytes",
     "process_resident_memory_bytes",
     "process_cpu_seconds",
     "process_open_fds",
 )
-"""Of the figures of a process, those whose sum says something."""
+"""The process metrics whose sum over all workers is meaningful."""
 LONGEST_BEGIN_SECONDS, LOOK_SECONDS = 1.0, 0.01
-"""A file that a worker is just making is empty for a moment, and cannot be read so long."""
+"""A metrics file that a worker is just creating is empty and unreadable: a scrape tries again for
+LONGEST_BEGIN_SECONDS, every LOOK_SECONDS."""
 
 
 def unseen(_: float) -> None:
-    """For a gauge that is asked: what changes need not be reported."""
+    """Ignore a new value: for a gauge that reads its value at each scrape."""
 
 
 class Metrics(ABC):
-    """Requests by workload, strategy and status, those in flight, and the figures of what serves.
+    """Requests by workload, strategy and status, added gauges and counters, and process metrics.
 
-    The pools' processes are seen in /proc, not here.
+    The processes of the pools are not included; /proc shows them.
     """
 
     _registry: CollectorRegistry
 
     def __init__(self, registry: CollectorRegistry | None) -> None:
-        """Where the count of requests is shown; others are added by show()."""
+        """`registry` gets the counter of requests, unless it is None; show() adds other metrics."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._requests = Counter(
             "restbench_requests",
@@ -66,19 +67,19 @@ class Metrics(ABC):
 
     @abstractmethod
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
-        """A gauge. Returns what is to be called with each new value."""
+        """Add a gauge. Returns the function to call with each new value."""
 
     @abstractmethod
     def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
-        """A counter that is kept elsewhere, with the names of its labels; each of its values is
-        there from the start.
+        """Add a counter that is kept elsewhere. `labels` are label names; `counts` returns every
+        combination of label values from the start.
         """
 
     def count(self, workload: str, strategy: str, status: int) -> None:
-        """One request was answered."""
+        """Count one answered request."""
         labels = (workload, strategy, str(status))
         counter = self._counters.get(labels)
-        if counter is None:  # two threads may both ask: it is the same one
+        if counter is None:  # two threads may get here: both get the same one
             counter = self._counters[labels] = self._requests.labels(*labels)
         counter.inc()
 
@@ -88,7 +89,7 @@ class Metrics(ABC):
 
 
 class OwnMetrics(Metrics):
-    """Of a service whose only worker is this process."""
+    """The metrics of a service whose only worker is this process."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -98,23 +99,23 @@ class OwnMetrics(Metrics):
         super().__init__(self._registry)
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
-        """See Metrics; the value is asked at each scrape."""
+        """See Metrics. The value is read at each scrape."""
         Gauge(name, text, registry=self._registry).set_function(value)
         return unseen
 
     def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
-        """See Metrics; they are asked at each scrape."""
+        """See Metrics. The counts are read at each scrape."""
         self._registry.register(_ExternalCounter(name, text, labels, counts))
 
 
 class _ExternalCounter(Collector):
-    """One counter that is kept elsewhere."""
+    """A counter whose values are kept elsewhere."""
 
     def __init__(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
         self._name, self._text, self._labels, self._counts = name, text, labels, counts
 
     def collect(self) -> Iterator[CounterMetricFamily]:
-        """As prometheus_client asks for it."""
+        """See prometheus_client's Collector."""
         family = CounterMetricFamily(self._name, self._text, labels=self._labels)
         for values, count in self._counts().items():
             family.add_metric(values, count)
@@ -122,16 +123,16 @@ class _ExternalCounter(Collector):
 
 
 class SharedMetrics(Metrics):
-    """Of a service with several workers, of which this process is one: their sum.
+    """The metrics of a service with several workers, summed over the workers.
 
-    By prometheus_client's multiprocess mode: each worker keeps its numbers in files of a folder
-    that all of them read. What one has counted stays counted when it has ended; what it held does
-    not.
+    They use prometheus_client's multiprocess mode: each worker keeps its values in files of a
+    folder that all workers read. When a worker has ended, its counters stay in the sum, its gauges
+    do not.
     """
 
     def __init__(self) -> None:
-        """The folder exists."""
-        super().__init__(None)  # what is counted is in the files
+        """The folder that VARIABLE names must exist."""
+        super().__init__(None)  # counters are written to the files
         self._folder = Path(os.environ[VARIABLE])
         self._registry = CollectorRegistry()
         PlatformCollector(registry=self._registry)
@@ -141,13 +142,13 @@ class SharedMetrics(Metrics):
         self._kept: list[_CounterCopy] = []
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
-        """See Metrics; the value is asked once, then it is reported."""
+        """See Metrics. The value is read once; pass each later one to the returned function."""
         gauge = Gauge(name, text, registry=None, multiprocess_mode="livesum")
         gauge.set(value())
         return gauge.set
 
     def show_counts(self, name: str, text: str, labels: tuple[str, ...], counts: Counts) -> None:
-        """See Metrics; they are written when a request is answered."""
+        """See Metrics. The counts are written to the files when a request is answered."""
         counter = Counter(name, text, labels, registry=None)
         if values := counts().keys():
             self._kept.append(_CounterCopy(counter, values, counts))
@@ -172,17 +173,17 @@ class SharedMetrics(Metrics):
                 time.sleep(LOOK_SECONDS)
 
     def _forget_the_dead(self) -> None:
-        """What they had in flight, and a file that one of them was just making."""
+        """Remove the live gauges and the empty files of workers that have ended."""
         for path in self._folder.glob("*.db"):
             pid = int(path.stem.rpartition("_")[2])
             is_live_gauge = path.name.startswith("gauge_live")
-            with suppress(FileNotFoundError):  # another worker is asked at the same time
+            with suppress(FileNotFoundError):  # another worker removes it at the same time
                 if (is_live_gauge or not path.stat().st_size) and not is_worker(pid):
                     path.unlink()
 
 
 class _CounterCopy:
-    """One counter that is kept elsewhere, as it was when it was written."""
+    """A copy, in the files, of a counter that is kept elsewhere; write() brings it up to date."""
 
     def __init__(
         self, counter: Counter, values: Collection[tuple[str, ...]], counts: Counts
@@ -201,7 +202,7 @@ class _Workers(Collector):
     """Memory, CPU time and open files of all workers."""
 
     def collect(self) -> Iterator[Metric]:
-        """As prometheus_client asks for them."""
+        """See prometheus_client's Collector."""
         sums: dict[str, Metric] = {}
         for pid in worker_pids():
             for family in ProcessCollector(pid=partial(int, pid), registry=None).collect():

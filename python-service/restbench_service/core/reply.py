@@ -1,8 +1,8 @@
-"""An answer, complete but for what the server adds: Date, Connection, Content-Length.
+"""Replies, complete except for the headers that the server adds: Date, Connection, Content-Length.
 
-Nothing here is to be cached, framed, guessed or run. The answers are data, so a browser that shows
-one may load and run nothing (Content-Security-Policy level 3, Fetch's nosniff). Only the page of
-the contract loads its own files. Errors have the contract's codes, and a fault a line in the log.
+No reply may be cached, framed or read as another type. Replies are data, so a browser that shows
+one may load and run nothing (Content-Security-Policy level 3, Fetch's nosniff); only the page for
+the contract loads its own files. Errors have the contract's codes; a fault is also logged.
 """
 
 import json
@@ -48,10 +48,10 @@ PAGE = {
     "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; "
     "img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
 }
-"""For Swagger UI: its icons are data: images in its style sheet; the hash is its logo's."""
+"""For Swagger UI: its style sheet has icons as data: images; the hash allows its logo's style."""
 _OF_JSON = {"Content-Type": JSON, **CLOSED}
 _RETRY_LATER = {**_OF_JSON, "Retry-After": "1"}
-"""With every 503: requests take from milliseconds to seconds."""
+"""Headers of each 503. Requests take milliseconds to seconds, so a retry can succeed after 1 s."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -59,13 +59,13 @@ class RequestRefused(Exception):
     """A request that is refused for a reason outside its JSON."""
 
     def __init__(self, code: str, message: str, status: int | None = None) -> None:
-        """The status is the code's own unless it has several."""
+        """`status` is needed only for a code that has several."""
         super().__init__(code, message)
         self.code, self.message, self.status = code, message, status
 
 
 class Reply(NamedTuple):
-    """The framework calls `sent` once it has handed the body to the connection, or given up."""
+    """A response. The framework calls `sent` when the connection has the body or has failed."""
 
     status: int
     headers: Mapping[str, str]
@@ -74,12 +74,12 @@ class Reply(NamedTuple):
 
 
 def page(body: bytes, content_type: str = JSON, headers: Mapping[str, str] = CLOSED) -> Reply:
-    """Status 200."""
+    """A page of the service, with status 200."""
     return Reply(200, {"Content-Type": content_type, **headers}, body)
 
 
 def answer(body: bytes, server_timing: str, sent: Callable[[], None]) -> Reply:
-    """To a request that was computed."""
+    """The reply to a computed request."""
     headers = {**_OF_JSON, "Server-Timing": server_timing}
     if isinstance(body, Answer):
         headers |= body.headers
@@ -89,7 +89,7 @@ def answer(body: bytes, server_timing: str, sent: Callable[[], None]) -> Reply:
 def error(
     code: str, message: str, request_id: str | int | None = None, status: int | None = None
 ) -> Reply:
-    """The contract's JSON for it; the status is the code's own unless it has several."""
+    """An error in the contract's JSON; `status` is needed only for a code that has several."""
     status = status or STATUS_OF_CODE[code]
     headers = _RETRY_LATER if status == 503 else _OF_JSON
     members = {
@@ -102,7 +102,7 @@ def error(
 
 
 def refusal(refused: RequestRefused) -> Reply:
-    """The same for a reason outside the JSON."""
+    """The error reply to a refused request."""
     return error(refused.code, refused.message, status=refused.status)
 
 
@@ -114,15 +114,15 @@ def wrong_method(*allowed: str) -> Reply:
 
 
 def log_fault(request_id: str | int | None, error: BaseException) -> None:
-    """One line for the request and one for each place the error came through."""
+    """Log one line for the request and one for each line of code that the error passed."""
     # ascii() of an id, which has 128 characters at most, leaves no way to forge or break a line
     _LOG.error("request %a failed: %s", request_id, described(error))
 
 
 def described(error: BaseException | None) -> str:
-    """What is wrong and where, for the log: types and lines of code.
+    """The types of an error and its causes, with the lines of code they passed, for the log.
 
-    Not the text of an error, in which there may be values of a request, except for our own.
+    An error's text can contain values of a request, so only the service's own errors show it.
     """
     links = []
     while error is not None:

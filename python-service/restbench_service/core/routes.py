@@ -10,24 +10,24 @@ from ..workloads.workload import Workload
 
 
 class Route(NamedTuple):
-    """What a request is done with; the codec knows what stands in the path."""
+    """What handles a request. The codec knows the variable parts of the path."""
 
     workload: Workload[Any, Any]
     name: str
-    """Of the strategy."""
+    """The strategy's name."""
     strategy: Strategy
     codec: Codec[Any, Any]
 
 
 class Routes:
-    """{method} /{workload}/{strategy} and what is below it. A path is split and compared as it was
-    sent; of a template's {name} any text that is not empty can stand in the place.
+    """The routes at /{workload}/{strategy} and below. A path is split and compared as it was sent,
+    without decoding; {name} in a template matches any part that is not empty.
     """
 
     def __init__(
         self, workloads: Mapping[str, CodedWorkload], strategies: Mapping[str, Strategy]
     ) -> None:
-        """Both by the names that a path has for them."""
+        """`workloads` and `strategies` by their names in a path."""
         self._whole: dict[str, dict[str, Route]] = {}
         self._templates: dict[str, list[_Template]] = {}
         for path, coded in workloads.items():
@@ -38,11 +38,11 @@ class Routes:
 
     @property
     def whole(self) -> Collection[str]:
-        """Paths of which no part can be another."""
+        """The paths without a variable part."""
         return self._whole.keys()
 
     def at(self, raw_path: str) -> Mapping[str, Route]:
-        """By method; nothing where there is no such path."""
+        """The routes of a path by method; empty if there is no such path."""
         return self._whole.get(raw_path) or self._matched(raw_path)
 
     def _add(
@@ -68,10 +68,10 @@ class _Template(NamedTuple):
     method: str
     places: list[str]
     route: Callable[[tuple[str, ...]], Route]
-    """Of one request, by what stands in the places with a name."""
+    """Makes the route of one request from the values of the named parts."""
 
     def values(self, parts: list[str]) -> tuple[str, ...]:
-        """What stands in the places with a name; nothing where the path is another."""
+        """The values of the named parts; empty if the path does not match."""
         if len(parts) != len(self.places):
             return ()
         values = list[str]()

@@ -1,15 +1,15 @@
-"""A request from its head to its reply, for any server: push, not pull.
+"""A request from its head to its reply, for any server, which pushes each part into the core.
 
-    opened = core.open(head)                # a Reply: refused, or a page; else an Exchange
-    reply = opened.take(piece)              # for each piece of the body; a Reply: refused
-    reply = opened.cut_off()                # the body did not come whole, or
-    delay = opened.delayed()                # it did: wait until this is over, unless it is None,
-    answered = opened.run()                 # and then; a Reply, or a future of it
-    reply.sent()                            # its memory is given back
+    opened = core.open(head)      # an Exchange; a Reply for a page or a refused request
+    reply = opened.take(piece)    # for each piece of the body; a Reply if it is refused, else None
+    reply = opened.cut_off()      # if the body is incomplete; otherwise:
+    delay = opened.delayed()      # the delay to wait for, or None
+    answered = opened.run()       # after the delay; a Reply or a Future of one
+    reply.sent()                  # once the reply is sent: releases the request's memory
 
-Exactly one of cut_off(), refused() and run() is called. Nothing is raised for what a client did.
-Codes come in the contract's order: 404, 405, 415, 007, 008, 002, then what the strategy says. As
-007 comes first, a body of unknown length is admitted when it is there, others before.
+The server calls exactly one of cut_off(), refused() and run(), unless take() refused the body. No
+client error raises. Errors have the contract's order: 404, 405, 415, 007, 008, 002, then those of
+the strategy. As 007 precedes 008, a body of unknown length is admitted when complete.
 """
 
 import json
@@ -43,11 +43,11 @@ from .routes import Route, Routes
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SENT_AT_ONCE_BYTES = 64 * 1024
-"""The kernel takes an answer of so many bytes at once, unless its client has stopped reading."""
+"""The kernel takes an answer up to this size at once, unless the client has stopped reading."""
 MOST_READ_AT_ONCE_BYTES = 256 * 1024
-"""Of a body whose id is read again because a fault has to be answered: some milliseconds."""
+"""Up to this size a failed request's body is parsed for its id on the delivering thread."""
 NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
-"""Of the settings, as they tell where something else is to be found."""
+"""Settings that GET /health omits, as they reveal where other resources are."""
 UNKNOWN = -1
 """The declared length of a body that comes in chunks."""
 
@@ -61,18 +61,18 @@ class Head(NamedTuple):
     content_type: str | None = None
     declared_bytes: int = 0
     is_wanted: Callable[[], bool] = lambda: True
-    """Whether the client still waits; asked from any thread."""
+    """Whether the client still waits; called from any thread."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """What serves the core, for GET /health."""
+    """The framework and the HTTP server around the core, as GET /health shows them."""
 
     framework: str
     server: str
-    """Name and version of what parses HTTP."""
+    """Name and version of the package that parses HTTP."""
     handoff: str | None = None
-    """Where an asynchronous framework runs a request: `thread` or `loop`; None: it has a thread."""
+    """Where an asynchronous framework runs a request, `thread` or `loop`; None under WSGI."""
 
 
 class Core:
@@ -85,7 +85,7 @@ class Core:
         strategies: dict[str, Strategy],
         server: Server,
     ) -> None:
-        """`strategies` by name, running; `workloads` by their names."""
+        """`strategies`, which are started, and `workloads` by name."""
         self.settings = settings
         self._server, self._workloads, self._strategies = server, workloads, strategies
         self.sends_in_threads = server.handoff is None
@@ -141,11 +141,11 @@ class Core:
 
     @property
     def paths(self) -> Collection[str]:
-        """What is computed under, but for paths of which a part is the client's to choose."""
+        """The paths of the compute operations, except those with a variable part."""
         return self._routes.whole
 
     def open(self, head: Head) -> "Reply | Exchange":
-        """What a head is answered at once, or the exchange that its body goes to."""
+        """The immediate reply to a request's head, or the exchange that receives its body."""
         routes = self._routes.at(head.raw_path)
         if not routes:
             return self._page(head)
@@ -157,22 +157,22 @@ class Core:
         make = self._pages.get(head.raw_path) or document(head.raw_path)
         if make is None:
             return reply.error("009", NO_PATH, status=404)
-        if head.method not in ("GET", "HEAD"):  # what HEAD is answered the contract leaves open
+        if head.method not in ("GET", "HEAD"):  # the contract does not define HEAD
             return reply.wrong_method("GET")
         try:
             page = make()
             if self.sends_in_threads and len(page.body) > SENT_AT_ONCE_BYTES:
-                self.admission.enter()  # as a request that is computed: see Exchange._end
+                self.admission.enter()  # like a computed request: see Exchange._end
                 page = page._replace(sent=self.admission.leave)
             return page
         except RequestRefused as error:
             return reply.refusal(error)
-        except Exception as error:  # its memory has ended, say
+        except Exception as error:  # for example, out of memory
             log_fault(None, error)
             return reply.error("099", FAULT)
 
     def _health(self) -> Reply:
-        """Ready, and on what."""
+        """GET /health: version, runtime, server, settings, facts of strategies and workloads."""
         runtime = f"{platform.python_implementation()} {platform.python_version()}"
         facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
         settings = {**_shown(asdict(self.settings)), **native_library()}
@@ -185,7 +185,7 @@ class Core:
         return reply.page(json.dumps({**facts, **asdict(self._server), **on, **learnt}).encode())
 
     def _list_strategies(self) -> Reply:
-        """In the table's order."""
+        """GET /strategies: the strategies in the order of TECHNIQUES."""
         rows = [
             {
                 "name": name,
@@ -202,7 +202,7 @@ class Core:
 
 
 class Exchange:
-    """One request whose body comes, from one thread at a time. Each is counted when answered."""
+    """One request after its head. One thread at a time uses it; it is counted when answered."""
 
     def __init__(self, core: Core, route: Route, head: Head) -> None:
         self._core, self._route, self._head = core, route, head
@@ -215,7 +215,7 @@ class Exchange:
 
     @classmethod
     def opened(cls, core: Core, route: Route, head: Head) -> "Reply | Exchange":
-        """Itself, or why the body need not be read."""
+        """The exchange of a request, or the reply that refuses it before its body is read."""
         exchange = cls(core, route, head)
         try:
             if head.method == "POST" and not _is_json(head.content_type):
@@ -228,7 +228,7 @@ class Exchange:
         return exchange
 
     def take(self, piece: bytes) -> Reply | None:
-        """Keep a piece of the body; a reply where it goes beyond a limit (007, 008)."""
+        """Keep a piece of the body. Returns an error reply beyond a limit (007, 008), else None."""
         size_bytes = self._hold.size_bytes + len(piece)
         try:
             self._check_size(size_bytes)
@@ -239,16 +239,16 @@ class Exchange:
         return None
 
     def cut_off(self) -> Reply:
-        """The body ended before its length or its last chunk, or its sender was too slow."""
+        """End a request whose body is incomplete or was sent too slowly. Returns error 002."""
         return self._end(reply.error("002", "the body was cut off"))
 
     def refused(self) -> Reply:
-        """Instead of run(): there is no thread for it."""
+        """End a request that no thread can run. Returns error 008; called instead of run()."""
         return self._end(reply.error("008", NO_WORKER))
 
     def delayed(self) -> Delay | None:
-        """The wait that the request asks for, which begins now: the framework holds the request
-        until it is over. None where it asks for none, or wrongly, or is refused: run() says why.
+        """Begin the delay that the request asks for; the framework waits for it, then calls run().
+        None if no valid delay is asked for, or if the request is refused: run() returns the error.
         """
         asked = asked_ms(self._head.raw_query, self._core.settings.max_delay_millis)
         if asked is not None:
@@ -260,13 +260,13 @@ class Exchange:
         return self._delay
 
     def run(self) -> "Reply | Future[Reply]":
-        """Start the strategy on the calling thread; the reply itself where that did all of it."""
+        """Start the strategy on the calling thread. Returns the reply itself if it is complete."""
         timing = f"delay;dur={self._delay.end():.3f}, " if self._delay else ""
         try:
             if self._refusal:
                 raise self._refusal
             self._admit()
-            body, self._pieces = b"".join(self._pieces), []  # of one piece, as usual, no copy
+            body, self._pieces = b"".join(self._pieces), []  # a single piece is not copied
         except RequestRefused as error:
             return self._end(reply.refusal(error))
         except MemoryError as error:
@@ -283,7 +283,7 @@ class Exchange:
         )
         try:
             working = self._route.strategy.execute(job)
-        except Exception as error:  # no thread or process could be started, say
+        except Exception as error:  # for example, no thread or process could be started
             working = Future()
             working.set_exception(error)
         if working.done():
@@ -293,37 +293,37 @@ class Exchange:
         return answered
 
     def answer(self) -> Reply:
-        """run(), for a thread that waits until the reply is there."""
+        """Like run(), but the calling thread waits for the reply."""
         answered = self.run()
         return answered if isinstance(answered, Reply) else answered.result()
 
     def _finish(
         self, job: Job, done: "Future[bytes]", answered: "Future[Reply]", timing: str
     ) -> None:
-        """On the thread that has done the work, whose next work must not wait for long."""
+        """Answer a finished job. The thread that delivers the result must not be held for long."""
 
         def finish() -> None:
             answered.set_result(self._answered(job, done, timing))
 
         has_failed = done.cancelled() or done.exception() is not None
         if has_failed and len(job.body) > MOST_READ_AT_ONCE_BYTES:
-            with suppress(RuntimeError):  # no thread can be started: it is done here, then
+            with suppress(RuntimeError):  # no thread can be started: finish on this one
                 return Thread(target=finish, name="failed request").start()
         return finish()
 
     def _answered(self, job: Job, done: "Future[bytes]", timing: str) -> Reply:
         try:
             return self._end(self._outcome(job, done, timing))
-        except BaseException as error:  # out of memory, say: the client is answered all the same
+        except BaseException as error:  # for example, out of memory: answer anyway
             ended = self._end(reply.error("099", FAULT))
             log_fault(None, error)
             return ended
 
     def _outcome(self, job: Job, done: "Future[bytes]", timing: str) -> Reply:
-        """Raises nothing that a client or the stages can cause."""
+        """The reply to a finished job; each error of a client or a stage becomes an error reply."""
         try:
             body = done.result()
-            # What is done in a database has to be told, whether or not there is room for it.
+            # A change in a database is reported even if no memory is free for the answer.
             done_there = job.workload.is_blocking and self._head.method != "GET"
             with suppress(RequestRefused) if done_there else nullcontext():
                 self._hold.resize(len(job.body) + len(body))
@@ -352,10 +352,10 @@ class Exchange:
             self._is_admitted = True
 
     def _end(self, ended: Reply) -> Reply:
-        """Count it and give its place back: who has the answer is free to send the next request.
+        """Count the reply and release the request's place: its client may send the next request.
 
-        An answer's memory is held until it has been sent; so is its place where a thread sends it
-        and may wait for its client to read: those who do not would have all threads.
+        An answer's memory is held until the answer is sent. So is the place if a thread sends a
+        long answer: otherwise clients that do not read could occupy all threads.
         """
         self._pieces = []
         if self._delay:
@@ -380,19 +380,19 @@ class Exchange:
 
 
 def _alone(count: Callable[[], int]) -> Counts:
-    """Of a counter without labels."""
+    """The counts of a counter without labels."""
     return lambda: {(): count()}
 
 
 def _is_json(content_type: str | None) -> bool:
-    """The usual header is not taken apart."""
+    """The usual header is recognised without parsing."""
     return content_type == JSON or (
         content_type is not None and content_type.partition(";")[0].strip(" \t").lower() == JSON
     )
 
 
 def _shown(settings: dict[str, Any]) -> dict[str, Any]:
-    """Under camel-case names, as everything in this service's JSON is named."""
+    """The settings for GET /health, with camel-case names like all JSON of this service."""
     words = {name: name.split("_") for name in settings if name not in NOT_SHOWN}
     return {
         first + "".join(map(str.title, rest)): settings[name]

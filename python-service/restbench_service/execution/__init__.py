@@ -1,1 +1,1 @@
-"""Where the stages of a workload run and how its loops are cut. Nothing here knows of matrices."""
+"""Where the stages of a workload run and how its loops are cut; no workload is imported here."""

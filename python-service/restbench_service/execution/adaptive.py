@@ -15,28 +15,32 @@ from .techniques import PerRequest, Serial
 
 Decision = Literal["caller", "process", "low-priority"]
 NICENESS = 10
-"""A tenth of a normal process's share of a core where both want it (sched(7)); all of it else."""
+"""Such a process gets a tenth of a normal one's share of a core while both want the core, and all
+of the core otherwise (sched(7))."""
 LONG_NS = 10_000_000.0
-"""From here on a request is long: others must not wait for it. About what ten of the study's small
-requests take, so a small one never waits longer than it would in a queue of ten."""
+"""A request that is estimated to take this long or longer is long: others must not wait for it. Ten
+of the study's small requests take about as long, so a small one waits no longer than in a queue of
+ten."""
 WORTH_DISPATCHES = 5.0
-"""Work goes to another process when it takes so many times as long as the dispatch of its body,
-which is work for both sides and takes longer under load. Measured on one machine of two cores, ten
-users: processes against serial had 1.02 of the throughput at 4.3 dispatches, 1.2 at 6.7 and 1.5 at
-20; with bodies of hundreds of kilobytes 0.6 at 2.6 and 0.85 at 3.6."""
+"""Work goes to another process if it takes longer than this many dispatches of its body. A dispatch
+is work for both sides and takes longer under load. Measured on one machine of two cores with ten
+users: processes had 1.02 times the throughput of serial where the work took 4.3 dispatches, 1.2
+times at 6.7 and 1.5 times at 20; with bodies of hundreds of kilobytes 0.6 at 2.6, 0.85 at 3.6."""
 MOST_DECODED_HERE_BYTES = 64 * 1024
 """A longer body's cost is estimated from its length: decoding it here would keep others waiting."""
 UNKNOWN_NS_PER_OPERATION, UNKNOWN_NS_PER_BYTE = 50.0, 1000.0
-"""Until the first of its kind has ended: as plain Python, so that nothing waits for it."""
+"""Estimates until the first request of a kind has ended: as slow as plain Python, so that no other
+request waits for a long one."""
 MOST_KINDS = 64
-"""Queries are the clients' to choose: of more, the estimates are forgotten."""
+"""Estimates that are kept. They depend on queries, which clients choose: beyond this number all of
+them are dropped."""
 WEIGHT = 0.2
-"""Of the newest request in the exponential mean."""
+"""Weight of the newest request in the exponential moving average."""
 DISPATCHES = 30
 SENT_BYTE_NS = 5.0
 """What each byte of a body adds to its dispatch under load, when the threads at both ends of the
 pipe wait for the interpreter and for a core: 3 to 8, measured on one machine with ten users. On an
-idle one it is a tenth of that, so it is not measured at the start."""
+idle machine it is a tenth, so it is not measured at the start."""
 
 
 class Adaptive(Strategy):
@@ -45,7 +49,7 @@ class Adaptive(Strategy):
     permits = None
 
     def __init__(self, shared: ProcessPool, low_priority: ProcessPool, running: int | None) -> None:
-        """The pools are closed with the strategy. `running` limits those in each place."""
+        """The pools are closed with the strategy. `running` limits the requests in each place."""
         self._pool = shared
         caller = Serial(running)
         self._turns = caller.gate
@@ -57,13 +61,13 @@ class Adaptive(Strategy):
         self._guard = Lock()
         self._decisions: dict[str, int] = dict.fromkeys(self._places, 0)
         self._present = 0
-        """Requests that are not answered yet, those of low priority left out."""
+        """Requests that are not answered yet, without those at low priority."""
         self._ns_per: dict[tuple[str, ...], float] = {}
         self._dispatch_ns = 300_000.0
 
     def execute(self, job: Job) -> "Future[bytes]":
-        """See Strategy. A short body is decoded when it is its turn: threads that decode at once
-        wait for the interpreter."""
+        """See Strategy. A short body is decoded under the gate of `caller`: threads that decode at
+        the same time would wait for the interpreter lock."""
         with self._guard:
             self._present += 1
         if len(job.body) > MOST_DECODED_HERE_BYTES:
@@ -93,7 +97,7 @@ class Adaptive(Strategy):
     def _decided(
         self, job: Job, measure: tuple[str, ...], amount: float, unknown_ns: float
     ) -> tuple[Decision, Callable[["Future[bytes]"], None]]:
-        """Where to, and what is to be done with the answer."""
+        """The place where the job runs, and the callback for the job's answer."""
         with self._guard:
             place = self._place(amount * self._ns_per.get(measure, unknown_ns), len(job.body))
             self._decisions[place] += 1
@@ -101,7 +105,7 @@ class Adaptive(Strategy):
         return place, partial(self._ended, place, job, measure, amount)
 
     def facts(self) -> Mapping[str, Any]:
-        """What it decides by; a unit is an operation of a kind, or a byte of a long body."""
+        """See Strategy. A unit is an operation of a kind, or a byte of a long body."""
         with self._guard:
             learnt = {" ".join(measure): ns for measure, ns in self._ns_per.items()}
         return {
@@ -111,11 +115,11 @@ class Adaptive(Strategy):
         }
 
     def decisions(self) -> Mapping[str, int]:
-        """Requests by where they were handled."""
+        """See Strategy. A decision is the place where a request ran."""
         return self._decisions
 
     def await_ready(self) -> None:
-        """See Strategy. What a dispatch takes is measured then."""
+        """See Strategy. Then measures how long a dispatch takes."""
         for place in self._places.values():
             place.await_ready()
         self._dispatch_ns = median(self._dispatched_ns() for _ in range(DISPATCHES))
@@ -126,7 +130,7 @@ class Adaptive(Strategy):
             place.close()
 
     def _size(self, job: Job) -> tuple[tuple[str, ...], float, float]:
-        """What the estimate is learnt for, how much of it, and what one takes while unknown."""
+        """The unit of the estimate, how many there are, and the ns per unit while unknown."""
         if len(job.body) > MOST_DECODED_HERE_BYTES:
             measure = ("byte of", job.workload.name, job.query)
             return measure, float(len(job.body)), UNKNOWN_NS_PER_BYTE
@@ -159,7 +163,7 @@ class Adaptive(Strategy):
                 if measure not in self._ns_per and len(self._ns_per) >= MOST_KINDS:
                     self._ns_per.clear()
                 before = self._ns_per.get(measure, took_ns)
-                # A wait for a core looks like work: one that took far longer says little.
+                # The time includes waits for a core, so a far longer one counts as twice the mean.
                 self._ns_per[measure] = before + WEIGHT * (min(took_ns, 2 * before) - before)
 
     def _dispatched_ns(self) -> int:

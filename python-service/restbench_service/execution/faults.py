@@ -1,4 +1,4 @@
-"""What can go wrong between a request and the process that was to do it."""
+"""Errors between a request and the thread or process that should run it."""
 
 import pickle
 import traceback
@@ -7,28 +7,28 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 MAX_ERROR_BYTES = 32_768
-"""Of a pickled error."""
+"""Size limit of a pickled error that is sent between processes."""
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
 class AbandonedError(Exception):
-    """The client went away while its request waited for its turn, which it then did not get."""
+    """The client went away while its request waited for a permit; the request was not run."""
 
 
 class WorkerDiedError(Exception):
-    """A process of the pool ended while the request was there. The pool is being made anew."""
+    """A process of a pool died while the pool had the request. The pool is being replaced."""
 
 
 class PoolFailedError(Exception):
-    """A pool's processes cannot be started, or it is closed; the text says which and why."""
+    """A pool has no processes or threads, or is closed; the text says why."""
 
 
 def carries_errors(call: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """For what runs in a process of a pool: its errors can be read on the other side.
+    """Decorator for calls that run in a process of a pool: makes their errors readable by pickle.
 
-    One that pickle writes and cannot read would end the thread that reads a pool's answers.
+    An error that pickle can write but not read would end the thread that reads a pool's answers.
     """
 
     @wraps(call)
@@ -54,10 +54,10 @@ def _is_portable(error: Exception) -> bool:
 
 
 def places(error: BaseException) -> str:
-    """The lines of code an error came through, one a line.
+    """The lines of code that an error passed, one per line.
 
-    Also those in another process, which a standard pool sends as the text of a cause. Of that text
-    only the places are taken: in the rest there may be values of a request.
+    This includes lines in another process, which a standard pool sends as the text of a cause. The
+    rest of that text is dropped, as it may contain values of a request.
     """
     ours = traceback.extract_tb(error.__traceback__)
     lines = [f"\n  {place.filename}:{place.lineno} in {place.name}" for place in ours]

@@ -1,4 +1,4 @@
-"""A limit on how many run at once, first come first served."""
+"""A limit on the number of jobs that run at once; first come, first served."""
 
 import sys
 from collections import deque
@@ -12,23 +12,23 @@ from .job import Job
 
 
 class Gate:
-    """Lets `permits` in at a time; the others wait in order of arrival. Jobs that wait for other
-    things than a core have permits of their own.
+    """Lets `permits` jobs run at a time; other jobs wait in order of arrival. Jobs of blocking
+    workloads, which wait for something other than a core, have separate permits.
 
-    threading.Semaphore would let a newcomer overtake those who wait, and only threads could wait.
+    threading.Semaphore would let a new job overtake waiting jobs, and only threads could wait.
     """
 
     def __init__(self, permits: int, of_blocking: int = sys.maxsize) -> None:
-        """At least 1 each; by default any number of the others runs at once."""
+        """`of_blocking` are the permits for blocking workloads. Both numbers are at least 1."""
         self.permits = permits
         self._guard = Lock()
         self._free = {False: permits, True: of_blocking}
         self._waiting = {each: deque[Callable[[], bool]]() for each in self._free}
 
     def enter(self, job: Job, turn: Callable[[], bool]) -> bool:
-        """Whether there is a permit for the job.
+        """Take a permit for the job. Returns False if none is free.
 
-        Otherwise `turn` is called when one is, by who gives it; it says whether it takes it.
+        Then leave() calls `turn` once there is a permit; it returns whether the job takes it.
         """
         is_blocking = job.workload.is_blocking
         with self._guard:
@@ -41,16 +41,16 @@ class Gate:
     def enter_later(
         self, job: Job, begin: Callable[[Job, "Future[bytes]"], None]
     ) -> "Future[bytes]":
-        """The answer of a job that no thread waits for: `begin` is called with both once there is a
-        permit, now or by who gives it, and what it raises is the answer; AbandonedError where the
-        job's client has not waited so long.
+        """The answer of a job that no thread waits for. Once there is a permit, at once or in
+        leave(), `begin` is called with the job and the answer, which it completes. The answer
+        raises what `begin` raises, or AbandonedError if the client went away during the wait.
         """
         answer: Future[bytes] = Future()
 
         def has_begun() -> bool:
             try:
                 begin(job, answer)
-            except Exception as error:  # it is wrong, or there is no process or thread for it
+            except Exception as error:  # the request is wrong, or no process or thread takes it
                 answer.set_exception(error)
                 return False
             return True
@@ -66,7 +66,7 @@ class Gate:
         return answer
 
     def leave(self, job: Job) -> None:
-        """Give the job's permit to who waits longest and still wants it."""
+        """Pass the job's permit to the job that has waited longest and still takes it, if any."""
         is_blocking = job.workload.is_blocking
         while True:
             with self._guard:
@@ -81,9 +81,9 @@ class Gate:
     def entered(self, job: Job) -> Iterator[None]:
         """Hold a permit in the with-block; the calling thread waits for it.
 
-        Raises AbandonedError when the client does not wait any more once it is our turn: what
-        clients that are gone have left in the queue costs those who are here no time. Who did not
-        have to wait is not asked: to look at a socket gives the interpreter lock away.
+        Raises AbandonedError if the client has gone when the thread gets the permit, so that jobs
+        of clients that have gone cost no time. A job that did not have to wait is not checked,
+        because looking at a socket releases the interpreter lock.
         """
         lock = Lock()
         lock.acquire()

@@ -1,4 +1,4 @@
-"""The work of one request, as an execution strategy sees it, here and on its way to a process."""
+"""The work of one request as a strategy sees it, in the service or sent to another process."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,36 +18,36 @@ STAGES = ("queue", "parse", "compute", "serialize")
 
 @dataclass(frozen=True)
 class WorkLimits:
-    """What no request may exceed."""
+    """Limits on the work of one request."""
 
     working_bytes: int | None = None
-    """Of memory in addition to body and answer (error 010); None: any."""
+    """Memory in addition to body and answer, in bytes (error 010); None: no limit."""
     operations: Mapping[str, int] = field(default_factory=dict)
-    """By kind (error 011); of a kind that is not in it, any number."""
+    """Operations by kind of workload (error 011); a kind that is not listed has no limit."""
 
 
 UNLIMITED = WorkLimits()
 
 
 class StageClock:
-    """Nanoseconds a stage, from the moment it is made. What is no other stage is queue."""
+    """Counts the nanoseconds of each stage. Time outside the other stages belongs to `queue`."""
 
     __slots__ = ("_current", "_since_ns", "elapsed_ns")
 
     def __init__(self) -> None:
-        """Made when the whole request is there and is about to run."""
+        """Starts to count; made when the request is complete and about to run."""
         self.elapsed_ns = dict.fromkeys(STAGES, 0)
         self._current, self._since_ns = "queue", perf_counter_ns()
 
     def switch(self, name: str) -> None:
-        """Count for this stage from now on. What has ended one switches to the next or to queue;
-        where an error has, the times are not asked for."""
+        """Count for this stage from now on. The code that ends a stage switches to the next stage
+        or to queue; after an error the times are not used."""
         now_ns = perf_counter_ns()
         self.elapsed_ns[self._current] += now_ns - self._since_ns
         self._current, self._since_ns = name, now_ns
 
     def add(self, elsewhere_ns: Mapping[str, int]) -> None:
-        """Take over what another process measured while it was queue here."""
+        """Add the times of another process, and subtract them from queue, which counted here."""
         self.switch("queue")
         for name, value in elsewhere_ns.items():
             if name not in STAGES:
@@ -57,17 +57,17 @@ class StageClock:
                 self.elapsed_ns["queue"] = max(0, self.elapsed_ns["queue"] - value)
 
     def add_parts(self, parts_ns: Mapping[str, int]) -> None:
-        """What a stage has measured by itself. It is in the stage's time already."""
+        """Add parts that a stage measured. The time of the stage already includes them."""
         for name, value in parts_ns.items():
             self.elapsed_ns[name] = self.elapsed_ns.get(name, 0) + value
 
     def server_timing(self) -> str:
-        """The header's value: each stage in milliseconds, then the parts of stages."""
+        """The Server-Timing header: each stage in milliseconds, then the parts of stages."""
         return ", ".join([f"{name};dur={ns / 1e6:.3f}" for name, ns in self.elapsed_ns.items()])
 
 
 class Task(NamedTuple):
-    """A job on its way to another process. The memory it needs is reserved before."""
+    """A job in the form that is sent to another process, which cannot reserve memory."""
 
     workload: Workload[Any, Any]
     codec: Codec[Any, Any]
@@ -78,7 +78,7 @@ class Task(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """What comes back from there: the answer, or the input that was decoded; the stages' times."""
+    """The result of a Task: the answer or the decoded input, and the times of the stages."""
 
     value: Any
     elapsed_ns: Mapping[str, int]
@@ -100,7 +100,8 @@ class Job:
     ) -> None:
         """The clock starts here.
 
-        `reserve` takes the bytes that computing needs, once, and raises where they are not free.
+        `reserve` is called once with the bytes that computing needs; it raises if they are not
+        free.
         """
         self.clock = StageClock()
         self.workload, self.codec, self.body, self.query = workload, codec, body, query
@@ -109,9 +110,9 @@ class Job:
         self._decoded: Any = None
 
     def run(self, loop: ParallelLoop) -> bytes:
-        """The response body, by the three stages one after the other.
+        """Run the three stages in order and return the response body.
 
-        Raises InvalidRequestError where there is none.
+        Raises InvalidRequestError for an invalid request, and what `reserve` raises.
         """
         value, clock = self.decode(), self.clock
         clock.switch("compute")
@@ -119,7 +120,7 @@ class Job:
             output = self.workload.compute(value, loop)
         except InvalidRequestError as error:
             raise InvalidRequestError(error.code, error.message, value.request_id) from None
-        del value  # what it takes is free while the answer is written
+        del value  # frees its memory before the answer is encoded
         clock.add_parts(self.workload.parts_ns(output))
         clock.switch("serialize")
         body = self.codec.encode(output)
@@ -128,18 +129,18 @@ class Job:
 
     @property
     def has_to_reserve(self) -> bool:
-        """Whether it has to be decoded where memory is counted: in the service's own process."""
+        """Whether this process must get the input, to reserve memory, before another computes."""
         return self.workload.holds_memory and self._decoded is None
 
     def decode_ahead(self) -> Any:
-        """The input, which decode() will give again."""
+        """Decode the input and keep it: the next decode() returns it again."""
         self._decoded = self.decode()
         return self._decoded
 
     def decode(self) -> Any:
-        """The input, for which memory is reserved then.
+        """The decoded input, after reserving the memory that computing needs.
 
-        Raises InvalidRequestError, in the order of the codes; what `reserve` raises comes last.
+        Raises InvalidRequestError in the order of the codes, and last what `reserve` raises.
         """
         value, self._decoded = self._decoded, None
         if value is None:
@@ -150,12 +151,12 @@ class Job:
         return value
 
     def accept(self, value: Any) -> None:
-        """Go on with an input that was decoded elsewhere, or ahead of its turn."""
+        """Use an input that another process has decoded. Raises as decode() does."""
         self._admit(value)
         self._decoded = value
 
     def task(self) -> Task:
-        """What another process needs. The body is not sent where the input is there already."""
+        """The job for another process. The body is left out if the input is already decoded."""
         body = self.body if self._decoded is None else b""
         return Task(self.workload, self.codec, body, self.query, self.limits, self._decoded)
 
@@ -178,7 +179,7 @@ class Job:
 
 
 class InOrderLoop:
-    """Units one after the other, uncut, in the caller; arrays are ordinary memory."""
+    """Runs all units with one call on the calling thread; arrays are ordinary memory."""
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
         """See ParallelLoop."""
@@ -191,14 +192,14 @@ class InOrderLoop:
 
 @carries_errors
 def run_task(task: Task) -> JobResult:
-    """The whole job, in order, in the process that has it."""
+    """Run all stages of a job in this process, with the loop in order."""
     job = _job(task)
     return JobResult(job.run(InOrderLoop()), job.clock.elapsed_ns)
 
 
 @carries_errors
 def decode_task(task: Task) -> JobResult:
-    """The first stage alone."""
+    """Run only the first stage of a job, which decodes the input."""
     job = _job(task)
     return JobResult(job.decode(), job.clock.elapsed_ns)
 
@@ -215,4 +216,4 @@ def _job(task: Task) -> Job:
 
 
 _OPEN: dict[Workload[Any, Any], Workload[Any, Any]] = {}
-"""In a process of a pool: the workloads it has had requests of."""
+"""In a process of a pool: the opened workloads, by value, as each task brings a copy."""

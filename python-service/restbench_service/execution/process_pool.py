@@ -1,8 +1,8 @@
-"""Processes that work for the service: a standard pool of them, made anew when one of them dies.
+"""A pool of processes for the service: a standard pool that is replaced when a process dies.
 
-Neither standard pool survives the death of a process. multiprocessing.Pool replaces the process and
-forgets its task, and a lock that it held stays locked; ProcessPoolExecutor breaks. So both are
-watched from outside, and replaced as a whole.
+Neither standard pool survives the death of a process. multiprocessing.Pool replaces the process,
+but loses the task of the dead one and keeps its lock locked; ProcessPoolExecutor breaks. So both
+are watched from outside and replaced as a whole.
 """
 
 import gc
@@ -25,12 +25,12 @@ from .standard_pools import Answer, Call, PoolKind, StandardPool
 from .worker import begin_work
 
 START_SECONDS = 30.0
-"""Processes that are not ready by then have failed: they import numpy, under load, from a slow
+"""Time in which all processes must become ready: it suffices to import numpy under load from a slow
 disk."""
 WARM_SECONDS = 0.5
 RETRY_SECONDS = 1.0
 HEAL_SECONDS = 1.0
-"""Calls wait so long for a pool that is being made anew: their answers have a second more."""
+"""How long calls wait for a pool that is being replaced: their answers may be this much later."""
 END_SECONDS = 5.0
 
 _LOG = logging.getLogger(__name__)
@@ -38,16 +38,16 @@ Order = Callable[[StandardPool, Answer], None]
 
 
 class ProcessPool:
-    """A standard pool and the thread that keeps it whole.
+    """A standard pool and the thread that replaces it when a process dies.
 
-    Each call that is taken is answered: with its result, its error, or the pool's
+    Each accepted call is answered with its result, its own error, or an error of the pool
     (WorkerDiedError, PoolFailedError).
     """
 
     def __init__(
         self, kind: PoolKind, name: str, size: int, modules: tuple[str, ...], niceness: int = 0
     ) -> None:
-        """`name-1`, `name-2`, ... is what /proc calls the processes: 15 characters at most."""
+        """The processes are `name-1`, `name-2`, ... in /proc, with at most 15 characters."""
         self.name, self.size = name, size
         self._kind, self._modules, self._niceness = kind, modules, niceness
         self._changed = Condition()
@@ -61,8 +61,8 @@ class ProcessPool:
         self._keeper.start()
 
     def submit(self, call: Call, *arguments: Any) -> "Future[Any]":
-        """One call in one of the processes; while the pool is made anew it waits for that, but no
-        longer than HEAL_SECONDS after the pool was lost. Raises PoolFailedError where it cannot."""
+        """Run one call in one of the processes. While the pool is being replaced the call waits,
+        but no longer than HEAL_SECONDS after the loss. Raises PoolFailedError if it cannot wait."""
         future: Future[Any] = Future()
 
         def order(pool: StandardPool, answer: Answer) -> None:
@@ -78,7 +78,7 @@ class ProcessPool:
         return future
 
     def map(self, call: Call, units: range) -> None:
-        """Return when the call has been done for each unit, each a task of its own."""
+        """Run the call for each unit, each as one task; return when all are done."""
         with self._changed:
             self._changed.wait_for(lambda: self._pool or self._is_closed, self._healing_seconds())
         future: Future[None] = Future()
@@ -86,7 +86,7 @@ class ProcessPool:
         future.result()
 
     def await_ready(self) -> None:
-        """Return when all processes are. Raises PoolFailedError."""
+        """Return when all processes are ready. Raises PoolFailedError after START_SECONDS."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_ready or self._is_closed, START_SECONDS)
             if not self._is_ready:
@@ -123,7 +123,7 @@ class ProcessPool:
         value: Any,
         error: BaseException | None,
     ) -> None:
-        """Unless the thread that gave it up has done so. A broken one is lost to the next calls."""
+        """Complete the future, unless _give_up() has. A broken pool gets no further calls."""
         with self._changed:
             if isinstance(error, WorkerDiedError) and pool is not None and self._pool is pool:
                 self._lose()
@@ -141,18 +141,17 @@ class ProcessPool:
             self._pool, self._heals_by = None, monotonic() + HEAL_SECONDS
 
     def _healing_seconds(self) -> float:
-        """How long a call waits yet for a pool."""
+        """How long a call still waits for a pool."""
         return max(0.0, self._heals_by - monotonic())
 
     def _without_a_pool(self) -> "set[Future[Any]]":
-        """Who waited for one, and does no more."""
+        """Remove and return the calls that wait for a pool."""
         waiting, self._waiting = self._waiting, []
         return {future for future, _ in waiting}
 
     def _refuse_later(self) -> None:
-        """Those that wait, unless there is a pool by then. Of a later loss they have another.
-
-        Raises PoolFailedError where no thread can be started for it.
+        """Let the waiting calls fail at the end of their wait, unless there is a pool by then. Each
+        loss of a pool has its own timer. Raises PoolFailedError if the timer cannot start.
         """
         heals_by = self._heals_by
 
@@ -169,18 +168,18 @@ class ProcessPool:
             raise PoolFailedError(f"{self.name} has no processes now") from None
 
     def _keep(self) -> None:
-        """The thread: make the pool, watch it until a process dies, and again."""
-        resource_tracker.ensure_running()  # starting it would undo what follows
-        # Stop signals go to the whole process group, but when to stop is for the service to say.
-        # What is blocked here is blocked in the fork server that starts here, and in its children.
+        """The keeper thread: make a pool, watch it until a process dies, and repeat."""
+        resource_tracker.ensure_running()  # its start would unblock the signals below
+        # Stop signals go to the whole process group, but the service decides when to stop. The
+        # fork server, which this thread starts, and its children inherit the blocked signals.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         while not self._is_closed:
             try:
                 with self._running() as watched:
                     self._watch(watched)
                 del watched
-                gc.collect()  # a pool is a cycle; until then its semaphores have names
-            except WorkerDiedError:  # as it began: no faster than WARM_SECONDS again and again
+                gc.collect()  # frees the pool, a reference cycle, and its named semaphores
+            except WorkerDiedError:  # at its start; at most one retry per WARM_SECONDS
                 _LOG.error("a process of %s died as it began: it is made anew", self.name)
             except Exception:  # out of processes, memory or descriptors, maybe not for long
                 _LOG.exception("%s cannot be started", self.name)
@@ -190,7 +189,7 @@ class ProcessPool:
 
     @contextmanager
     def _running(self) -> Iterator["_WatchedPool"]:
-        """A pool in the with-block, whose calls fail when it ends."""
+        """Make a new pool for the with-block; calls that are unanswered at its end fail."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             for number in range(1, self.size + 1):
@@ -212,7 +211,8 @@ class ProcessPool:
                     os.close(process)
 
     def _watch(self, watched: "_WatchedPool") -> None:
-        """Return when a process has died, or on close. Raises PoolFailedError."""
+        """Return when a process has died, or on close. Raises PoolFailedError or WorkerDiedError if
+        the processes do not start."""
         poll = select.poll()
         for descriptor in (watched.reports.fileno(), self._wake):
             poll.register(descriptor, select.POLLIN)
@@ -237,7 +237,7 @@ class ProcessPool:
                 watched.pool.warm()
 
     def _sleep_through(self) -> None:
-        """What woke this thread was for the pool before: its calls may fail late."""
+        """Clear a wake-up for the previous pool, whose calls may fail late."""
         if select.select([self._wake], [], [], 0)[0]:
             os.eventfd_read(self._wake)
 
@@ -247,7 +247,7 @@ class ProcessPool:
             self._changed.notify_all()
 
     def _give_up(self, error: Exception) -> None:
-        """No pool: what was given to it fails."""
+        """Drop the pool; its calls fail, and with PoolFailedError also the waiting calls."""
         with self._changed:
             self._lose()
             self._is_ready = False
@@ -256,10 +256,10 @@ class ProcessPool:
                 lost |= self._without_a_pool()
             self._changed.notify_all()
         if lost:
-            # What follows an answer may take its time, and this thread has a pool to make.
+            # Callbacks of the futures may take long, and this thread has a pool to make.
             try:
                 Thread(target=_fail, args=(lost, error), name=f"fail-{self.name}").start()
-            except RuntimeError:  # no thread can be started: it is done here, then
+            except RuntimeError:  # no thread can be started: fail them on this one
                 _fail(lost, error)
 
 
@@ -269,7 +269,7 @@ def _fail(lost: set[Future[Any]], error: Exception) -> None:
 
 
 def _descriptor_of(pid: int) -> int:
-    """That can be read when the process has ended; one that has already is as good."""
+    """A descriptor that is readable once the process has ended, at once if it has already."""
     try:
         return os.pidfd_open(pid)
     except ProcessLookupError:
@@ -277,7 +277,7 @@ def _descriptor_of(pid: int) -> int:
 
 
 class _WatchedPool(NamedTuple):
-    """A pool, where its processes report, and a descriptor for each that has."""
+    """A pool, the socket on which its processes report, and a descriptor of each reported one."""
 
     pool: StandardPool
     reports: socket.socket

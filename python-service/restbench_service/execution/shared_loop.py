@@ -1,8 +1,8 @@
 """A loop whose units are tasks for processes, and the memory that they share for one request.
 
 The memory is a file that has no name (memfd_create): other processes open it through /proc while
-the request runs. So nothing can be left behind, however a process ends, nor does it need room in
-/dev/shm, which a container keeps small; and attaching registers nothing with a resource tracker.
+the request runs. So nothing is left behind, however a process ends; no space in /dev/shm is needed,
+which is small in a container; and attaching registers nothing with a resource tracker.
 """
 
 import mmap
@@ -22,39 +22,39 @@ from .faults import carries_errors
 from .process_pool import ProcessPool
 
 MOST_TASKS_AT_ONCE = 16_384
-"""Given to the pool: each is some hundred bytes there, and a product may have 30 million."""
+"""Tasks in the pool at once: each takes some hundred bytes, and a loop may have 30 million."""
 MOST_LOOPS = 256
-"""Of a request, that a process keeps in mind; multigrid has some forty."""
+"""Loops of a request that a process keeps unpacked; multigrid has about forty."""
 _PAGE_BYTES = mmap.ALLOCATIONGRANULARITY
 _NUMBERS = count()
 
 
 class Handle(NamedTuple):
-    """What stands for an array on its way to a process."""
+    """A reference to a shared array, sent to a process instead of the array."""
 
     path: str
     block: int
-    """Number of the request's memory: a path may be that of another's later."""
+    """Number of the request's memory: another request's memory may later have the same path."""
     offset: int
     shape: tuple[int, ...]
     dtype: str
 
     @property
     def size_bytes(self) -> int:
-        """At least 1, since nothing cannot be mapped."""
+        """Size of the array, at least 1, since an empty range cannot be mapped."""
         return max(1, prod(self.shape) * np.dtype(self.dtype).itemsize)
 
     def array(self, descriptor: int) -> NDArray[Any]:
-        """Unmapped with the last reference to it."""
+        """Map the array; it is unmapped when the last reference to it ends."""
         memory = mmap.mmap(descriptor, self.size_bytes, offset=self.offset)
         return np.ndarray(self.shape, self.dtype, buffer=memory)
 
 
 class SharedLoop:
-    """The loop of one request, to be closed after it: then its arrays are gone."""
+    """The loop of one request. To be closed after the request, which frees the loop's arrays."""
 
     def __init__(self, pool: ProcessPool) -> None:
-        """Each unit is a task for it, whatever grain is asked for."""
+        """Each unit is one task for the pool, whatever grain the workload asks for."""
         self._pool = pool
         self._descriptor = os.memfd_create("restbench", os.MFD_CLOEXEC)
         self._path = f"/proc/{os.getpid()}/fd/{self._descriptor}"
@@ -62,12 +62,13 @@ class SharedLoop:
         self._arrays: list[tuple[NDArray[Any], Handle]] = []
 
     def close(self) -> None:
-        """Give the memory back, though processes still have it mapped: they use it no more."""
+        """Free the memory. Processes may still have it mapped, but no longer use it."""
         os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """See ParallelLoop. Raises OSError without room: a later page fault would kill."""
+        """See ParallelLoop. Raises OSError if memory is short: without this a later page fault
+        would kill the process."""
         handle = Handle(self._path, self._block, self._end, shape, np.dtype(dtype).str)
         os.posix_fallocate(self._descriptor, handle.offset, handle.size_bytes)
         self._end += -(-handle.size_bytes // _PAGE_BYTES) * _PAGE_BYTES
@@ -83,7 +84,8 @@ class SharedLoop:
             self._pool.map(task, range(start, min(start + MOST_TASKS_AT_ONCE, units)))
 
     def _handle_of(self, argument: Any) -> Any:
-        """The handle in the place of an array of this loop, anything else as it is."""
+        """The handle of an array of this loop; another argument as it is. Raises TypeError for any
+        other array."""
         for array, handle in self._arrays:
             if array is argument:
                 return handle
@@ -95,13 +97,13 @@ class SharedLoop:
 
 
 _KNOWN: dict[bytes, tuple[Body, Sequence[Any]]] = {}
-"""In a process of a pool: the loops of the request that it works on, with their arrays."""
+"""In a process of a pool: the unpacked loops of its current request, by their packed form."""
 _ATTACHED: dict[Handle, NDArray[Any]] = {}
 
 
 @carries_errors
 def run_unit(packed: bytes, unit: int) -> None:
-    """A task: one unit of the loop that was packed."""
+    """Run one unit of a packed loop, as one task."""
     known = _KNOWN.get(packed)
     if known is None:
         known = _unpacked(packed)
@@ -110,7 +112,7 @@ def run_unit(packed: bytes, unit: int) -> None:
 
 
 def _unpacked(packed: bytes) -> tuple[Body, Sequence[Any]]:
-    """Arrays are attached once a request; those of the one before are let go."""
+    """Unpack a loop. Arrays are attached once per request; those of an earlier one are freed."""
     body, arguments = pickle.loads(packed)  # noqa: S301 - from our own service
     blocks = {each.block for each in arguments if isinstance(each, Handle)}
     if any(handle.block not in blocks for handle in _ATTACHED) or len(_KNOWN) >= MOST_LOOPS:

@@ -1,7 +1,7 @@
-"""The two pools of processes of Python's library, under one interface.
+"""The two process pools of Python's library behind one interface.
 
-This is the one place that knows what is inside them: neither has a public way to end after one of
-its processes was killed. The names below are the same from Python 3.9 to 3.14.
+Only this module uses internals of the two: neither has a public way to end after one of its
+processes was killed. The internal names below are the same from Python 3.9 to 3.14.
 """
 
 import tempfile
@@ -19,24 +19,25 @@ from .faults import WorkerDiedError
 Call = Callable[..., Any]
 Arguments = tuple[Any, ...]
 Answer = Callable[[Any, BaseException | None], None]
-"""Called on whatever thread with a result and None, or with None and an error."""
+"""Called on any thread with a result and None, or with None and an error."""
 
 JOIN_SECONDS, LOCK_SECONDS = 2.0, 0.1
 PAUSE_SECONDS = 0.05
 LOOK_SECONDS = 1.0
 TASKS_AT_ONCE = 1000
-"""Of one loop. An executor's submit() writes to a pipe while it holds the lock that its manager
-needs to empty it: with 16 384 tasks in the pipe both wait forever (cpython gh-105829)."""
+"""Tasks of a loop that are submitted at once. ProcessPoolExecutor.submit() writes to a pipe while
+it holds a lock that the executor's manager thread needs to empty the pipe: with 16 384 tasks in the
+pipe both wait forever (cpython gh-105829)."""
 CONTEXT = get_context("forkserver")
-"""`fork` would copy a process that has threads, `spawn` would import numpy once a process."""
+"""`fork` would copy a process that has threads, `spawn` would import numpy in each process."""
 LONGEST_FOLDER = 107 - len("/pymp-12345678/listener-12345678")
 
 
 def prepare_fork_server(modules: Sequence[str]) -> None:
-    """To be called before the first pool: what it imports, and where it listens.
+    """Set what the fork server imports and where it listens. To be called before the first pool.
 
-    That is a path in the folder for temporary files, and a socket's path has 107 characters at most
-    (cpython gh-93852).
+    It listens on a socket in the folder for temporary files. As a socket's path has 107 characters
+    at most (cpython gh-93852), /tmp replaces a folder with a longer path.
     """
     if len(tempfile.gettempdir()) > LONGEST_FOLDER:
         tempfile.tempdir = "/tmp"  # noqa: S108 - what is made there has a folder of its own
@@ -44,23 +45,25 @@ def prepare_fork_server(modules: Sequence[str]) -> None:
 
 
 class StandardPool(Protocol):
-    """Processes that calls are given to. `submit` and `map` raise where the pool is broken."""
+    """Processes that run calls. `submit` and `map` raise if the pool is broken."""
 
     def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
-        """One call."""
+        """Run one call in a process; `answer` gets the outcome."""
 
     def map(self, call: Call, units: range, answer: Answer) -> None:
-        """Each unit a task. When it answers no task runs any more, unless the pool is dead."""
+        """Run a call for each unit, each as a task. When `answer` is called no task runs any more,
+        unless the pool is dead."""
 
     def warm(self) -> None:
-        """Start processes that are started when they are needed. Raises if one of them died."""
+        """Start processes that otherwise start when needed. Raises WorkerDiedError if one died."""
 
     def discard(self) -> None:
-        """Kill the processes and end the threads, whatever state a dead process has left."""
+        """Kill the processes and end the threads, whatever state a dead process left them in."""
 
 
 PoolKind = Callable[[int, Call, Arguments], StandardPool]
-"""Size, what each process calls first, and with what. Raises where no process can be started."""
+"""Makes a pool from its size, an initializer for each process, and the initializer's arguments.
+Raises if no process can be started."""
 
 
 class MultiprocessingPool:
@@ -75,19 +78,20 @@ class MultiprocessingPool:
         self._pool.apply_async(call, arguments, {}, *_callbacks(answer))
 
     def map(self, call: Call, units: range, answer: Answer) -> None:
-        """See StandardPool. Chunks are of one: the default makes few tasks of many units."""
+        """See StandardPool. The chunk size is 1; the default would put many units into a task."""
         self._pool.map_async(call, units, 1, *_callbacks(answer))
 
     def warm(self) -> None:
-        """They were started at once. The pool replaces who died, but not what that one had read."""
+        """See StandardPool. The constructor has started all processes. The pool replaces a dead
+        process, but loses the task that this process had read."""
         if self._first != self._pool._pool:
             raise WorkerDiedError("a process of the pool died")
 
     def discard(self) -> None:
-        """As Pool.terminate() does, but without what may never come.
+        """Like Pool.terminate(), but without waits that may never end.
 
-        That waits for a lock that a killed process may have held, and for the rest of a message
-        that it may have been reading or writing.
+        terminate() waits for a lock that a killed process may have held, and for the rest of a
+        message that this process may have been reading or writing.
         """
         pool = self._pool
         threads = (pool._worker_handler, pool._task_handler, pool._result_handler)
@@ -96,12 +100,12 @@ class MultiprocessingPool:
         for thread in threads:
             thread._state = TERMINATE
         pool._change_notifier.put(None)
-        pool._worker_handler.join(JOIN_SECONDS)  # or it would replace who is killed
+        pool._worker_handler.join(JOIN_SECONDS)  # or it would replace killed processes
         _kill(pool._pool)
-        pool._inqueue._reader.close()  # a put of a body that no process reads fails
-        pool._outqueue._wlock.acquire(timeout=LOCK_SECONDS)  # who still has it then is dead
+        pool._inqueue._reader.close()  # a put that no process reads fails now
+        pool._outqueue._wlock.acquire(timeout=LOCK_SECONDS)  # a later holder is dead
         pool._outqueue._wlock.release()
-        pool._outqueue._writer.close()  # a get of an answer that no process writes ends
+        pool._outqueue._writer.close()  # a get that no process answers ends now
         pool._taskqueue.put(None)
         for thread in threads:
             thread.join(JOIN_SECONDS)
@@ -126,10 +130,10 @@ class ExecutorPool:
         self._executor.submit(call, *arguments).add_done_callback(done)
 
     def map(self, call: Call, units: range, answer: Answer) -> None:
-        """Executor.map, but not all at once, and without trust in an answer to each task.
+        """Like Executor.map, but submits in parts and does not rely on an answer to each task.
 
-        An executor that breaks while tasks come in may forget some. Nothing is cancelled: it would
-        stop at a task that is, and never answer those behind it.
+        An executor that breaks during submission may lose tasks. No task is cancelled: the
+        executor would stop at a cancelled task and never answer the tasks after it.
         """
         for start in range(0, len(units), TASKS_AT_ONCE):
             some = units[start : start + TASKS_AT_ONCE]
@@ -143,7 +147,7 @@ class ExecutorPool:
         answer(None, error)
 
     def warm(self) -> None:
-        """It starts a process when a task comes while none is idle."""
+        """See StandardPool. The executor starts a process for a task if none is idle."""
         try:
             for _ in range(self._size):
                 self._executor.submit(time.sleep, PAUSE_SECONDS)
@@ -151,7 +155,7 @@ class ExecutorPool:
             raise WorkerDiedError("a process of the executor died") from error
 
     def discard(self) -> None:
-        """Killed first: to a signal that asks them to end the processes do not listen."""
+        """See StandardPool. The processes are killed first, as they ignore SIGTERM."""
         manager = self._executor._executor_manager_thread
         _kill((self._executor._processes or {}).values())
         self._executor.shutdown(wait=False, cancel_futures=True)
@@ -161,12 +165,12 @@ class ExecutorPool:
 
 
 def _callbacks(answer: Answer) -> tuple[Call, Call]:
-    """For what comes of a call, and for an error."""
+    """The callbacks for a result and for an error."""
     return (lambda value: answer(value, None)), (lambda error: answer(None, error))
 
 
 def _error_of(future: "Future[Any]") -> BaseException | None:
-    """Waits for it."""
+    """Wait for a future. Returns the error it ended with, if any."""
     if future.cancelled() or isinstance(future.exception(), BrokenProcessPool):
         return WorkerDiedError("a process of the executor died")
     return future.exception()

@@ -17,11 +17,11 @@ from .worker import begin_work
 
 @dataclass(frozen=True)
 class Start:
-    """What a technique is started with.
+    """The parameters with which techniques are started.
 
-    `processes` is the size of its pool, `running` the limit of requests at once under it (None:
-    its own), `modules` what the processes import before their first request, `threads` the size of
-    its pool of threads (None: its own).
+    `processes` is the size of a pool of processes, `running` the limit of requests that run at once
+    under a technique (None: the technique's default), `modules` what the processes import before
+    their first request, `threads` the size of a pool of threads (None: the technique's default).
     """
 
     processes: int
@@ -31,11 +31,11 @@ class Start:
 
     @cached_property
     def requests_pool(self) -> ProcessPool:
-        """For the techniques that give whole requests to processes, each of which may close it."""
+        """The pool that techniques for whole requests share. Each of them may close it."""
         return self.pool(MultiprocessingPool, "PR")
 
     def pool(self, kind: PoolKind, name: str, niceness: int = 0) -> ProcessPool:
-        """Processes that are forked from one that has imported the modules."""
+        """A new pool, whose processes are forked from a server that has imported the modules."""
         prepare_fork_server([*self.modules, begin_work.__module__])
         return ProcessPool(kind, name, self.processes, self.modules, niceness)
 
@@ -44,11 +44,11 @@ class Technique(NamedTuple):
     """A row of the table."""
 
     key: str | None
-    """The study's name for it, None where it has none."""
+    """The study's name for the technique; None if the study has no name for it."""
     description: str
-    """One sentence."""
+    """One sentence, for GET /strategies."""
     start: Callable[[Start], Strategy]
-    """To be called after gunicorn's fork."""
+    """To be called in the serving process, after any fork of the server."""
 
 
 _ELEMENTS = (
@@ -97,16 +97,16 @@ TECHNIQUES = {
         lambda start: WorkerPool(start.threads, start.running),
     ),
 }
-"""By the last part of the path, in the order GET /strategies lists them."""
+"""The techniques by name, the second part of a path, in the order of GET /strategies."""
 
 
 def start_strategies(start: Start, names: Container[str] = TECHNIQUES) -> dict[str, Strategy]:
-    """The techniques of these names, their processes starting."""
+    """Start the techniques with these names, without waiting for their processes."""
     return {name: each.start(start) for name, each in TECHNIQUES.items() if name in names}
 
 
 def close_strategies(strategies: Iterable[Strategy], seconds: float) -> None:
-    """All at once, so that one time is enough for any number of them."""
+    """Close all strategies in parallel; returns after at most `seconds` in total."""
     closing = [Thread(target=strategy.close, daemon=True) for strategy in strategies]
     deadline = monotonic() + seconds
     for thread in closing:

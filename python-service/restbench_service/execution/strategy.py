@@ -14,33 +14,34 @@ class Strategy(Protocol):
     """How many requests run at once, the others waiting for their turn; None: any number."""
 
     def execute(self, job: Job) -> "Future[bytes]":
-        """The response body, or what a stage raised, WorkerDiedError, or AbandonedError.
+        """Run the job. The future gives the response body, or raises the error of a stage,
+        WorkerDiedError, PoolFailedError or AbandonedError.
 
-        Where the caller did the work it is complete already; it always becomes so.
+        It is complete on return if the calling thread did the work, and completes in any case.
         """
 
     def facts(self) -> Mapping[str, Any]:
-        """What GET /health tells about how it decides; nothing where it treats all alike."""
+        """How the strategy decides, for GET /health; empty if it treats all requests alike."""
         return {}
 
     def decisions(self) -> Mapping[str, int]:
-        """How often it has decided for what, for GET /metrics."""
+        """Requests by decision, for GET /metrics; empty if it treats all requests alike."""
         return {}
 
     def await_ready(self) -> None:
-        """Return when its processes are ready, if it has some. Raises PoolFailedError."""
+        """Return when all processes of the strategy are ready. Raises PoolFailedError."""
         return
 
     def close(self) -> None:
-        """End at once what the strategy keeps running; what still runs there fails."""
+        """Close the pools of the strategy at once; jobs that still run there fail."""
         return
 
 
 def completed(call: Callable[[], bytes]) -> "Future[bytes]":
-    """What the call returns or raises, as a future, on the caller."""
+    """Run the call on the calling thread. Returns its result or error as a completed future."""
     future: Future[bytes] = Future()
     try:
         future.set_result(call())
-    except Exception as error:  # carried to who asks the future
+    except Exception as error:  # future.result() raises it
         future.set_exception(error)
     return future

@@ -16,10 +16,10 @@ from .strategy import Strategy, completed
 from .thread_pool import ThreadPool
 
 MOST_DECODED_HERE_BYTES = 4 * 1024
-"""Of a request that says only when decoded what memory it needs, which is reserved here: fifty
-times what a kernel's request needs, and read in less than a millisecond, in which others wait."""
+"""The largest body that is decoded in this process to learn how much memory must be reserved. It is
+fifty times a NAS request, and is decoded in less than a millisecond, in which others wait."""
 THREADS_THAT_WAIT = 20
-"""For workloads that wait for other things than a core; for the others a thread a core."""
+"""Threads for blocking workloads; other workloads have one thread per core."""
 
 
 class Serial(Strategy):
@@ -40,11 +40,12 @@ class Serial(Strategy):
 
 
 class PerElement(Strategy):
-    """One task an element, operands and product in memory that all processes see; the rest is the
-    request's own thread."""
+    """Each element of the result is a task for a process, with operands and product in shared
+    memory; the request's own thread does the rest."""
 
     def __init__(self, pool: ProcessPool, running: int | None) -> None:
-        """The pool is closed with the strategy. By default one request runs, as the pool does."""
+        """The pool is closed with the strategy. By default one request runs at a time, since the
+        pool works for one request at a time anyway."""
         self._pool, self.gate = pool, Gate(running or 1)
         self.permits = self.gate.permits
 
@@ -66,7 +67,7 @@ class PerElement(Strategy):
 
 
 class PerRequest(Strategy):
-    """As many requests at once as there are processes, each from its bytes to its bytes."""
+    """A process does all stages of a request; at most as many requests run as processes exist."""
 
     def __init__(self, pool: ProcessPool, running: int | None) -> None:
         """The pool is closed with the strategy."""
@@ -74,7 +75,8 @@ class PerRequest(Strategy):
         self.permits = self.gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
-        """See Strategy. No thread waits, nor a request in the pool, which asks no client."""
+        """See Strategy. A request waits at the gate, without a thread, rather than in the pool,
+        which does not check whether its client has gone."""
         return self.gate.enter_later(job, self._begin)
 
     def await_ready(self) -> None:
@@ -95,13 +97,13 @@ class PerRequest(Strategy):
         self._compute(job, answer)
 
     def _go_on(self, job: Job, answer: "Future[bytes]", decoded: "Future[JobResult]") -> None:
-        """The rest of a request that was decoded elsewhere, unless there is none for it."""
+        """Compute a request that a process has decoded, unless decoding or reserving fails."""
         try:
             done = decoded.result()
             job.clock.add(done.elapsed_ns)
             job.accept(done.value)
             self._compute(job, answer)
-        except Exception as error:  # carried to who waits for the answer
+        except Exception as error:  # the answer raises it
             self.gate.leave(job)
             answer.set_exception(error)
 
@@ -110,8 +112,9 @@ class PerRequest(Strategy):
         done.add_done_callback(partial(self._end, job, answer))
 
     def _submitted(self, call: Callable[[Task], JobResult], job: Job) -> "Future[JobResult]":
-        """Raises what is known at once, as of a pool that is not back: a callback would let the
-        next one in on top of this one, and so on until the stack is full."""
+        """Submit a call to the pool. Raises an error that is known at once, as when the pool has
+        no processes: if a callback reported it, each job would start the next one from within its
+        own callback until the stack overflows."""
         done = self._pool.submit(call, job.task())
         if done.done() and (error := done.exception()):
             raise error
@@ -129,10 +132,11 @@ class PerRequest(Strategy):
 
 
 class WorkerPool(Strategy):
-    """concurrent.futures.ThreadPoolExecutor. Who hands a request over does not wait."""
+    """A thread of a ThreadPoolExecutor does all stages of a request; the caller does not wait."""
 
     def __init__(self, threads: int | None, running: int | None) -> None:
-        """`threads` for each kind of workload, None: see above; threads start when needed."""
+        """`threads` each for computing and for blocking workloads; None: one per core, and
+        THREADS_THAT_WAIT. Threads start when needed."""
         computing, waiting = threads or len(allowed_cores()), threads or THREADS_THAT_WAIT
         self._numbers = count(1)
         self._computing, self._waiting = (
@@ -142,24 +146,24 @@ class WorkerPool(Strategy):
         self.permits = self.gate.permits
 
     def execute(self, job: Job) -> "Future[bytes]":
-        """See Strategy. Nothing waits in an executor's queue, which asks no client, unless no
-        thread can be started."""
+        """See Strategy. A request waits at the gate rather than in the executor, which does not
+        check whether its client has gone, unless no thread can be started."""
         return self.gate.enter_later(job, self._begin)
 
     def close(self) -> None:
-        """See Strategy. A thread cannot be ended: what runs is cut off with the process."""
+        """See Strategy. A thread cannot be ended: jobs that run end with the process."""
         for executor in (self._computing, self._waiting):
             executor.shutdown(wait=False, cancel_futures=True)
 
     def _name_thread(self) -> None:
-        """For /proc: the interpreter's own names do not reach it."""
+        """Set the name in /proc, where the names of Python's threads do not appear."""
         set_name(f"WP-{next(self._numbers)}")
 
     def _begin(self, job: Job, answer: "Future[bytes]") -> None:
         executor = self._waiting if job.workload.is_blocking else self._computing
         try:
             done = executor.submit(job.run, InOrderLoop())
-        except RuntimeError:  # it is closed, or there is no thread to be had
+        except RuntimeError:  # the executor is closed, or no thread can be started
             raise PoolFailedError("there is no thread to be had") from None
         done.add_done_callback(partial(self._end, job, answer))
 

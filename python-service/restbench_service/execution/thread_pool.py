@@ -1,22 +1,22 @@
-"""A pool of threads of Python's library that refuses only what it then does not do."""
+"""A ThreadPoolExecutor whose submit() raises only if the task will not run."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 
 class ThreadPool(ThreadPoolExecutor):
-    """Where no thread can be started, a task waits for those that live.
+    """If no further thread can be started, a task waits for an existing thread.
 
-    An executor queues a task before it starts a thread for it. Its submit() raises if that fails,
-    and a thread that lives runs the task all the same. So this knows what is inside it: the names
-    below are the same from Python 3.9 to 3.14.
+    ThreadPoolExecutor queues a task before it starts a thread for it. Its submit() raises if the
+    start fails, although an existing thread will run the task. So this class uses internals of the
+    executor, whose names are the same from Python 3.9 to 3.14.
     """
 
     def _adjust_thread_count(self) -> None:
-        """Under the executor's lock. Raises RuntimeError where no thread lives: the task is out of
-        the queue then."""
+        """Called under the executor's lock. If there is no thread at all, removes the task from
+        the queue and raises RuntimeError."""
         try:
             super()._adjust_thread_count()
         except RuntimeError:
             if not self._threads:
-                self._work_queue.get_nowait()  # no other is there, for each of them was refused
+                self._work_queue.get_nowait()  # the only task: earlier ones were removed, too
                 raise

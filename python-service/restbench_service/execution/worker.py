@@ -14,15 +14,15 @@ from ..process import set_name
 def begin_work(
     name: str, channel: socket.socket, service: int, niceness: int, modules: tuple[str, ...]
 ) -> None:
-    """Take a number, be called `name-number`, and report when ready to work.
+    """Receive a number, name the process `name-number`, prepare it, and report when it is ready.
 
-    `modules` are imported first, so that no request pays for it; `service` is the process id of the
-    service, with which this process ends.
+    `channel` carries the number and the report. `modules` are imported here, so that no request
+    has to do it. `service` is the process id of the service; this process ends with it.
     """
     number = channel.recv(16).decode()
     if not number:
         sys.exit("the pool was given up before this process began")
-    for stop in (signal.SIGINT, signal.SIGTERM):  # when to stop is for the service to say
+    for stop in (signal.SIGINT, signal.SIGTERM):  # the service decides when to stop
         signal.signal(stop, signal.SIG_IGN)
     set_name(f"{name}-{number}")
     _end_with(service)
@@ -34,7 +34,7 @@ def begin_work(
 
 
 def _end_with(service: int) -> None:
-    """The parent of this process is the fork server: its death is not that of the service."""
+    """End this process with the service, which is not its parent: that is the fork server."""
     descriptor = os.pidfd_open(service)
 
     def wait() -> None:

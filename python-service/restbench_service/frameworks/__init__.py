@@ -6,26 +6,26 @@ from typing import Literal, NamedTuple
 _GUNICORN = ("-m", "gunicorn", "-c", "gunicorn.conf.py")
 
 NAMELESS = {"Server": "restbench"}
-"""For servers that name themselves where an answer does not say who serves."""
+"""For servers that add their own name to an answer without a Server header."""
 
 
 class Framework(NamedTuple):
-    """How one is started, and what it is."""
+    """A web framework: how it is started, and the server around it."""
 
     command: tuple[str, ...]
     """Arguments of the interpreter, in the folder of the service."""
     server: str
     """The package that parses HTTP."""
     protocol: Literal["WSGI", "ASGI", "RSGI", "its own"]
-    """Between the server and the application."""
+    """The protocol between the server and the application."""
     packages: tuple[str, ...]
-    """What is imported; where one is missing, the framework is not installed."""
+    """The packages that are imported; if one is missing, the framework is not installed."""
     has_workers: bool = False
     """Whether the server can have several processes that serve (RESTBENCH_WORKERS)."""
 
     @property
     def is_asynchronous(self) -> bool:
-        """Whether requests are handled in an event loop, so that computing must be handed off."""
+        """Whether requests are received in an event loop; RESTBENCH_HANDOFF says where they run."""
         return self.protocol != "WSGI"
 
 
@@ -51,10 +51,10 @@ FRAMEWORKS = {
     "aiohttp": Framework(_own("aiohttp"), "aiohttp", "its own", ("aiohttp", "uvloop")),
     "rsgi": Framework(_own("rsgi"), "granian", "RSGI", ("granian", "uvloop"), has_workers=True),
 }
-"""By the name in RESTBENCH_FRAMEWORK."""
+"""The frameworks by their names in RESTBENCH_FRAMEWORK."""
 
 
 def server_of(name: str) -> str:
-    """Name and version of what parses HTTP under a framework."""
+    """Name and version of the package that parses HTTP under a framework."""
     server = FRAMEWORKS[name].server
     return f"{server} {version(server)}"

@@ -1,7 +1,7 @@
-"""python -m restbench_service.frameworks MODULE: the server of one that brings its own.
+"""python -m restbench_service.frameworks MODULE: a framework that starts its own server.
 
-Started by the module's own name, it would be the main module, and multiprocessing would load it
-with all that it imports in each process of a pool.
+If MODULE itself were started, it would be the main module, and multiprocessing would load it and
+all its imports in each process of a pool.
 """
 
 import sys

@@ -19,7 +19,7 @@ from .event_loop import Requests, head_of, leave, serving
 
 
 def create_app(requests: Requests) -> web.Application:
-    """The application; the path is compared by the core, as it was sent."""
+    """The application; the core compares the path as it was sent."""
 
     async def handle(request: web.Request) -> web.Response:
         target = request.rel_url.raw_path, request.rel_url.raw_query_string
@@ -42,7 +42,7 @@ def create_app(requests: Requests) -> web.Application:
 
 
 async def _drop_name(_: web.Request, response: web.StreamResponse) -> None:
-    """aiohttp names itself and Python with their versions."""
+    """Remove the header in which aiohttp names itself and Python with their versions."""
     response.headers.pop("Server", None)
 
 
@@ -82,7 +82,7 @@ async def _serve(settings: Settings) -> None:
 
 
 def _is_ours(record: logging.LogRecord) -> bool:
-    """What is not HTTP is the client's fault, and the error's text has what it sent."""
+    """Whether to log a record. Errors about invalid HTTP are not logged: they quote the client."""
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 

@@ -1,7 +1,7 @@
-"""A request in an event loop, whatever the framework: the body in pieces, the run, the reply.
+"""A request in the event loop of any asynchronous framework: receive the body, run, reply.
 
-Where a request runs is RESTBENCH_HANDOFF: in a thread, while the event loop only receives and
-sends, or in the event loop itself, where everything else waits meanwhile.
+RESTBENCH_HANDOFF sets where a request runs: on a thread, while the event loop only receives and
+sends, or in the event loop itself, where all other requests wait meanwhile.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from ..settings import Settings
 from . import server_of
 
 WATCHED_AFTER_S = 0.05
-"""Until then a client counts as here: to watch it costs as much as many a request."""
+"""When the watch of a client begins: watching can cost as much as a short request."""
 
 
 def head_of(
     method: str, target: tuple[str, str], headers: Any, is_wanted: Callable[[], bool]
 ) -> Head:
-    """`target` is path and query, as they were sent; `headers` have get() and `in`, for names in
-    small letters.
+    """The head of a request. `target` is path and query as they were sent; `headers` has get() and
+    `in` for names in lower case.
     """
     is_chunked = "transfer-encoding" in headers
     length = UNKNOWN if is_chunked else int(headers.get("content-length", 0))
@@ -39,22 +39,22 @@ class Client:
     """Whether the sender of a request still waits for its answer."""
 
     def __init__(self, leaves: Callable[[], Awaitable[object]]) -> None:
-        """`leaves`, called once the body is there, returns when the client has gone, be it before
-        the call."""
+        """`leaves` is called when the body is complete, and returns when the client has gone, even
+        if it has gone before the call."""
         self._leaves = leaves
         self._is_here = True
         self._watching: asyncio.Task[None] | None = None
 
     def waits(self) -> bool:
-        """Asked from any thread."""
+        """Whether the client still waits; called from any thread."""
         return self._is_here
 
     def watch(self) -> None:
-        """From now on."""
+        """Begin to watch the client."""
         self._watching = asyncio.create_task(self._wait())
 
     def watch_no_more(self) -> None:
-        """The request is answered."""
+        """End the watch, as the request is answered."""
         if self._watching is not None:
             self._watching.cancel()
 
@@ -64,16 +64,17 @@ class Client:
 
 
 class BegunError(asyncio.CancelledError):
-    """The request was cut off once its work may have begun, which others may see."""
+    """A request was cut off when its work may have begun and others may see its effects."""
 
 
 class Requests:
-    """Answers requests by the core of this process, made by serving()."""
+    """Answers requests with the core of this process; made by serving()."""
 
     def __init__(
         self, core: Core, threads: ThreadPool | None, broken: tuple[type[Exception], ...]
     ) -> None:
-        """`threads` to run in, None: in the loop; `broken` is raised by a body that is cut off."""
+        """Requests run on `threads`, or in the event loop if None. Reading a body that is cut off
+        raises an error in `broken`."""
         self._core, self._threads = core, threads
         self._broken: tuple[type[Exception], ...] = (TimeoutError, *broken)
 
@@ -84,10 +85,10 @@ class Requests:
     async def answer(
         self, head: Head, pieces: AsyncIterable[bytes], client: Client | None = None
     ) -> Reply:
-        """From the head to the reply, whose `sent` the framework calls.
+        """Receive and run a request. Returns the reply, whose `sent` the framework calls.
 
-        `client` is watched while the request waits or runs, unless that is soon over; None where a
-        flag is enough.
+        `client` is watched from WATCHED_AFTER_S on while the request waits or runs; None if
+        `head.is_wanted` works without a watch.
         """
         opened = self._core.open(head)
         if not isinstance(opened, Exchange):
@@ -107,7 +108,7 @@ class Requests:
     async def _received(
         self, exchange: Exchange, pieces: AsyncIterable[bytes], declared_bytes: int
     ) -> Reply | None:
-        """A reply if the body is refused, or does not come whole and in time."""
+        """Receive the body. Returns a reply if it is refused, incomplete or too slow, else None."""
         received = 0
         try:
             async with asyncio.timeout(self._core.settings.receive_timeout_seconds):
@@ -136,8 +137,8 @@ class Requests:
         return await self._ran(exchange)
 
     async def _ran(self, exchange: Exchange) -> Reply:
-        """Once begun it ends: where this coroutine is cancelled meanwhile, nobody sends the reply,
-        and its memory is given back.
+        """Run the exchange. A run that has begun always ends: if this coroutine is cancelled
+        meanwhile, the reply is not sent, and its memory is released.
         """
         begun: Reply | Future[Any]
         if self._threads is None:
@@ -147,7 +148,7 @@ class Requests:
         else:
             try:
                 begun = self._threads.submit(exchange.run)
-            except RuntimeError:  # it is closed, or there is no thread to be had
+            except RuntimeError:  # the pool is closed, or no thread can be started
                 return exchange.refused()
         replied: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         _hand_back(begun, replied)
@@ -160,8 +161,8 @@ class Requests:
 
 
 def _hand_back(answered: Reply | Future[Any], replied: asyncio.Future[Reply]) -> None:
-    """From any thread to the loop. No closure that knows itself: it and the reply would be kept
-    until the garbage collector comes.
+    """Pass the reply from any thread to the event loop. This is no closure, since one that refers
+    to itself would keep itself and the reply until the next garbage collection.
     """
     if isinstance(answered, Future):  # of a reply, or of such a future
         answered.add_done_callback(lambda done: _hand_back(done.result(), replied))
@@ -179,9 +180,9 @@ def _deliver(reply: Reply, replied: asyncio.Future[Reply]) -> None:
 
 @contextmanager
 def serving(settings: Settings, *broken: type[Exception]) -> Iterator[Requests]:
-    """To be entered in the process that serves, before its first connection: pools are ready then.
-
-    Raises PoolFailedError.
+    """Serve the core in the with-block, where the pools are ready. `broken` are the errors of the
+    framework for a body that is cut off. To be entered in the serving process, before the first
+    connection. Raises PoolFailedError.
     """
     facts = Server(settings.framework, server_of(settings.framework), settings.handoff)
     served = ServingProcess(settings, facts)
@@ -198,7 +199,7 @@ def serving(settings: Settings, *broken: type[Exception]) -> Iterator[Requests]:
 
 
 def leave() -> NoReturn:
-    """End this process in order, though a thread may still compute what the stop has cut off."""
+    """End this process with exit code 0, even if a thread still runs a request that was cut off."""
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)

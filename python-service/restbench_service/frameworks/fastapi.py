@@ -1,8 +1,8 @@
 """FastAPI on uvicorn with uvloop and httptools, what most new services use; or under gunicorn's own
 ASGI worker.
 
-Nothing of FastAPI's own validation or serialisation takes part: the stages of a workload take
-bytes, so a service with models costs more than this one.
+FastAPI's own validation and serialisation are not used, since the stages of a workload work on
+bytes. So a service with models costs more than this one.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from .event_loop import BegunError, Client, Requests, head_of, leave, serving
 
 
 class _Response(Response):
-    """Says when it has been sent, or has failed to be."""
+    """Calls the reply's `sent` when it has been sent, or when sending has failed."""
 
     def __init__(self, reply: Reply, headers: Mapping[str, str]) -> None:
         super().__init__(reply.body, reply.status, {**reply.headers, **headers})
@@ -41,8 +41,8 @@ class _Response(Response):
 
 
 async def _send_apart(send: Send, message: Message) -> None:
-    """The end of the body is a message of its own: uvicorn waits for a full send buffer before a
-    message, not after it."""
+    """Send the end of the body as a separate message: while its send buffer is full, uvicorn waits
+    before a message, but not after one."""
     if "body" in message:
         await send({**message, "more_body": True})
         message = {"type": message["type"]}
@@ -52,29 +52,28 @@ async def _send_apart(send: Send, message: Message) -> None:
 def create_app(
     settings: Settings, headers: Mapping[str, str], begin: Callable[[], object] = lambda: None
 ) -> FastAPI:
-    """The ASGI application; the path is compared by the core, as it was sent. Every answer has the
-    headers.
+    """The ASGI application; the core compares the path as it was sent. Every answer has `headers`.
 
-    `begin` is called first in the process that serves, where its server has its signal handlers.
+    `begin` is called first in the serving process, after the server has set its signal handlers.
     """
     requests: Requests
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        """Before the first connection is taken the pools are ready."""
+        """Make the pools ready before the first connection is accepted."""
         nonlocal requests
         begin()
         with serving(settings, ClientDisconnect) as requests:
             yield
 
     async def handle(request: Request) -> Response:
-        client = Client(request.receive)  # after the body nothing comes but that the client is gone
+        client = Client(request.receive)  # after the body it yields only the disconnect
         target = _path(request.scope["raw_path"]), request.scope["query_string"].decode("latin-1")
         head = head_of(request.method, target, request.headers, client.waits)
         try:
             reply = await requests.answer(head, request.stream(), client)
-        except BegunError as cut_off:  # by the server, as the stop has lasted as long as it may
-            if client.waits():  # or some seconds after its client has gone, as gunicorn does
+        except BegunError as cut_off:  # by the server, as the stop timeout is over
+            if client.waits():  # gunicorn also cuts off requests of clients that have gone
                 log_fault(None, cut_off)
             reply = error("099", FAULT)
         except asyncio.CancelledError:
@@ -82,7 +81,7 @@ def create_app(
         return _Response(reply, headers)
 
     async def handle_any(scope: Scope, receive: Receive, send: Send) -> None:
-        """Whatever the router has no route for."""
+        """Handle a request for which the router has no route."""
         response = await handle(Request(scope, receive))
         await response(scope, receive, send)
 
@@ -91,12 +90,12 @@ def create_app(
     )
     app.post("/{workload}/{strategy}")(handle)
     app.mount("/", handle_any)
-    app.router.default = handle_any  # what does not even begin with a slash
+    app.router.default = handle_any  # for a target that does not begin with a slash
     return app
 
 
 def _path(raw_path: bytes) -> str:
-    """As it was sent; a proxy's way to send it has the host before, which gunicorn leaves there."""
+    """The path as it was sent, without scheme and host, which gunicorn leaves in absolute form."""
     path = raw_path.decode("latin-1")
     if path.startswith("/"):
         return path
@@ -109,7 +108,7 @@ def application() -> FastAPI:
 
 
 def _hear_ctrl_c_as_term() -> None:
-    """uvicorn takes a second Ctrl-C as the wish to cut off all that runs."""
+    """Handle Ctrl-C like TERM: at a second Ctrl-C uvicorn would cut off all requests."""
     theirs: Any = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGINT, lambda _, frame: theirs(signal.SIGTERM, frame))
 
@@ -119,7 +118,7 @@ def main() -> None:
     import uvicorn  # noqa: PLC0415 - fastapi-gunicorn has this application without it
 
     settings = Settings.from_environment(os.environ)
-    # uvicorn raises the signal again that has ended it; that it did so in order is exit code 0
+    # After an orderly stop uvicorn raises the signal again: ignored, so that the exit code is 0.
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, lambda *_: None)
     uvicorn.run(

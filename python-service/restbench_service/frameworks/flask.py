@@ -1,6 +1,6 @@
 """Flask on gunicorn's threaded worker, both as shipped: what most users of Flask run.
 
-Flask's router knows the paths that compute and gives all others to the core as well, which
+Flask's router has rules for the compute paths and passes all other paths to the core, too, which
 compares the path as it was sent. The body is read from the server's stream, piece by piece.
 """
 
@@ -24,10 +24,10 @@ from . import server_of
 PIECE_BYTES = 1024 * 1024
 PIECE_BYTES_OF_UNKNOWN_LENGTH = 64 * 1024
 MOST_DROPPED_BYTES = 64 * 1024 * 1024
-"""Of a body that is refused, as much as by default may be sent; of a longer one nothing is read,
-and the server closes the connection."""
+"""The largest refused body that is read and dropped, equal to the default limit of a body. Of a
+longer one nothing is read, and the server closes the connection."""
 SERVING = "restbench"
-"""The name of the ServingProcess in the extensions of application(), for who ends it."""
+"""Key of the ServingProcess in the extensions of application(), for gunicorn's hooks."""
 _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 
@@ -40,17 +40,17 @@ def application() -> Flask:
 
 
 def begun() -> ServingProcess:
-    """What the application serves, to be made in the process that serves."""
+    """Start what the application serves; to be called in the process that serves."""
     settings = Settings.from_environment(os.environ)
     return ServingProcess(settings, Server(settings.framework, server_of(settings.framework)))
 
 
 def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
-    """The WSGI application around the core; every answer has the headers."""
+    """The WSGI application around the core; every answer has `headers`."""
     app = Flask(__name__, static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # OPTIONS is not part of the contract
     app.url_map.merge_slashes = False
-    app.url_map.strict_slashes = False  # or a target without a path is redirected to one
+    app.url_map.strict_slashes = False  # otherwise a target without a path is redirected
 
     seconds = core.settings.receive_timeout_seconds
     silence = struct.pack("ll", seconds, 0)
@@ -58,19 +58,19 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     def handle(**_: str) -> Response:
         environ = request.environ
         connection = environ.get("gunicorn.socket")
-        if connection is not None:  # gunicorn waits without end
+        if connection is not None:  # gunicorn sets no timeout
             _bound_silence(connection, silence)
         reply = _reply(core, environ, connection)
         if connection is not None and len(reply.body) > SENT_AT_ONCE_BYTES:
-            connection.settimeout(seconds)  # for all of it, not for each part
+            connection.settimeout(seconds)  # for the whole answer, not for each part
         response = Response(reply.body, reply.status, {**reply.headers, **headers})
         response.call_on_close(reply.sent)
         return response
 
     app.endpoint("core")(handle)
     for path in (*core.paths, "/", "/<path:_>"):
-        app.url_map.add(Rule(path, endpoint="core"))  # whatever the method
-    for status in (404, 405):  # a line feed is in no pattern of a router
+        app.url_map.add(Rule(path, endpoint="core"))  # for every method
+    for status in (404, 405):  # a path with a line feed matches no rule
         app.register_error_handler(status, lambda _: handle())
     return app
 
@@ -89,13 +89,13 @@ def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None
         return refused
     delay = opened.delayed()
     if delay is not None:
-        delay.wait()  # in its thread: WSGI knows no other way
+        delay.wait()  # blocks the request's thread: WSGI has no other way
     return opened.answer()
 
 
 def _bound_silence(connection: socket.socket, silence: bytes) -> None:
-    """A struct timeval, for the kernel: under a timeout of Python's own each receive and each send
-    is two system calls, and with each of them the interpreter lock may go to another thread.
+    """Set the kernel's timeout for receiving and sending to `silence`, a struct timeval. Python's
+    own timeout would need two system calls for each, and each can release the interpreter lock.
     """
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         connection.setsockopt(socket.SOL_SOCKET, option, silence)
@@ -113,9 +113,9 @@ def _head(environ: dict[str, Any], connection: socket.socket | None) -> Head:
 
 
 def _target(environ: dict[str, Any]) -> tuple[str, str]:
-    """Path and query as they were sent; a proxy's way to send them has the host before.
+    """Path and query as they were sent, without scheme and host of a target in absolute form.
 
-    Granian has the path unescaped only.
+    Granian provides only the unescaped path.
     """
     target: str | None = environ.get("RAW_URI")
     if target is None:
@@ -128,9 +128,9 @@ def _target(environ: dict[str, Any]) -> tuple[str, str]:
 
 
 def _waits(connection: socket.socket) -> bool:
-    """False once the client has closed its end, be it only for sending: see README.
+    """False once the client has closed its connection, or only its sending half: see README.
 
-    Asked of the kernel rather than of the socket, whose own timeout would make it wait.
+    This polls the kernel, as a call of the socket would wait for the socket's timeout.
     """
     poll = select.poll()
     poll.register(connection, _GONE)
@@ -138,7 +138,7 @@ def _waits(connection: socket.socket) -> bool:
 
 
 def _read_body(environ: dict[str, Any], declared: int, exchange: Exchange) -> Reply | None:
-    """A reply if the body is refused, or does not come whole."""
+    """Read the body. Returns a reply if it is refused or incomplete, else None."""
     stream, received = environ["wsgi.input"], 0
     while declared == UNKNOWN or received < declared:
         try:
@@ -149,7 +149,7 @@ def _read_body(environ: dict[str, Any], declared: int, exchange: Exchange) -> Re
             )
         except (
             Exception
-        ):  # gunicorn's many: a chunk that is none, the end of the connection, a timeout
+        ):  # gunicorn has many: an invalid chunk, the end of the connection, a timeout
             return exchange.cut_off()
         if not piece:
             break
@@ -161,9 +161,9 @@ def _read_body(environ: dict[str, Any], declared: int, exchange: Exchange) -> Re
 
 
 def _dropping(refused: Reply, environ: dict[str, Any], declared: int) -> Reply:
-    """Once it has been sent, for a client may wait for it before it sends more, what is left of the
-    body is read: one that sends all the same reads its answer, not a reset, and the connection
-    serves on.
+    """The refusal, after whose sending the rest of the body is read and dropped. So a client that
+    goes on sending gets the answer rather than a reset, and the connection stays usable. The
+    refusal is sent first, as a client may wait for it before it sends the body.
     """
 
     def sent() -> None:

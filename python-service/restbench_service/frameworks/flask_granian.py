@@ -1,7 +1,7 @@
 """The Flask application on Granian: only the server differs from flask.
 
-Granian's WSGI has no raw path, no connection to ask whether the client is gone or to bound its
-silence, and its end of a body in chunks is also that of one that was cut off.
+Granian's WSGI provides no raw path, and no connection by which to detect that a client is gone or
+to limit its silence. A chunked body that was cut off looks complete.
 """
 
 from multiprocessing.util import Finalize
@@ -14,7 +14,7 @@ from .flask import begun, create_app
 from .granian_server import begin_worker, on_ending, serve
 
 _FIRST = 100
-"""Before the pools' own finalizers, which know nothing of the thread that keeps the pools whole."""
+"""Runs before the finalizers of the pools, which do not stop the thread that replaces pools."""
 
 
 def application() -> Flask:

@@ -22,11 +22,11 @@ from ..settings import Settings
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)
 _ABOUT_TO_END = signal.SIGUSR1
-"""To the workers, before Granian tells them: it has no hook that comes before the last answer."""
+"""Sent to the workers before Granian stops them: no hook of Granian runs before the last answer."""
 
 
 def serve(application: str, interface: Interfaces) -> None:
-    """Until TERM or Ctrl-C, then finish what is in flight.
+    """Serve until TERM or Ctrl-C, then finish what is in flight.
 
     `application` is module:function; Granian calls the function in the worker.
     """
@@ -41,14 +41,14 @@ def serve(application: str, interface: Interfaces) -> None:
         interface=interface,
         workers=settings.workers,
         factory=True,
-        # Of WSGI a thread for each request, made when needed; others take no more than one.
+        # WSGI has a thread for each request, started when needed; other interfaces allow one.
         blocking_threads=settings.threads if interface is Interfaces.WSGI else 1,
         loop=Loops.uvloop,
         http=HTTPModes.http1,
         websockets=False,
         backlog=1024,
         backpressure=settings.connections,
-        # For a head, and for an idle connection: the server has one time for both.
+        # For a head and for an idle connection: Granian has one timeout for both.
         http1_settings=HTTP1Settings(header_read_timeout=settings.keep_alive_seconds * 1000),
         log_level=LogLevels.error,
         respawn_failed_workers=True,
@@ -62,10 +62,10 @@ def serve(application: str, interface: Interfaces) -> None:
 
 
 def _hear(stop: Callable[[], object]) -> None:
-    """Call it at the first signal, from a thread that waits for nothing else.
+    """Call `stop` at the first signal, from a thread that waits for nothing else.
 
-    As Granian has it, the main thread waits for a lock: of two signals at once another thread may
-    take both, and then the main thread does not wake up.
+    By default Granian's main thread waits for a lock. If two signals come at once another thread
+    may take both, and then the main thread does not wake up.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
 
@@ -80,10 +80,10 @@ def _hear(stop: Callable[[], object]) -> None:
 
 
 def begin_worker() -> None:
-    """To be called first in a worker.
+    """Prepare the signals of a worker; to be called first in the worker.
 
-    The kernel ends it with Granian's main process, in whatever way that ends. A TERM that comes
-    before Granian has its handlers ends it at once. Ctrl-C is for the main process alone.
+    The kernel ends the worker when Granian's main process ends in any way. A TERM that comes before
+    Granian has set its handlers ends the worker at once. Only the main process handles Ctrl-C.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
@@ -94,7 +94,7 @@ def begin_worker() -> None:
 
 
 def on_ending(action: Callable[[], object]) -> None:
-    """Have `action` done when the service is about to end, before requests in flight have to."""
+    """Call `action` when the service is about to end, before requests in flight must end."""
 
     def hear() -> None:
         signal.sigwait({_ABOUT_TO_END})
@@ -104,9 +104,10 @@ def on_ending(action: Callable[[], object]) -> None:
 
 
 def _free_address(settings: Settings) -> str:
-    """Of the host, as a number. Ends the process where the port is taken.
+    """The numeric address of the host. Exits if the port is taken.
 
-    Granian's sockets share a port with any other service of the same user that shares it too.
+    Granian itself would not fail then: its sockets share the port with another service of the same
+    user whose sockets are shared, too.
     """
     try:
         family, *_, address = socket.getaddrinfo(

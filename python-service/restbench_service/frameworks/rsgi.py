@@ -1,4 +1,4 @@
-"""A bare handler on Granian's RSGI: no framework, what a compiled HTTP server leaves to do."""
+"""A bare handler on Granian's RSGI, without a framework: the lower bound of the cost."""
 
 import os
 from asyncio import AbstractEventLoop
@@ -14,27 +14,27 @@ from .event_loop import Client, head_of, serving
 from .granian_server import begin_worker, on_ending, serve
 
 SHORT_BYTES = 256 * 1024
-"""Of a body that is taken in one piece: each await of a piece is a way through three threads of
-Granian, which itself keeps up to 400 KiB of a body. One in chunks is taken piece by piece, for it
-may never end; its pieces end alike whether or not it was cut off."""
+"""The largest body that is received in one piece: each await of a piece passes through three
+threads of Granian, which itself buffers up to 400 KiB of a body. A chunked body is received in
+pieces, as it may never end; it looks complete even if it was cut off."""
 
 
 class Handler:
-    """The application as RSGI has it."""
+    """The RSGI application."""
 
     def __init__(self, settings: Settings) -> None:
-        """Before the first connection is taken the pools are ready."""
+        """Make the pools ready before the first connection is accepted."""
         self._running = ExitStack()
         broken = (ProtocolError, ProtocolClosed)
         self._requests = self._running.enter_context(serving(settings, *broken))
         on_ending(self._requests.stop_waiting)
 
     def __rsgi_del__(self, _: AbstractEventLoop) -> None:
-        """After the last answer."""
+        """Called by Granian after the last answer."""
         self._running.close()
 
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
-        """From the head to the reply."""
+        """Answer one request."""
         client = Client(protocol.client_disconnect)
         target = scope.path, scope.query_string
         head = head_of(scope.method, target, scope.headers, client.waits)

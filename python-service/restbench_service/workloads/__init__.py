@@ -1,1 +1,1 @@
-"""Business logic: what a request means. Nothing here knows of threads or processes."""
+"""Business logic: what each request computes, independent of the strategy that executes it."""

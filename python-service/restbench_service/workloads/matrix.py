@@ -1,7 +1,7 @@
-"""The matrix workload: the product of two matrices of 64-bit integers, the study's request.
+"""The matrix workload, the study's request: the product of two matrices of 64-bit integers.
 
-It is exact, element by element or a block at a time. A unit of the loop is one element of the
-product, in row-major order; its natural grain is a row.
+The product is exact with either kernel. A unit of the loop is one element of the product, in
+row-major order; the natural grain is a row.
 """
 
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ Matrix = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class MatrixRequest:
-    """A right request: left is rows x inner, right is inner x columns.
+    """A valid request: left is rows x inner, right is inner x columns.
 
-    No element of left has an absolute value above `left_at_most`, and so for right; None where
-    reading the matrix did not show it.
+    `left_at_most` and `right_at_most` bound the absolute values of the elements; None if parsing
+    gave no bound.
     """
 
     request_id: str | int
     kernel: str
-    """How to multiply, as the request asks: `loops` or `native`."""
+    """The way to multiply that the request asks for: `loops` or `native`."""
     left: Matrix
     right: Matrix
     left_at_most: int | None = None
@@ -40,7 +40,7 @@ class MatrixRequest:
 
     @property
     def sums_at_most(self) -> int | None:
-        """No sum of some of the products that make an element is larger; None if not shown."""
+        """A bound on the absolute value of any partial sum of an element; None if unknown."""
         if self.left_at_most is None or self.right_at_most is None:
             return None
         inner: int = self.left.shape[1]
@@ -49,7 +49,7 @@ class MatrixRequest:
 
 @dataclass(frozen=True, eq=False)
 class MatrixProduct:
-    """The answer: rows x columns."""
+    """The answer: the product, rows x columns."""
 
     request_id: str | int
     rows: Matrix
@@ -57,33 +57,34 @@ class MatrixProduct:
 
 @dataclass(frozen=True)
 class MatrixWorkload(Workload[MatrixRequest, MatrixProduct]):
-    """The kernel is part of the request. Its operands are in proportion to the body."""
+    """The product by the request's kernel. working_bytes leaves out the operands, whose memory is
+    proportional to the body."""
 
     name = "matrix"
 
     def kind(self, value: MatrixRequest) -> str:
-        """The kernels differ by a thousand times in what a multiplication takes."""
+        """One kind per kernel: the times of a multiplication differ by a factor of a thousand."""
         return f"matrix {value.kernel}"
 
     def operations(self, value: MatrixRequest) -> float:
-        """Multiplications."""
+        """The number of multiplications of two elements."""
         return float(value.left.size * value.right.shape[1])
 
     def working_bytes(self, value: MatrixRequest) -> int:
-        """The product, and its text with all numbers as long as they can be: a short body, a column
-        times a row, can ask for a thousand times its size."""
+        """The product, and its text with numbers of the greatest length. A short body, a column
+        times a row, can ask for a product of a thousand times the body's size."""
         most = value.sums_at_most
         longest = len(str(INT64_MIN if most is None else max(INT64_MIN, -most)))
         elements: int = value.left.shape[0] * value.right.shape[1]
         return elements * (ELEMENT_BYTES + longest + 1)
 
     def compute(self, value: MatrixRequest, loop: ParallelLoop) -> MatrixProduct:
-        """Error 006 if an element of the product does not fit 64 bits."""
+        """Raises InvalidRequestError 006 if an element of the product does not fit 64 bits."""
         return MatrixProduct(value.request_id, multiply(value, loop))
 
 
 def multiply(operands: MatrixRequest, loop: ParallelLoop) -> Matrix:
-    """left (rows x inner) times right (inner x columns); error 006 if an element does not fit."""
+    """left (rows x inner) times right (inner x columns). Raises InvalidRequestError 006."""
     left, right = operands.left, operands.right
     body, dtype = _body_of(operands)
     product = loop.array((left.shape[0], right.shape[1]), np.int64)
@@ -99,11 +100,11 @@ def _for_tasks(operand: Matrix, dtype: type, loop: ParallelLoop) -> Operand:
 
 
 def _body_of(operands: MatrixRequest) -> tuple[Body, type]:
-    """The loop's body and the elements' type in it: as the kernel `loops` says, or of `native` the
-    fastest arithmetic in which no partial sum, in whatever order, can be wrong.
+    """The loop's body and the operands' element type. The kernel `native` takes the fastest
+    arithmetic in which every partial sum is exact, in any order of summation.
 
-    What reading has shown usually decides; to look for the largest elements takes as long as a
-    small multiplication.
+    The bounds from parsing usually decide. Only if they do not, the largest elements are searched
+    for, which takes as long as a small multiplication.
     """
     if operands.kernel == "loops":
         return multiply_by_loops, np.int64
@@ -119,7 +120,7 @@ def _body_of(operands: MatrixRequest) -> tuple[Body, type]:
 
 
 def _largest(matrix: Matrix) -> int:
-    """The largest absolute value, as an int because -2**63 has no opposite in 64 bits."""
+    """The largest absolute value, as a Python int because 2**63 does not fit 64 bits."""
     return max(-int(matrix.min()), int(matrix.max()))
 
 
@@ -147,9 +148,9 @@ def multiply_by_loops(start: int, stop: int, left: Matrix, right: Matrix, produc
 def multiply_by_numpy(
     start: int, stop: int, left: Operand, right: Operand, product: Matrix
 ) -> None:
-    """Whole rows in one multiplication, an element of a part of a row in one dot product.
+    """Compute whole rows by one multiplication, each element of a partial row by one dot product.
 
-    By dot(): of few elements, `@` takes 1.5 to 2 times as long.
+    dot() is used because `@` takes 1.5 to 2 times as long for few elements.
     """
     column_count = product.shape[1]
     first_whole, after_whole = -(-start // column_count), stop // column_count

@@ -1,4 +1,4 @@
-"""What the native kernels compute with."""
+"""The libraries that the native kernels compute with."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info
 
 @cache
 def native_library() -> dict[str, str]:
-    """numpy and its matrix library with their versions, and the processor its code is for."""
+    """The versions of numpy and its BLAS, and the processor architecture that BLAS has chosen."""
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     found = [library.get("architecture") for library in threadpool_info()]
     return {

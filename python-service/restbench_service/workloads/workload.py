@@ -1,7 +1,7 @@
-"""The seam between business logic and execution: what a request computes, and the loop it asks for.
+"""The interface between business logic and execution: a workload, and the loop that it runs.
 
-A body that a loop runs may be sent to another process. So it is a module-level function on plain
-data, and arrays that its tasks share are asked of the loop.
+A loop's body may be sent to another process. So it is a module-level function on plain data, and
+the loop allocates the arrays that its tasks share.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ Body = Callable[..., None]
 
 
 class InvalidRequestError(Exception):
-    """What a client did wrong, or cannot have now, by the contract's code."""
+    """A request that is invalid or cannot be served now, with the contract's error code."""
 
     def __init__(self, code: str, message: str, request_id: str | int | None = None) -> None:
-        """The message names the place; the id is None where it could not be read."""
+        """`message` names the faulty place; `request_id` is None if the id is unknown."""
         super().__init__(code, message, request_id)
         self.code = code
         self.message = message
@@ -28,83 +28,84 @@ class InvalidRequestError(Exception):
 
 
 class Count(NamedTuple):
-    """A number that only grows: what it says, and what it is now."""
+    """A counter: its description, and a function that returns its current value."""
 
     text: str
     value: Callable[[], int]
 
 
 class ParallelLoop(Protocol):
-    """Runs independent units of work; how it cuts and where it runs them is its own business."""
+    """Runs independent units of work. The implementation decides how units form tasks, and where
+    tasks run."""
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
         """A C-contiguous array, not initialised, that the tasks of this loop can read and write."""
 
     def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:
-        """Return when body has done each of 0..units-1 once.
+        """Run body for each of the units 0..units-1 once, and return when all are done.
 
-        A unit is the least that may be a task. units_per_task is the grain the workload finds
-        natural; a loop may cut finer or not at all.
-        Raises what a task raised; with several, any of them.
+        A task has at least one unit. units_per_task is the workload's natural grain; a loop may
+        cut finer or not at all.
+        Raises the exception that a task has raised; if there are several, any one of them.
         """
 
 
 class Workload(Protocol[Input_contra, Output_co]):
-    """One kind of request; one object for the life of the service.
+    """One type of request. The service has one object of it as long as it runs.
 
-    A value that is small when pickled: each process that computes has one of its own, opened before
-    its first request. Inputs have a `request_id`.
+    A workload is small when pickled: each process that computes has its own copy, which is opened
+    before the first request. Inputs have a `request_id`.
     """
 
     is_blocking: bool = False
-    """Whether compute waits for something other than a core: more at once then do no harm."""
+    """Whether compute mostly waits for something other than a core: then more may run at once."""
     holds_memory: bool = False
-    """Whether working_bytes has to be reserved wherever compute runs: as a process of a pool can
-    reserve nothing, a request goes there once more, to be decoded, or is decoded before."""
+    """Whether working_bytes must be reserved even if compute runs in a process of a pool. As such a
+    process cannot reserve memory, the request is decoded first, here or by a separate pool task."""
 
     @property
     def name(self) -> str:
-        """The first part of the path."""
+        """The first segment of the URL's path."""
 
     def kind(self, value: Input_contra) -> str:  # noqa: ARG002
-        """What the request is called among those whose operations take as long as its own."""
+        """The name of a group of requests whose operations take about the same time."""
         return self.name
 
     def operations(self, value: Input_contra) -> float:
-        """How many steps compute takes: to be compared within a kind, in proportion to the time."""
+        """The number of steps of compute, proportional to its time among requests of one kind."""
 
     def working_bytes(self, value: Input_contra) -> int:  # noqa: ARG002
-        """What computing and encoding hold that is not proportional to the body."""
+        """The bytes that computing and encoding need beyond what is proportional to the body."""
         return 0
 
     def subject(self, value: Input_contra) -> str:  # noqa: ARG002
-        """What in the request needs that memory, for the message that refuses it."""
+        """The part of the request that needs working_bytes, for the message of error 010."""
         return "the request"
 
     def keep_within(self, resize: Callable[[int], object]) -> None:  # noqa: ARG002
-        """Hold what it keeps between requests by `resize`, which takes the bytes of all of it, and
-        raises where they are not free."""
+        """From now on use `resize` to reserve memory that is kept between requests. It takes the
+        total in bytes, and raises if that is not free."""
         return
 
     def compute(self, value: Input_contra, loop: ParallelLoop) -> Output_co:
-        """Raises InvalidRequestError where the answer does not exist."""
+        """The output for this input. Raises InvalidRequestError if there is none."""
 
     def parts_ns(self, output: Any) -> Mapping[str, int]:  # noqa: ARG002
-        """Of the time of computing this output, what was measured by itself."""
+        """The parts of this output's compute time that were measured separately, in ns by name."""
         return {}
 
     def facts(self) -> Mapping[str, Any]:
-        """What GET /health tells of it."""
+        """What GET /health reports of the workload."""
         return {}
 
     def counts(self) -> Mapping[str, Count]:
-        """What it has counted in all its processes, for GET /metrics: by name."""
+        """Counters for GET /metrics by name, each of them over all processes."""
         return {}
 
     def open(self) -> None:
-        """Get ready to compute in this process, with what computing needs from outside of it."""
+        """Prepare to compute in this process, and acquire the external resources for it."""
         return
 
     def close(self) -> None:
-        """Let go of what open() took."""
+        """Release what open() acquired."""
         return

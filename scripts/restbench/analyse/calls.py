@@ -18,18 +18,22 @@ MISMEASURED = 1.03
 WINDOW = 100
 #: The extras of a block by name: their heading, and what they are.
 COLUMNS: dict[str, tuple[str, str]] = {
-    "elapsed_s": ("Elapsed s", "from the batch's begin to its last outcome"),
-    "limit_s": ("Limit s", "the least time that these calls need, from what one takes alone"),
-    "calls": ("Calls", "in the batch"),
-    "made": ("Made", "of them; in turn each takes as long as the other, so that time is scaled"),
+    "elapsed_s": ("Elapsed s", "from the begin of the batch to the outcome of its last call"),
+    "limit_s": ("Limit s", "the least time that these calls need, by the times of a single call"),
+    "calls": ("Calls", "calls in the batch"),
+    "made": (
+        "Made",
+        "calls that were made; one after the other all take equally long, so the time of a few is "
+        "scaled to all",
+    ),
     "in_flight": ("In flight", "calls between sending and answer, on average (Little's law)"),
-    "client_threads": ("Threads used", "by the client's strategy"),
-    "client_cpu_ms": ("Client CPU ms", "a call"),
-    "service_cpu_ms": ("Service CPU ms", "a call"),
-    "s_ms": ("S ms", "to make the message of a call"),
-    "c_ms": ("C ms", "from sending to the last byte of the answer, the delay included"),
-    "d_ms": ("D ms", "to read the answer"),
-    "p_ms": ("P ms", "to compare the product with the expected one"),
+    "client_threads": ("Threads used", "threads that the client's strategy used"),
+    "client_cpu_ms": ("Client CPU ms", "CPU time of the client per call"),
+    "service_cpu_ms": ("Service CPU ms", "CPU time of the service per call"),
+    "s_ms": ("S ms", "time to make the message of a call"),
+    "c_ms": ("C ms", "time from sending to the last byte of the answer, including the delay"),
+    "d_ms": ("D ms", "time to read the answer"),
+    "p_ms": ("P ms", "time to compare the product with the expected one"),
 }
 
 

@@ -200,7 +200,7 @@ def _lack(margin: float, *needed: Series) -> Comparison | None:
         if each.lack:
             return Comparison(margin, lack=each.lack)
         if not each.is_usable:
-            return Comparison(margin, lack="a value is not above 0: it has no ratio")
+            return Comparison(margin, lack="a value is not above 0, so there is no ratio")
     return None
 
 

@@ -278,8 +278,8 @@ def _model(design: Design, y: Array) -> Literal["additive", "multiplicative"]:
 def _warnings(found: Factorial, y: Array, z: Array) -> Iterator[str]:
     """Reasons against the model; y is in the response's unit, z on the model's scale."""
     if found.model == "additive" and y.min() > 0 and y.max() > _SPREAD_AT_MOST * y.min():
-        times = f"{y.max() / y.min():.0f}"
-        yield f'Largest over smallest value is {times}: model = "multiplicative" may fit better.'
+        times = f"{y.max() / y.min():.0f} times the smallest"
+        yield f'The largest value is {times}: model = "multiplicative" may fit better.'
     if found.degrees_of_freedom == 0:
         return
     residuals, limit = np.array(found.residuals), _LARGE_RESIDUAL * found.s_e
@@ -291,11 +291,11 @@ def _warnings(found: Factorial, y: Array, z: Array) -> Iterator[str]:
     if residuals.any() and not found.design.blocks:
         p = float(scipy.stats.spearmanr(residuals.ravel(), np.array(found.order).ravel()).pvalue)
     if p < 1 - CONFIDENCE:
-        yield f"The residuals go with the order of measurement (Spearman, p = {p:.2g})."
+        yield f"The residuals correlate with the order of measurement (Spearman, p = {p:.2g})."
     # The ratio alone is above 10 in most sound designs with r = 3 (21 in the study's), as each
     # variance has 2 degrees of freedom. So a test decides whether chance explains it.
     spread = z.var(axis=1)
     uneven = z.shape[1] >= 3 and spread.max() > _SPREAD_AT_MOST * spread.min()
     if uneven and (spread.min() == 0 or scipy.stats.bartlett(*z).pvalue < 1 - CONFIDENCE):
         widest = found.design.cell_named(int(spread.argmax()))
-        yield f"The cells spread differently, {widest} most (Bartlett, p < {1 - CONFIDENCE:.2g})."
+        yield f"The cells vary unequally, {widest} most (Bartlett, p < {1 - CONFIDENCE:.2g})."

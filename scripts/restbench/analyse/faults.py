@@ -21,27 +21,36 @@ DEADLINE_S = 12.0
 
 #: The extras of a trial by name: their heading, and what they are.
 COLUMNS: dict[str, tuple[str, str]] = {
-    "sends": ("Sends", "that were answered 200, a retry with the same key counted once"),
-    "pops": ("Pops", "that brought a message, likewise; those of the drain too"),
-    "violations": ("Violations", "of the rules R1 to R8, all together"),
-    "lost": ("Lost", "R1: messages that were sent, and neither came nor are left"),
-    "duplicated": ("Twice", "R2: messages that came twice, or came and are left"),
-    "others": ("R3 to R8", "invented, altered, misrouted, inverted, false empties, counts"),
-    "limbo": ("Limbo", "gone, and a pop without a key, whose answer was lost, may have taken them"),
+    "sends": ("Sends", "sends that were answered 200; retries with the same key count once"),
+    "pops": ("Pops", "pops that returned a message, counted likewise, also in the drain"),
+    "violations": ("Violations", "violations of the rules R1 to R8, all together"),
+    "lost": ("Lost", "R1: messages that were sent, but neither popped nor left"),
+    "duplicated": ("Twice", "R2: messages that were popped twice, or popped and still left"),
+    "others": (
+        "R3 to R8",
+        "messages invented, altered, misrouted or inverted, false empties, wrong counts",
+    ),
+    "limbo": (
+        "Limbo",
+        "missing messages, possibly taken by a pop without a key whose answer was lost",
+    ),
     "recovered": (
         "Recovered",
-        "sends whose outcome was unknown, and whose message came or is left",
+        "sends with an unknown outcome, whose message was popped or is left",
     ),
-    "unknown": ("Unknown", "operations whose outcome nobody knows in the end"),
-    "retried": ("Retried", "requests with a key that were not the first of it"),
-    "replayed": ("Replayed", "answers that the service gave once more to a key"),
-    "down_s": ("Down s", "from the fault until what was broken was back"),
-    "first_s": ("First s", "from then to the service's first success"),
-    "latest_s": ("Latest s", "the longest wait for an answer, without what a pause held up"),
-    "refused_wrongly": ("5xx", "answers of 5xx that are no 503 with Retry-After"),
+    "unknown": ("Unknown", "operations whose outcome is still unknown at the end"),
+    "retried": ("Retried", "requests with a key, other than the first one with that key"),
+    "replayed": ("Replayed", "answers that the service repeated for the same key"),
+    "down_s": ("Down s", "from the fault to the recovery: the broken part worked again"),
+    "first_s": ("First s", "from the recovery to the service's first success"),
+    "latest_s": ("Latest s", "the longest wait for an answer, without the time of a pause"),
+    "refused_wrongly": ("5xx", "5xx answers other than 503 with Retry-After"),
     "unanswered": ("Unanswered", "requests with a key that were never answered with 200 or 4xx"),
-    "died": ("Died", "whether the service's own process ended of a fault of the database"),
-    "failed_later": ("Failed later", "requests that failed 5 s and more after that"),
+    "died": ("Died", "whether the service's own process ended because of a database fault"),
+    "failed_later": (
+        "Failed later",
+        "requests that failed 5 s or more after the recovery",
+    ),
 }
 
 
@@ -105,9 +114,9 @@ def _waited_s(course: Course, of: Request) -> float:
 
 def verdict(of: Mapping[str, float]) -> str:
     """In words: whether anything was lost, came twice, or broke another rule."""
-    named = {"lost": "lost", "duplicated": "twice", "others": "other violations"}
+    named = {"lost": "lost", "duplicated": "delivered twice", "others": "other violations"}
     parts = [f"{of[name]:.0f} {what}" for name, what in named.items() if of[name]]
-    return f"VIOLATED: {', '.join(parts)}" if parts else "nothing lost, nothing twice"
+    return f"VIOLATED: {', '.join(parts)}" if parts else "nothing lost, nothing delivered twice"
 
 
 def complaints(of: Mapping[str, float]) -> list[str]:
@@ -116,13 +125,15 @@ def complaints(of: Mapping[str, float]) -> list[str]:
     if never := of["unanswered"]:
         found.append(f"{never:.0f} requests were never answered")
     if wrongly := of["refused_wrongly"]:
-        found.append(f"{wrongly:.0f} answers of 5xx other than 503 with Retry-After")
+        found.append(f"{wrongly:.0f} 5xx answers other than 503 with Retry-After")
     if of["latest_s"] > LATEST_ANSWER_S:
         found.append(f"an answer took {of['latest_s']:.2f} s")
     if of["first_s"] > FIRST_SUCCESS_S:
-        found.append(f"the first success came after {of['first_s']:.2f} s")
+        found.append(f"the first success came {of['first_s']:.2f} s after the recovery")
     if later := of["failed_later"]:
-        found.append(f"{later:.0f} requests failed later than {ALL_SUCCEED_S:.0f} s after")
+        found.append(
+            f"{later:.0f} requests failed later than {ALL_SUCCEED_S:.0f} s after the recovery"
+        )
     return found
 
 

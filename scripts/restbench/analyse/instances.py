@@ -27,7 +27,7 @@ class Arrangement:
 
     def over_one(self, metric: str) -> Comparison:
         """A metric over that of one instance under the same strategy."""
-        lack = "one instance under this strategy is not in this run"
+        lack = "this run has no single instance under this strategy"
         return over(self.one, lack, metric, self.row)
 
     @property

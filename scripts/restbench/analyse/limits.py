@@ -27,12 +27,12 @@ PERCENTILES = (50, 90, 95, 99)
 #: An arrival sent later than this found every user busy, or the generator without a CPU.
 LATE_MS = 10
 NOTES = {
-    "never-met": "In a block no step met the objective, down to the lowest rate whose windows "
-    "suffice for its percentile, or until its time was over.",
-    "never-failed": "In a block every step met the objective, up to the highest rate, or until its "
-    "time was over.",
-    "not-settled": "A block's time was over before its bracket was as narrow as asked for.",
-    "few-blocks": "Fewer than three walks have no interval: what differs by chance is not known.",
+    "never-met": "In at least one block no step met the objective, down to the lowest rate whose "
+    "windows have enough arrivals for the percentile, or until the block's time was over.",
+    "never-failed": "In at least one block every step met the objective, up to the highest rate, "
+    "or until the block's time was over.",
+    "not-settled": "The time of a block was over before its bracket was as narrow as required.",
+    "few-blocks": "Fewer than three blocks give no interval: the effect of chance is unknown.",
 }
 
 

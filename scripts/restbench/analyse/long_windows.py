@@ -56,7 +56,7 @@ def courses(run: Run, note: Callable[[str], None]) -> list[SeriesEntry]:
         try:
             found += _course(samples.parent.name, samples)
         except (OSError, KeyError, ValueError) as error:
-            note(f"left out: {samples}: {error}")
+            note(f"{samples} is left out: {error}")
     return found
 
 

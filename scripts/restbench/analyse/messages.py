@@ -28,20 +28,22 @@ STAGES = ("network", "queue", "parse", "connection", "database", "rest", "serial
 DATABASE = {
     "database_memory_mib": (
         "Database MiB",
-        "Proportional set size of the database's processes at the end of a trial: what they share, "
-        "as the shared buffers, counts once.",
+        "Proportional set size of the database's processes at the end of a trial: memory that they "
+        "share, such as the shared buffers, counts once.",
     ),
     "database_read_kib_per_request": (
         "Read KiB",
-        "What they read from files for an operation, by system calls, be it from a cache.",
+        "What the database's processes read from files per operation, by system calls; reads from "
+        "a cache count too.",
     ),
     "database_written_kib_per_request": (
         "Written KiB",
-        "What they wrote to files for an operation, likewise: log, tables, indexes.",
+        "What the database's processes wrote to files per operation, likewise: log, tables, "
+        "indexes.",
     ),
     "database_wal_kib_per_request": (
         "WAL KiB",
-        "By how much the write-ahead log grew for an operation.",
+        "Growth of the write-ahead log per operation.",
     ),
 }
 

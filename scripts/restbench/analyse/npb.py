@@ -13,37 +13,43 @@ from restbench.experiment.npb import ClientName, Work, work_of
 #: The extras of a block by name: their heading, and what they are.
 COLUMNS: dict[str, tuple[str, str]] = {
     "fresh_s": ("Fresh s", "the kernel's own time in a process that has just begun"),
-    "warm_s": ("Warm s", "the same in that process, after as many runs as the service had calls"),
+    "warm_s": (
+        "Warm s",
+        "the kernel's own time in that process, after as many runs as the service had calls",
+    ),
     "service_s": ("In service s", "the kernel's own time in the warm service"),
     "client_s": (
         "At client s",
-        "the response time of the call, with the generation of the input",
+        "the response time of the call, including the generation of the input",
     ),
     "warm_total_s": (
         "Warm total s",
-        "the process' time with the generation of the input, to hold the client's against",
+        "the time of the process including the generation of the input, to compare with At client",
     ),
     "service_total_s": (
         "Service total s",
-        "the service's own time with the generation of the input",
+        "the service's own time including the generation of the input",
     ),
     "overhead_ms": (
         "Call ms",
-        "what the call cost beyond the kernel and its input: client less service total",
+        "the cost of the call beyond the kernel and its input: At client minus Service total",
     ),
     "mops": ("Mop/s", "millions of operations per second in the service, as NPB counts them"),
-    "fresh_mops": ("Fresh Mop/s", "the same in the fresh process"),
+    "fresh_mops": ("Fresh Mop/s", "millions of operations per second in the fresh process"),
 }
 CLIENTS: tuple[ClientName, ...] = get_args(ClientName)
 for _client in CLIENTS:
     _name, _words = _client.replace("-", "_"), _client.replace("-", " ")
     COLUMNS |= {
-        f"{_name}_s": (f"By {_words} s", f"as In service, called by the client {_client}"),
-        f"{_name}_call_ms": (f"{_words} call ms", f"as Call ms, of the client {_client}"),
+        f"{_name}_s": (f"By {_words} s", f"In service s, called by the client {_client}"),
+        f"{_name}_call_ms": (f"{_words} call ms", f"Call ms of the client {_client}"),
     }
 COLUMNS |= {
     "clients_asked": ("Clients", "clients that have called the service for the kernel"),
-    "clients_same": ("Same value", "of them, those with its value to the last bit, each time"),
+    "clients_same": (
+        "Same value",
+        "those of them that got its value, exact to the last bit, each time",
+    ),
 }
 #: The ratios that are shown of each cell, as numerator and denominator.
 RATIOS: dict[str, tuple[str, str]] = {

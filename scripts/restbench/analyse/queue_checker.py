@@ -136,7 +136,7 @@ def _lost(of: History, found: _Findings) -> int:
     )
     for address, sends in gone.items():
         for send in sends[excused[address] :]:
-            text = f"{_named(send)} was sent until @; no pop brought it, and it is not left"
+            text = f"{_named(send)} was sent by @, but no pop returned it, and it is not left"
             found.add("R1", text, send.returned_ns or 0)
     return sum(min(excused[address], len(sends)) for address, sends in gone.items())
 
@@ -151,7 +151,7 @@ def _more_than_once(of: History, found: _Findings) -> None:
         if len(pops) + len(left) > 1:
             parts = [f"client {each.client} until @" for each in pops]
             how = f"popped by {' and '.join(parts)}" if pops else "left"
-            also = f", and is left {len(left)} times" if left else ""
+            also = f", and is left in the queue {len(left)} times" if left else ""
             found.add("R2", f"{token} was {how}{also}", *(each.returned_ns or 0 for each in pops))
     tokens: dict[tuple[str, int], set[str | None]] = defaultdict(set)
     for pop in chain.from_iterable(of.taken.values()):
@@ -162,7 +162,10 @@ def _more_than_once(of: History, found: _Findings) -> None:
             tokens[message.queue, message.id].add(message.token)
     for (queue, number), several in tokens.items():
         if len(several) > 1:
-            found.add("R2", f"id {number} of queue {queue} is of {', '.join(map(str, several))}")
+            found.add(
+                "R2",
+                f"id {number} of queue {queue} belongs to {' and '.join(map(str, several))}",
+            )
 
 
 def _against_its_send(
@@ -173,7 +176,7 @@ def _against_its_send(
     if message.altered:
         found.add("R4", f"{how} {_named(message)}: its checksum or its length is wrong")
     elif send is None or send.outcome == "fail":
-        why = f"refused with {send.status} {send.code}" if send else "sent by nobody"
+        why = f"refused with {send.status} {send.code}" if send else "never sent"
         found.add("R3", f"{how} {_named(message)}, which was {why}")
     else:
         is_numbered = send.outcome == "ok" and send.id is not None and message.id is not None
@@ -189,7 +192,7 @@ def _counted(of: History, found: _Findings) -> None:
     sends, pops = outcomes["send", "ok"], sum(map(len, of.taken.values()))
     unknown = outcomes["send", "unknown"], outcomes["pop", "unknown"]
     if gap := count_gap(sends - pops, len(of.left), *unknown):
-        text = f"{sends} sends less {pops} pops, and {len(of.left)} are left: {gap} too many or few"
+        text = f"{sends} sends minus {pops} pops, but {len(of.left)} left: {gap} too many or few"
         found.add("R8", text)
 
 
@@ -270,8 +273,8 @@ def _inverted(address: Address, of: _Timeline, found: _Findings) -> None:
     for each in np.flatnonzero(latest > b["pop_returned"]):
         first = int(low[each] + a["pop_invoked"][low[each] : high[each]].argmax())
         text = (
-            f"{b['token'][each]} of {_place(address)} was popped until @, and {a['token'][first]}, "
-            "which was sent before it, from @ on"
+            f"{b['token'][each]} of {_place(address)} was popped by @, but {a['token'][first]}, "
+            "which was sent before it, only from @ on"
         )
         found.add("R6", text, int(b["pop_returned"][each]), int(latest[each]))
 
@@ -289,8 +292,8 @@ def _false_empty(address: Address, of: _Timeline, found: _Findings) -> None:
     for each in np.flatnonzero((latest > ended) & ~is_excused):
         lay = there["token"][int(there["pop_invoked"][: high[each]].argmax())]
         text = (
-            f"{_place(address)} was said to be empty to client {empty[each][0]} from @ to @; "
-            f"{lay} lay there"
+            f"{_place(address)} was reported empty to client {empty[each][0]} from @ to @, but "
+            f"{lay} was in it"
         )
         found.add("R7", text, int(began[each]), int(ended[each]))
 

@@ -112,9 +112,9 @@ class Level:
         measured = self.utilisation
         if measured is not None and abs(measured - self.utilisation_by_law) > UTILISATION_TOLERANCE:
             gap = 100 * (measured - self.utilisation_by_law)
-            found.append(f"{gap:+.0f} points of CPU are of no tier")
+            found.append(f"{gap:+.0f} points of CPU belong to no tier")
         if abs(self.off) > MODEL_TOLERANCE:
-            found.append("contention or group commit: not this model")
+            found.append("contention or group commit, which is not in this model")
         return tuple(found)
 
 

@@ -160,72 +160,72 @@ FLAGS: dict[str, str] = {
     ),
     "users-in-flight": (
         "Fewer users than stated were waiting for the service, by the load generator's own "
-        "time, while cores were idle: more users would have got more."
+        "time, while cores were idle: more users would have reached a "
+        "higher throughput."
     ),
     "late-arrivals": (
-        "Some requests of an open load were sent more than 10 ms after their moment: all users "
-        "were busy, or the load generator had no CPU, so that the arrivals were not as planned."
+        "Some requests of an open load were sent more than 10 ms after their intended moment: all "
+        "users were busy, or the load generator had no CPU. The arrivals were not as planned."
     ),
     "count-mismatch": (
         "The load generator and the service counted different numbers of requests, by more "
         "than were in flight."
     ),
     "generator-share": (
-        "The load generator took so much of the CPU time that a ratio of 1.05 is shown "
-        "smaller by this: compare CPU ms/request."
+        "The load generator took so much of the CPU time that a ratio of 1.05 appears smaller "
+        "by this percentage: compare CPU ms/request."
     ),
     "steal": "The hypervisor took CPU time away.",
     "foreign-load": (
         "CPU time of the machine went to neither the service nor the load generator: another "
-        "benchmark next to it, or a machine in use."
+        "benchmark ran at the same time, or the machine was in use."
     ),
     "warm-up": (
-        "The first trials of the cell in a block were slower or faster than the rest, next to "
-        "the other cells of their rounds: the service was not warm for it."
+        "Compared with the other cells of their rounds, the first trials of the cell in a block "
+        "were slower or faster than the rest: the service was not warm for this cell."
     ),
     "compiling": (
-        "A JVM's compilers took CPU time of the service: it was not warm yet, and is faster later."
+        "The compilers of a JVM took CPU time of the service, which was not warm yet and becomes "
+        "faster later."
     ),
-    "gc": (
-        "Garbage collection took time of the service, which may be due to another cell's garbage."
-    ),
-    "off-cores": "The service was seen on a core that it was not given.",
-    "errors": "Some requests failed; they are no throughput, but they cost CPU time.",
-    "window-failed": "An attempt at the cell's long window failed; its record tells why.",
-    "failed": "A block of the cell could not be measured; its record tells why.",
+    "gc": ("Garbage collection took time of the service; the garbage may be that of another cell."),
+    "off-cores": "The service ran on a core that was not assigned to it.",
+    "errors": "Some requests failed. They do not count as throughput, but they cost CPU time.",
+    "window-failed": "An attempt at the cell's long window failed; its record states why.",
+    "failed": "A block of the cell could not be measured; its record states why.",
     "not-offered": (
         "This runtime does not have the strategy or the framework (virtual threads and helidon "
-        "need Java 21): it is no failure, and no candidate for the best."
+        "need Java 21): this is not a failure, and the cell is no candidate for the best."
     ),
-    "not-measured": "Planned, but the run ended before a block of it.",
-    "wrong-answers": "An answer was wrong: the cell is void in that block, but for its counts.",
+    "not-measured": "The cell was planned, but the run ended before a block of it.",
+    "wrong-answers": "An answer was wrong: the cell has nothing but its counts in that block.",
     "service-restarted": (
-        "The service was started anew just before this cell: a JVM may not be warm yet."
+        "The service was restarted just before this cell: a JVM may not be warm yet."
     ),
     "retried": "The first attempt failed: this is the second, on a fresh service.",
     "ports-awaited": (
-        "New connections left so many ports waiting that a trial of this cell had to wait."
+        "New connections left so many ports in TIME_WAIT that a trial of this cell had to wait."
     ),
     "few-draws": (
-        "Its users drew their kept connections in fewer than 8 trials of a block: which of several "
-        "workers had them is luck."
+        "The users opened their kept connections in fewer than 8 trials of a block: chance decided "
+        "which of several workers had them."
     ),
     "relayed": (
-        "The kernel has no netem: a relay made the network's delay, and its CPU time is among the "
-        "load generator's."
+        "The kernel has no netem: a relay made the network's delay, and its CPU time counts as "
+        "that of the load generator."
     ),
     "limit-mismeasured": (
-        "The batch was sooner than the least time that it can take, by more than 3 %: what a call "
-        "takes alone was measured on a busy machine, or before all was warm."
+        "The batch was over 3 % faster than its least possible time: the time of a single call was "
+        "measured on a busy machine, or before everything was warm."
     ),
-    "scaled": "Some of the calls were made, one after the other; the time is that of all of them.",
+    "scaled": "Some of the calls were made, one after the other; the time is scaled to all.",
     "misbehaved": (
-        "Under a fault the service did not keep a promise of its own: how soon it answers, and how "
-        "soon all is well again."
+        "Under a fault the service broke one of its promises on how soon it answers and how soon "
+        "it recovers."
     ),
     "not-durable": "A commit of this database may be lost although it was answered.",
     "unbalanced": "One of several instances served less than half of its share of the requests.",
-    "refused": ("The service has less memory than this needs: it said so, and computed nothing."),
+    "refused": ("The service has less memory than this needs: it refused, and computed nothing."),
 }
 
 

@@ -93,7 +93,7 @@ def published(
         return f"{law} is not fitted: {lack}"
     fits = [fit(levels, each, amdahl=amdahl) for each in blocks]
     if (worst := max(each.rms for each in fits)) > WORST_RMS:
-        return f"{law} does not describe these: rms of ln {worst:.3f}, at most {WORST_RMS:g}"
+        return f"{law} does not fit these numbers: rms of ln {worst:.3f}, allowed {WORST_RMS:g}"
     return (
         t_interval([each.rate for each in fits]),
         t_interval([each.contention for each in fits]),
@@ -109,7 +109,7 @@ def _lack(levels: Sequence[int], blocks: int, cores: int | None) -> str:
     if cores is not None and max(levels) > cores:
         return f"N = {max(levels)} is above the number of cores, {cores}"
     if blocks < FEWEST_BLOCKS:
-        return f"blocks: {blocks}, {FEWEST_BLOCKS} are needed for an interval"
+        return f"{blocks} blocks, {FEWEST_BLOCKS} are needed for an interval"
     return ""
 
 

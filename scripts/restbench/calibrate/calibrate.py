@@ -71,13 +71,13 @@ def quiet(foreign_pct: float) -> CalibrationCheck:
     """Whether anything else was at work while the other checks were made."""
     return CalibrationCheck(
         name="quiet machine",
-        question="Was anything else at work meanwhile?",
-        measured=f"others used {foreign_pct:.1f} % of the machine while trials went on",
+        question="Did other processes use CPU time meanwhile?",
+        measured=f"other processes used {foreign_pct:.1f} % of the CPU time during trials",
         limit=f"at most {FOREIGN_LIMIT_PCT:.0f} %",
         passed=foreign_pct <= FOREIGN_LIMIT_PCT,
         values={"foreign_pct": foreign_pct},
-        follows="any other check that failed may be their doing: end what else runs ('restbench "
-        "doctor' names it), and calibrate again",
+        follows="other processes may have caused any other failed check: end them ('restbench "
+        "doctor' shows their load), and calibrate again",
     )
 
 

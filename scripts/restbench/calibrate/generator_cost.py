@@ -78,12 +78,12 @@ def judge(costs: Costs, top: Ceiling, cores: Cores) -> CalibrationCheck:
     placed = f"; {own} cores of its own from now on" if own else ""
     return CalibrationCheck(
         name="generator",
-        question="How much of the CPU time with serial at low is the load generator's?",
+        question="What share of the CPU time does the load generator take, with serial at low?",
         measured=(
-            f"{costs.share:.0%}: {1000 * costs.generator_ms:.0f} us a request, the service "
-            f"{1000 * costs.service_ms:.0f} us. Their cores could do {predicted_per_s:.0f}/s, "
+            f"{costs.share:.0%}: {1000 * costs.generator_ms:.0f} us per request, the service "
+            f"{1000 * costs.service_ms:.0f} us. Their cores allow {predicted_per_s:.0f}/s; "
             f"{costs.per_s:.0f}/s were measured ({costs.per_s / predicted_per_s:.0%}). To a stub "
-            f"that answers at once it sends {top.per_s:.0f}/s ({top.users} users; it takes "
+            f"that answers at once it sends {top.per_s:.0f}/s ({top.users} users; it uses "
             f"{top.generator_cores:.2f} cores, the stub {top.stub_cores:.2f}){placed}"
         ),
         limit=f"at most {LARGEST_LOAD_SHARE:.0%}, better {WISHED_SHARE:.0%}",

@@ -79,7 +79,7 @@ def judge_relay(direct: PointResult, relayed: PointResult) -> CalibrationCheck:
         limit="within 1 ms + 1 %",
         passed=abs(added_ms - wanted_ms) <= 1 + 0.01 * wanted_ms,
         values={"relay_added_ms": added_ms},
-        follows="cells with delay_ms that are marked `relayed` have another delay than they say",
+        follows="cells with delay_ms and the note `relayed` do not have the stated delay",
     )
 
 
@@ -112,11 +112,12 @@ def judge(found: Sequence[PointResult]) -> CalibrationCheck:
         name="known latency",
         question="Does the chain measure the delay of a stub whose delay is known?",
         measured="; ".join(_in_words(each) for each in found),
-        limit=f"median within 1 ms + 1 %, p99 within 2 ms + 1 % (of {ENOUGH_FOR_P99} or more)",
+        limit=f"median within 1 ms + 1 %, p99 within 2 ms + 1 % (of {ENOUGH_FOR_P99} or more "
+        "responses)",
         passed=all(each.passed for each in found),
         values=values,
-        follows=f"response times hold up to {off_ms:.1f} ms of the chain's own: differences of "
-        "latencies that are smaller say nothing here",
+        follows=f"the measuring chain changes response times by up to {off_ms:.1f} ms: smaller "
+        "differences between latencies have no meaning here",
     )
 
 

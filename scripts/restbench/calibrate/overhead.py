@@ -91,8 +91,10 @@ def judge(pairs: Sequence[Pair]) -> CalibrationCheck:
             f"{cpu_share:.2%} of the machine's CPU time; {cost:.1%} [{low:.1%}, {high:.1%}] of the "
             f"throughput, {len(pairs)} pairs"
         ),
-        limit=f"at most {LARGEST_COST:.0%} of the CPU time, and no more is seen of the throughput",
+        limit=f"at most {LARGEST_COST:.0%} of the CPU time, and no larger loss of throughput is "
+        "shown",
         passed=max(cpu_share, low) <= LARGEST_COST,
         values={"cpu_share": cpu_share, "cost": cost, "low": low, "high": high},
-        follows="throughputs of long windows are too low by that much; trials have no collectors",
+        follows="the throughput of long windows is too low by this amount; trials run without "
+        "collectors",
     )

@@ -60,7 +60,7 @@ def judge(trials: Sequence[Trial]) -> CalibrationCheck:
     whole = geometric_interval(ratios)
     return CalibrationCheck(
         name="A/A",
-        question="Is a cell that is measured in both arms called different from itself?",
+        question="Does a cell that is measured in both arms appear to differ from itself?",
         measured=(
             f"in {different} of {len(compared)} comparisons of {BATCHES} batches; all together: "
             f"{whole.estimate:.3f} [{whole.low:.3f}, {whole.high:.3f}]"
@@ -74,8 +74,8 @@ def judge(trials: Sequence[Trial]) -> CalibrationCheck:
             "low": whole.low,
             "high": whole.high,
         },
-        follows="intervals are too narrow here: a run's own A/A arm says by how much; do not "
-        "believe a ratio whose interval barely leaves the margin out",
+        follows="intervals are too narrow here, and a run's own A/A arm shows by how much; do "
+        "not trust a ratio whose interval barely excludes the margin",
     )
 
 

@@ -95,12 +95,12 @@ def judge_closed(found: ClosedResult) -> CalibrationCheck:
         question="What does a closed load show of a service that stops?",
         measured=(
             f"a stall of {stall_ms:.0f} ms: the slowest response took {found.slowest_ms:.0f} ms, "
-            f"p99 {found.p99_ms:.0f} ms; {found.touched} responses of {USERS} users met it. "
-            "So closed-loop percentiles hide stalls"
+            f"p99 {found.p99_ms:.0f} ms; {found.touched} responses of {USERS} users were delayed "
+            "by it, so closed-loop percentiles hide stalls"
         ),
         limit=(
-            f"slowest within {TOLERANCE * stall_ms:.0f} ms of the stall, at most one response a "
-            f"user; p99 within it of the delay ({DELAY_MS:.0f} ms)"
+            f"slowest within {TOLERANCE * stall_ms:.0f} ms of the stall, at most one response "
+            f"per user; p99 within the same tolerance of the delay ({DELAY_MS:.0f} ms)"
         ),
         passed=saw_size and hidden and 0 < found.touched <= USERS,
         values={
@@ -109,7 +109,7 @@ def judge_closed(found: ClosedResult) -> CalibrationCheck:
             "p99_ms": found.p99_ms,
             "touched": found.touched,
         },
-        follows="not even the slowest response of a closed load tells that a service stopped",
+        follows="not even the slowest response of a closed load shows that a service stopped",
     )
 
 
@@ -136,18 +136,18 @@ def judge_opened(found: Mapping[float, float]) -> CalibrationCheck:
     limit_ms = TOLERANCE * 1000 * STALL.stall_s
     return CalibrationCheck(
         name="stall, open load",
-        question="Does an open load show a service that stops, at its size?",
+        question="Does an open load show the full length of a stall?",
         measured=f"a stall of {1000 * STALL.stall_s:.0f} ms: "
         + ", ".join(
             f"{_name(percent)} {value:.0f} ms (expected {expected[percent]:.0f})"
             for percent, value in found.items()
         ),
-        limit=f"each within {limit_ms:.0f} ms of what the schedule says",
+        limit=f"each within {limit_ms:.0f} ms of the value expected from the schedule",
         passed=all(abs(found[percent] - expected[percent]) <= limit_ms for percent in found),
         values={
             f"{_name(percent)}_ms": value for percent, value in found.items() if isfinite(value)
         },
-        follows="latencies of open loads are not those of a schedule here: do not believe them",
+        follows="latencies of open loads do not follow the schedule here: do not trust them",
     )
 
 

@@ -96,7 +96,7 @@ def judge(rounds: Sequence[Round], *, shared: bool) -> CalibrationCheck:
     beyond = max(changed.low / by_cpu, by_cpu / changed.high)
     return CalibrationCheck(
         name="wrk",
-        question="What does JMeter's presence change of a ratio at low?",
+        question="How does JMeter change a ratio of throughputs at low?",
         measured=(
             f"{one}/{two} is {jmeter:.2f} under JMeter, {other:.2f} under wrk: the ratio of ratios "
             f"is {changed.estimate:.3f} [{changed.low:.3f}, {changed.high:.3f}], CPU times explain "

@@ -30,20 +30,23 @@ def compare_builds(  # noqa: PLR0913 - one option each
     *,
     name: Annotated[
         str,
-        typer.Option("--experiment", metavar="NAME", help="One with thresholds, or its .toml."),
+        typer.Option(
+            "--experiment", metavar="NAME", help="An experiment with thresholds, or its .toml."
+        ),
     ] = "ab",
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a test report, a case for each cell.")
+        Path | None, typer.Option(metavar="FILE", help="Write a JUnit report with a case per cell.")
     ] = None,
     summary: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the sentence and table as Markdown.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the result and its table as Markdown."),
     ] = None,
 ) -> None:
     """Build two commits and measure both: is B worse?"""
     order = _order(name, cells, minutes)
     for path in filter(None, (junit, summary)):
         if not path.absolute().parent.is_dir():
-            raise BadConfiguration(f"{path}: its folder is not there")
+            raise BadConfiguration(f"{path}: its folder does not exist")
         if path.is_dir():
             raise BadConfiguration(f"{path}: is a folder: give the name of a file")
     commits = builds.resolved({"A": first, "B": second})

@@ -22,7 +22,7 @@ def calibrate_machine() -> None:
     console.print(_table(made))
     for each in made.checks:
         if each.follows:
-            console.print(f"so     {each.name}: {each.follows}", soft_wrap=True)
+            console.print(f"effect {each.name}: {each.follows}", soft_wrap=True)
     console.print(f"kept   {kept}", soft_wrap=True)
     console.print(f"done in {duration(time.monotonic() - begun)}")
 

@@ -43,33 +43,42 @@ _DELAY = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s)")
 
 def make_calls(  # noqa: PLR0913, PLR0917 - an option each
     strategy: Annotated[
-        str, typer.Option(metavar="NAMES", help="One or several of the client's, by commas.")
+        str, typer.Option(metavar="NAMES", help="Strategies of the client, separated by commas.")
     ] = "async",
     threads: Annotated[
         int | None,
-        typer.Option(metavar="T", help="Of the client: 8, for async and adaptive one a core."),
+        typer.Option(
+            metavar="T",
+            help="Threads of the client. Default: 8; for async and adaptive one per core.",
+        ),
     ] = None,
-    calls: Annotated[int, typer.Option(metavar="N", help="In a batch.")] = 100,
-    delay: Annotated[str, typer.Option(metavar="TIME", help="Such as 100ms or 1s.")] = "100ms",
+    calls: Annotated[int, typer.Option(metavar="N", help="Calls per batch.")] = 100,
+    delay: Annotated[
+        str, typer.Option(metavar="TIME", help="Delay of each answer, such as 100ms or 1s.")
+    ] = "100ms",
     transport: Annotated[str, typer.Option(metavar="NAME", help="rest or soap.")] = "rest",
     client: Annotated[str, typer.Option(metavar="NAME", help="java or python.")] = "java",
     compare: Annotated[
-        str, typer.Option(metavar="NAMES", help="Further strategies, after the others.")
+        str, typer.Option(metavar="NAMES", help="Further strategies, after those of --strategy.")
     ] = "",
-    attach: Annotated[str, typer.Option(metavar="URL", help="A service that others run.")] = "",
+    attach: Annotated[
+        str, typer.Option(metavar="URL", help="Use a service that is already running.")
+    ] = "",
     log: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A JSON line a call is appended to it.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Append one JSON line per call to this file."),
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Make only those not done in this log.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Make only the calls that are not done in this log."),
     ] = None,
 ) -> None:
-    """Make many calls of a service, next to the best possible."""
+    """Make many calls; compare with the best possible."""
     names = [each.strip() for each in f"{strategy},{compare}".split(",") if each.strip()]
     name, own = _checked(client, transport, names, threads, calls)
     delay_ms = _milliseconds(delay)
     if len(names) > 1 and (log or resume):
-        raise BadConfiguration("--log, --resume: are of one strategy")
+        raise BadConfiguration("--log, --resume: need a single strategy")
     if attach and not is_address(attach):
         raise BadConfiguration(f"--attach {attach}: give http://HOST:PORT")
     only = _pending_calls(resume, calls) if resume else None
@@ -86,7 +95,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
         offered = program.hello().strategies
         if absent := [each for each in names if each not in offered]:
             raise BadConfiguration(
-                f"--strategy: not-offered: {absent[0]}; here are {', '.join(offered)}"
+                f"--strategy: not-offered: {absent[0]}; offered here are {', '.join(offered)}"
             )
         files = batches.files(folder, PAYLOAD)
         in_turn, count = CallWork(name, own, "sequential", 0), batches.ALONE_CALLS
@@ -116,7 +125,7 @@ def _checked(
     for each in names or [""]:
         if each not in known:
             raise BadConfiguration(
-                f"--strategy: '{each}' is not one of the {client} client's: {', '.join(known)}"
+                f"--strategy: '{each}' is not a strategy of the {client} client: {', '.join(known)}"
             )
         if lack := threads_needed(each, of := _threads(each, threads)):
             raise BadConfiguration(f"--threads {of}: {each} {lack}")
@@ -148,8 +157,8 @@ def _pending_calls(log: Path, calls: int) -> tuple[int, ...]:
             raise ValueError
         os.truncate(log, len(whole + end))
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "a line is no call's"
-        raise BadConfiguration(f"--resume {log}: no log of calls: {why}") from error
+        why = error.strerror if isinstance(error, OSError) else "a line does not describe a call"
+        raise BadConfiguration(f"--resume {log}: is not a log of calls: {why}") from error
     return tuple(index for index in range(calls) if index not in done)
 
 
@@ -173,7 +182,7 @@ def _table(
     found: Sequence[tuple[Batch, BatchResult]], delay_ms: int, alone: SingleCall, calls: int
 ) -> Table:
     one = replace(alone.one, delay=delay_ms / 1000)
-    title = f"{calls} calls, {delay_ms} ms, {found[0][0].transport}; one alone takes "
+    title = f"{calls} calls, {delay_ms} ms, {found[0][0].transport}; a single call takes "
     table = Table(title=f"{title}{one.whole:.4g} s", title_justify="left", title_style="bold")
     for heading in ("Strategy", "T", "Elapsed s", "Speed-up", "Best s", "Nearness", "Failed"):
         table.add_column(heading, justify="right" if heading != "Strategy" else "left")

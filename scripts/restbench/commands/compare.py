@@ -25,12 +25,12 @@ def compare_runs(
         str,
         typer.Option(
             metavar="NAME",
-            help=f"One of {', '.join(METRICS)}, or one of a driver's own; throughput_per_s, or the "
-            "driver's first.",
+            help=f"One of {', '.join(METRICS)}, or a metric of the run's driver. Default: the "
+            "driver's main metric, or throughput_per_s.",
         ),
     ] = "",
     margin: Annotated[
-        str, typer.Option(metavar="PERCENT", help="A smaller difference is not called one.")
+        str, typer.Option(metavar="PERCENT", help="Smaller differences do not count.")
     ] = "5%",
     any_machine: Annotated[
         bool, typer.Option("--any-machine", help="Compare runs of different machines as well.")
@@ -75,7 +75,9 @@ def _notes(found: RunComparison) -> list[str]:
     notes = list(found.notes)
     for which, cells in (("first", found.only_first), ("second", found.only_second)):
         if cells:
-            notes.append(f"only in the {which}: {', '.join(cells)}")
+            notes.append(f"only in the {which} run: {', '.join(cells)}")
     if any(line.comparison.ratio for line in found.lines):
-        notes.append("intervals are over the blocks of each run, not over days; changes by Holm")
+        notes.append(
+            "intervals cover the blocks of each run, not different days; Holm's correction applies"
+        )
     return notes

@@ -19,19 +19,20 @@ Action = Literal["start", "stop", "status", "migrate", "psql"]
 def manage_database(  # noqa: PLR0913, PLR0917 - an option each
     action: Annotated[Action, typer.Argument(help="start, stop, status, migrate or psql.")],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="Of psql, after '--': -- -c 'SELECT 1'.")
+        list[str] | None, typer.Argument(help="Arguments of psql, after '--': -- -c 'SELECT 1'.")
     ] = None,
     postgres_bin: PostgresBinOption = None,
     database_url: DatabaseUrlOption = None,
     folder: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Of cluster, log and ROLE.password; else .cache/serve/database."
+            metavar="DIR",
+            help="Folder of the cluster, log and ROLE.password. Default: .cache/serve/database.",
         ),
     ] = None,
-    role: Annotated[Role, typer.Option(help="Whom psql connects as.")] = "owner",
+    role: Annotated[Role, typer.Option(help="The role that psql connects as.")] = "owner",
 ) -> None:
-    """Start a PostgreSQL that goes on, and what is done with it."""
+    """Start, stop and use a PostgreSQL server."""
     place = folder or serve.database_folder()
     match action:
         case "start":
@@ -60,7 +61,7 @@ def _ask(action: Action, server: Database, role: Role, arguments: list[str]) -> 
             console.print(f"{server.url('owner')}: {version}", soft_wrap=True)
         case "migrate":
             applied = server.migrate()
-            console.print(f"applied: {', '.join(applied) or 'nothing, all was there'}")
+            console.print(f"applied: {', '.join(applied) or 'nothing, all were applied before'}")
         case _:
             program = server.program("psql")
             line = [program, "--no-psqlrc", server.url(role), *arguments]

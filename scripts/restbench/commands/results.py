@@ -22,18 +22,18 @@ from restbench.store.microbench_records import Microbench
 
 
 def build_report(name: RunArgument = "latest") -> None:
-    """Make tables, figures and page again."""
+    """Regenerate a run's tables, figures and page."""
     run = store.open_run(name)
     show(run, analyse(run)[1] if run.has_raw_data else exported.read(run.exported_file))
 
 
 def show_bottleneck(name: RunArgument = "latest") -> None:
-    """Print which tier limits each technique, by any run."""
+    """Print which tier limits each technique in a run."""
     run = store.open_run(name)
     found = exported_rows.rows(run)
     known = bottleneck.families(exported.read(run.exported_file), found)
     if not known:
-        raise BadConfiguration(f"{run.path}: no cell tells the CPU time of service and client")
+        raise BadConfiguration(f"{run.path}: no cell has the CPU time of both service and client")
     console.print(terminal.drawn(bottleneck.terminal(known)))
     for line in (*map(bottleneck.sentence, known), bottleneck.summary(known)):
         console.print(line, markup=False, soft_wrap=True)
@@ -51,14 +51,14 @@ def show_remaining(run: store.Run) -> None:
     for each in study.not_measured(found):
         console.print(each, markup=False, soft_wrap=True)
     if run.has_raw_data:
-        console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
+        console.print(f"to measure more: restbench extend {run.name} --minutes N", markup=False)
 
 
 def with_raw_data(name: str) -> store.Run:
     """Open a run by its name. Raises BadConfiguration for a kept copy, which has no raw data."""
     run = store.open_run(name)
     if not run.has_raw_data:
-        raise BadConfiguration(f"{run.path}: has no raw data to make anything of: a kept copy?")
+        raise BadConfiguration(f"{run.path}: has no raw data; it may be a kept copy")
     return run
 
 
@@ -77,8 +77,8 @@ def keep_run(
     kept: Annotated[
         str,
         typer.Argument(
-            help="Name of the copy's folder in results/. Without one a kept copy is made again of "
-            "its run.json."
+            help="Name of the copy's folder in results/. Without it, a kept copy is regenerated "
+            "from its run.json."
         ),
     ] = "",
 ) -> None:
@@ -89,7 +89,10 @@ def keep_run(
     run = with_raw_data(name)
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
-        raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
+        raise BadConfiguration(
+            f"{target.path}: not allowed for a copy: the name contains '/', "
+            "or the folder is no kept copy"
+        )
     export.write(run, rows(run), note)
     files.keep(run, target, site.write_library(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
@@ -97,7 +100,7 @@ def keep_run(
 
 def _keep_again(kept: store.Run) -> None:
     if not kept.is_kept:
-        raise BadConfiguration(f"{kept.path}: has raw data; give its copy a name")
+        raise BadConfiguration(f"{kept.path}: has raw data, so its copy needs a name")
     export.refresh_answer(kept)
     files.show_kept(kept, site.write_library(kept.path.parent))
     console.print(str(kept.path), soft_wrap=True)

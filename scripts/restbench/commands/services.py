@@ -17,11 +17,16 @@ from restbench.machine import jvm
 
 
 def serve_services(
-    front: Annotated[Front, typer.Option(help="The reverse proxy before each service.")] = "none",
+    front: Annotated[
+        Front, typer.Option(help="The reverse proxy in front of each service.")
+    ] = "none",
     postgres_bin: PostgresBinOption = None,
     database_url: DatabaseUrlOption = None,
     with_database: Annotated[
-        bool, typer.Option("--database/--no-database", help="Whether 'messages' is served.")
+        bool,
+        typer.Option(
+            "--database/--no-database", help="Whether to serve 'messages', which needs a database."
+        ),
     ] = True,
 ) -> None:
     """Start services and database, print curl lines."""

@@ -93,8 +93,8 @@ def _commit(asked: str) -> BuiltCommit:
         commit = _git("rev-parse", "--verify", "--end-of-options", f"{asked}^{{commit}}")
     except EnvironmentProblem as error:
         raise BadConfiguration(
-            f"'{asked}' is no commit of {REPOSITORY} ({error}); a shallow clone has the newest "
-            "only: git fetch --unshallow"
+            f"'{asked}' is no commit of {REPOSITORY} ({error}); a shallow clone has only the "
+            "newest commits: git fetch --unshallow"
         ) from error
     return BuiltCommit(asked=asked, git_commit=commit, git_dirty=False)
 
@@ -154,7 +154,7 @@ def _command(path: Path, name: ServiceName, settings: Mapping[str, str]) -> tupl
     except (ValueError, KeyError, TypeError) as error:
         said = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
         raise EnvironmentProblem(
-            f"{path}: 'restbench command {name}' gave no command line: {said}"
+            f"{path}: 'restbench command {name}' printed no command line: {said}"
         ) from error
 
 

@@ -64,8 +64,8 @@ class Database:
         if self.own_url is not None:
             if ":" in self.own_url.partition("://")[2].rpartition("@")[0]:
                 raise BadConfiguration(
-                    "the URL of a database has no password, which every user would see: put it "
-                    "into ~/.pgpass, or name a file by PGPASSFILE"
+                    "the URL of a database must not contain the password, as every user would "
+                    "see it: put it into ~/.pgpass, or name a file by PGPASSFILE"
                 )
             if not URL.fullmatch(self.own_url):
                 raise BadConfiguration(  # it is not repeated: there may be a password in it
@@ -225,7 +225,7 @@ class Database:
             found = next((it for each in asked.stdout or () if (it := said.search(each))), None)
             asked.terminate()  # the methods that it tests next are not used
         if found is None:
-            raise EnvironmentProblem("pg_test_fsync says nothing of fdatasync")
+            raise EnvironmentProblem("pg_test_fsync reports no time of fdatasync")
         return float(found[1])
 
     # --- internals ------------------------------------------------------------------------------
@@ -302,6 +302,8 @@ def attached(folder: Path, programs: Path | None = None) -> Database:
     does."""
     database = Database(folder, programs, outlives_us=True)
     if (found := database.server.postmaster()) is None:
-        raise EnvironmentProblem(f"no database runs in {folder}: 'restbench database start'")
+        raise EnvironmentProblem(
+            f"no database runs in {folder}: 'restbench database start' starts one"
+        )
     database.port = found.port
     return database

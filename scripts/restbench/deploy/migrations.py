@@ -39,14 +39,18 @@ def files() -> dict[str, str]:
     """The SQL texts by name, in the order in which they are applied; V2 is the SQL of pgmq."""
     found = {path.name: path.read_text("utf-8") for path in CONTRACT.glob("migrations/V*.sql")}
     if (pgmq := package_folder("pgmq")) is None:
-        raise EnvironmentProblem("the package pgmq, which has its SQL, is missing: make setup")
+        raise EnvironmentProblem(
+            "the package pgmq, which contains the SQL of pgmq, is missing: make setup"
+        )
     found["V2__pgmq.sql"] = (pgmq / "sql" / "pgmq.sql").read_text("utf-8")
     return dict(sorted(found.items(), key=lambda each: _number(each[0])))
 
 
 def _number(name: str) -> int:
     if (found := re.match(r"V(\d+)__", name)) is None:
-        raise EnvironmentProblem(f"{CONTRACT}/migrations/{name}: is not called V1__name.sql")
+        raise EnvironmentProblem(
+            f"{CONTRACT}/migrations/{name}: its name does not have the form V1__name.sql"
+        )
     return int(found[1])
 
 
@@ -76,8 +80,8 @@ def _apply(owner: Connection, name: str, text: str) -> bool:
         owner.execute("INSERT INTO restbench.migration VALUES (%s, %s)", [name, digest])
     elif row[0] != digest:
         raise EnvironmentProblem(
-            f"{name} was changed after it was applied to this database: undo the change, or begin "
-            "with a new one"
+            f"{name} was changed after it was applied to this database: undo the change, or use "
+            "a new database"
         )
     return row is None
 

@@ -186,9 +186,9 @@ class Server:
         if _succeeds([*own_namespace, "true"]):
             return own_namespace
         raise EnvironmentProblem(
-            f"PostgreSQL does not run as root, user {NOBODY} does not reach {server} and "
-            f"{self.folder}, and no user namespace can be made: be an ordinary user, or name a "
-            "server (--database-url)"
+            f"PostgreSQL does not run as root, user {NOBODY} cannot access {server} and "
+            f"{self.folder}, and no user namespace can be made: run as an ordinary user, or name "
+            "a server (--database-url)"
         )
 
     def _are_gone(self, timeout_s: float) -> bool:

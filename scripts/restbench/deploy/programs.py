@@ -79,7 +79,7 @@ def require_frameworks(cells: Sequence[Cell], selection: Where) -> None:
     """BadConfiguration where the environment sets a framework or another factor of a run, or a
     framework that was selected by its name is not available here."""
     if given := [name for name in _FACTORS if cells and os.environ.get(name)]:
-        raise BadConfiguration(f"{given[0]}: a factor of a run's cells: leave it out")
+        raise BadConfiguration(f"{given[0]}: is a factor of a run's cells: unset the variable")
     wanted = dict.fromkeys((each.service, each.framework) for each in cells)
     for name in dict.fromkeys(name for name, _ in wanted):
         variable = f"{name.upper()}_FRAMEWORK"

@@ -74,7 +74,7 @@ def require_frameworks() -> None:
         given = os.environ.get(variable) or DEFAULT_FRAMEWORKS[name]
         framework = next((each for each in FRAMEWORKS[name] if each == given), None)
         if framework is None:
-            raise BadConfiguration(f"{variable}={given}: the {name} service has {_known(name)}")
+            raise BadConfiguration(f"{variable}={given}: the {name} service offers {_known(name)}")
         if lack := programs.why_unavailable(name, framework):
             raise BadConfiguration(f"{variable}: {lack}; there is {_known(name)}")
 
@@ -120,7 +120,8 @@ def stop_all() -> list[str]:
                 _end(pid)
             except psutil.AccessDenied as error:
                 raise EnvironmentProblem(
-                    f"the {name} service (pid {pid}) is another user's: 'make stop' as that one"
+                    f"the {name} service (pid {pid}) belongs to another user: run 'make stop' as "
+                    "that user"
                 ) from error
     _state().unlink(missing_ok=True)
     names: list[str] = list(stopped)

@@ -48,7 +48,7 @@ def new_client(path: str | None = None) -> httpx.Client:
 _STOPPED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KILLED = "was killed (SIGKILL): from outside, or by the kernel for lack of memory"
 _HOW_ENDED = {
-    0: "was stopped from outside (it ended in order, with exit code 0)",
+    0: "was stopped from outside (it shut down normally, with exit code 0)",
     -signal.SIGKILL: _KILLED,
     128 + signal.SIGKILL: _KILLED,
     **{-each: f"was stopped from outside ({each.name})" for each in _STOPPED},
@@ -127,8 +127,8 @@ class Service(contextlib.AbstractContextManager["Service"]):
         that others stopped it: it did not fail at what it was doing."""
         if self.attached:
             return (
-                f"the {self.name} service at {self.base_url}, which others run, does not answer: "
-                "it was stopped, or cannot be reached"
+                f"the {self.name} service at {self.base_url}, which is attached, does not "
+                "answer: it was stopped, or cannot be reached"
             )
         if ended := next((each for each in self.instances if not each.alive()), None):
             return ended.ending()
@@ -173,7 +173,7 @@ class Service(contextlib.AbstractContextManager["Service"]):
             if is_one and answer.status_code == httpx.codes.OK:
                 return dict(report)
         raise EnvironmentProblem(
-            f"{self.base_url}{path} is no {self.name} service of restbench: "
+            f"{self.base_url}{path} is not a {self.name} service of restbench: "
             f"{answer.status_code} {answer.text[:100]!r}"
         )
 
@@ -336,8 +336,8 @@ def await_ready(service: Service, timeout_s: float | None = None) -> None:
         port = service.address[1]
         raise EnvironmentProblem(
             f"another process answers at {service.base_url}: the port was taken"
-            f"{ports.owner(port)} before the {service.name} service had it; end that, or choose "
-            f"another port by {ports.PORT_VARIABLES[service.name]}"
+            f"{ports.owner(port)} before the {service.name} service could use it; end that "
+            f"process, or set another port in {ports.PORT_VARIABLES[service.name]}"
         )
     shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
     how = f"did not come up within {timeout_s:.0f} s" if service.alive() else "ended at once"

@@ -149,10 +149,12 @@ def require(service: Service, delay_ms: int, *, is_soap: bool) -> None:
     """Raises BadConfiguration where a service does not support such calls."""
     most = service.health().get("settings", {}).get("maxDelayMillis", 0)
     if delay_ms > most:
-        can = f"takes a delay of 0 to {most} ms" if most else "has no delay"
+        can = f"supports a delay of 0 to {most} ms" if most else "supports no delay"
         raise BadConfiguration(f"delay {delay_ms} ms: the service at {service.base_url} {can}")
     if is_soap and service.get("/soap/matrix?wsdl").status_code != 200:
-        raise BadConfiguration(f"transport soap: the service at {service.base_url} has no SOAP")
+        raise BadConfiguration(
+            f"transport soap: the service at {service.base_url} does not support SOAP"
+        )
 
 
 def files(folder: Path, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:

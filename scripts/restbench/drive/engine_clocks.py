@@ -73,8 +73,8 @@ def listening(host: str, most_bytes: int) -> Iterator[list[float]]:
         opened = ThreadingHTTPServer((host, PORT), Heard)
     except OSError as error:
         raise EnvironmentProblem(
-            f"port {PORT} is in use{ports.owner(PORT)}: end that, the engines' clocks are compared "
-            "there"
+            f"port {PORT} is in use{ports.owner(PORT)}: end that process: the port is needed to "
+            "compare the engines' clocks"
         ) from error
     with opened as server:
         thread = threading.Thread(target=server.serve_forever, args=(LOOK_S,), daemon=True)

@@ -113,7 +113,7 @@ class Engines:
         """(Generator). A controller is started for each trial. `drop_s` begins with the first
         request of the engine that starts last."""
         if arrivals is not None:
-            raise BadConfiguration("driver 'engines': a load that arrives at a rate is not for it")
+            raise BadConfiguration("driver 'engines': does not support an open load")
         with _sampling_cpu(pids, [each.pid for each in self.processes.values()]) as looked:
             samples = self._samples(name, users, drop_s + keep_s + STAGGER_S)
         return result_of_jtl(samples, looked, len(self.addresses), drop_s, keep_s)

@@ -142,7 +142,9 @@ class Generator:
         the trial failed.
         """
         if users > self.users:
-            raise EnvironmentProblem(f"{users} users, and the load generator has {self.users}")
+            raise EnvironmentProblem(
+                f"{users} users are needed, but the load generator has {self.users}"
+            )
         records = self.folder / "records.bin"
         drop_ms, keep_ms = (str(round(1000 * each)) for each in (drop_s, keep_s))
         order = ["trial", name, str(users), drop_ms, keep_ms, str(records.resolve())]
@@ -169,7 +171,7 @@ class Generator:
 
     def _gone(self) -> GeneratorGone:
         log = process.tail(self.folder / "jmeter.log")
-        return GeneratorGone(f"JMeter is gone or silent; its log ends:\n{log}")
+        return GeneratorGone(f"JMeter has ended or does not answer; its log ends:\n{log}")
 
 
 @contextmanager
@@ -214,7 +216,7 @@ def _connected(
 
 def _sent(reply: Sequence[str], records: Path) -> LoadResult:
     if reply[0] != "done":
-        raise EnvironmentProblem(f"the load generator says: {' '.join(reply)}")
+        raise EnvironmentProblem(f"the load generator reports: {' '.join(reply)}")
     begun, opened, closed = (Mark(*map(int, reply[at : at + 6])) for at in (1, 7, 13))
     found = np.fromfile(records, dtype=RECORD)
     return LoadResult(begun, opened, closed, tuple(reply[19].split(",")), reply[20], found)

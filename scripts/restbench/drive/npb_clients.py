@@ -117,7 +117,7 @@ def running(names: Sequence[ClientName], log: Path, cores: str) -> Iterator[NpbC
                 programs[program] = started.enter_context(making)
             offered = programs[program].hello().transports
             if transport not in offered:
-                raise EnvironmentProblem(f"{name}: its program has {', '.join(offered)} only")
+                raise EnvironmentProblem(f"{name}: its program supports only {', '.join(offered)}")
         yield NpbClients(programs, log.parent)
 
 

@@ -94,7 +94,7 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
         return answers
     name = f"{program.service} {program.strategy} {program.work.level} without HTTP"
     if code is None:
-        raise EnvironmentProblem(f"{name}: not done after {program.runs} times {run_max_s:g} s")
+        raise EnvironmentProblem(f"{name}: not finished after {program.runs} times {run_max_s:g} s")
     log_end = process.tail(log)
     if code == NOT_POSSIBLE:
         why = log_end.splitlines()[-1] if log_end else str(code)
@@ -111,9 +111,9 @@ def read_answer(text: str | bytes, work: Work) -> KernelRun:
     try:
         answer = KernelRun.model_validate_json(text)
     except ValidationError as error:
-        raise WrongAnswers(f"{work.level}: no answer of a kernel: {text[:100]!r}") from error
+        raise WrongAnswers(f"{work.level}: not an answer of a kernel: {text[:100]!r}") from error
     if (answer.kernel, answer.npb_class) != (work.kernel, work.npb_class):
-        raise WrongAnswers(f"{work.level}: the answer is of {answer.kernel}-{answer.npb_class}")
+        raise WrongAnswers(f"{work.level}: the answer is for {answer.kernel}-{answer.npb_class}")
     if not answer.verified:
         raise WrongAnswers(
             f"{work.level}: not verified: {answer.value}, the reference is {answer.reference}"

@@ -150,7 +150,7 @@ def load(  # noqa: PLR0913 - most are given by name
             )
         except subprocess.TimeoutExpired as error:
             raise EnvironmentProblem(
-                f"pgbench, {technique}: no end within {error.timeout:g} s"
+                f"pgbench, {technique}: not finished within {error.timeout:g} s"
             ) from error
         finally:
             clock.wait_until(lambda: _is_gone(queues.owner), _GONE_S)
@@ -178,7 +178,7 @@ def _read(
     per_s, latency_ms = _number("tps = ", words), _number("latency average = ", words)
     done = _number(_PROCESSED, words)
     if not (per_s and latency_ms and done):
-        raise EnvironmentProblem(f"pgbench says: {words.strip()[:200] or 'nothing'}")
+        raise EnvironmentProblem(f"pgbench reports: {words.strip()[:200] or 'nothing'}")
     began = _number(_PROCESSED, begun[0])
     database_ms, generator_ms = (
         max(0.0, used[name] - begun[1][name]) / (each * (done - began))

@@ -94,5 +94,5 @@ def seconds_of(server: str, words: str, what: str = "requests in") -> float:
     or `Latency   635.91us`. CellsFailed where there is none."""
     found = re.search(rf"{what}\s+([\d.]+)(us|ms|s|m)\b", words)
     if not found:
-        raise CellsFailed(f"{server}: wrk tells no {what}: {words.strip()[:200]}")
+        raise CellsFailed(f"{server}: wrk reports no {what}: {words.strip()[:200]}")
     return float(found[1]) * _IN_SECONDS[found[2]]

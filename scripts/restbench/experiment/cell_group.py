@@ -65,7 +65,7 @@ class CellGroup(OptionalLevels):
         if "unix" in self.levels("link") and not (can and alone):
             raise ValueError(
                 "link: 'unix' is for service = 'python' with workers = 1 behind front = 'nginx' or "
-                "'haproxy': users speak TCP, and so does Java; else leave it out"
+                "'haproxy'; otherwise leave it out, as users and Java use TCP"
             )
         return self
 
@@ -77,12 +77,12 @@ class CellGroup(OptionalLevels):
             require_framework(self.service, framework)
         if "loop" in self.levels("handoff") and not {*self.levels("framework")} <= ASYNCHRONOUS:
             allowed = ", ".join(sorted(ASYNCHRONOUS))
-            raise ValueError(f"handoff: 'loop' needs framework to be of {allowed}")
+            raise ValueError(f"handoff: 'loop' needs a framework of {allowed}")
         can_have_workers = (self.service, self.strategy) == ("python", ["serial"])
         have_workers = can_have_workers and {*self.levels("framework")} <= WITH_WORKERS
         if max(self.levels("workers")) > 1 and not have_workers:
             raise ValueError(
-                "workers: more than 1 are for python with strategy serial alone, and framework of "
+                "workers: more than 1 are only for python with strategy serial and a framework of "
                 + ", ".join(sorted(WITH_WORKERS))
             )
         return self
@@ -110,14 +110,14 @@ class CellGroup(OptionalLevels):
             of_messages = ("technique", "pool_threads", "connections", "postgres")
             if any(self.levels(each) != [Cell.model_fields[each].default] for each in of_messages):
                 raise ValueError(
-                    "technique: 'none' goes with no other, and with no pool_threads, connections "
-                    "or postgres: these are for messages"
+                    "technique: 'none' excludes other techniques, pool_threads, connections and "
+                    "postgres, which are for messages"
                 )
             return self
         for strategy in self.strategy:
             if strategy not in TAKING_MESSAGES:
                 raise ValueError(
-                    f"strategy: '{strategy}' takes no messages; allowed are "
+                    f"strategy: '{strategy}' does not support messages; allowed are "
                     + ", ".join(sorted(TAKING_MESSAGES & {*STRATEGIES[self.service]}))
                 )
             if (
@@ -130,9 +130,11 @@ class CellGroup(OptionalLevels):
                 )
         several = max(self.levels("instances")) > 1 or {*self.levels("postgres")} != {""}
         if "memory" in self.levels("technique") and several:
-            raise ValueError("technique: 'memory' is in one process: instances = 1, no postgres")
+            raise ValueError(
+                "technique: 'memory' needs a single process: instances = 1, no postgres"
+            )
         if {*self.levels("pool_threads")} != {0} and self.strategy != ["worker-pool"]:
-            raise ValueError("pool_threads: are those of strategy = 'worker-pool' alone")
+            raise ValueError("pool_threads: only for strategy = 'worker-pool'")
         return self
 
     def cells(self, defined: Sequence[str] = ()) -> list[Cell]:

@@ -64,7 +64,10 @@ Margin = Annotated[float, Field(gt=0, le=1)]
 
 def _one_each(where: Where) -> Where:
     if any(len(levels) > 1 for levels in where.model_dump(exclude_none=True).values()):
-        raise ValueError("names one level of a factor; several belong to each, or to a best")
+        raise ValueError(
+            "must name one level of each factor; several levels are allowed only in "
+            "`each` and in a `best` key"
+        )
     return where
 
 
@@ -151,7 +154,7 @@ class Part(Strict):
         if self.minus and self.per:
             raise ValueError("minus and per exclude each other")
         if self.pooled and self.expect == "equal":
-            raise ValueError("pooled: what is expected to be equal is not estimated")
+            raise ValueError("pooled: is not possible with expect = 'equal'")
         self.questions()
         return self
 
@@ -253,7 +256,7 @@ def _cell(levels: dict[str, Any]) -> Cell:
     for factor in FACTORS:
         field = Cell.model_fields[factor]
         if field.is_required() and factor not in levels:
-            raise ValueError(f"a side names no {factor}: it must be one cell")
+            raise ValueError(f"a side names no {factor}, but must be one cell")
     require_strategy(levels["service"], levels["strategy"])
     if "framework" in levels:
         require_framework(levels["service"], levels["framework"])
@@ -272,7 +275,7 @@ class Claims(Strict):
         ids = [claim.id for claim in self.claims]
         for each in ids:
             if ids.count(each) > 1:
-                raise ValueError(f"id '{each}' is there twice")
+                raise ValueError(f"id '{each}' appears twice")
         return self
 
 

@@ -18,11 +18,13 @@ class Column:
 _FACTORS = [
     Column("test_id", "Test", "The study's ids of this cell, separated by a space."),
     Column("service", "Service", "java or python."),
-    Column("strategy", "Strategy", "How the service runs a request (its `/strategies` tells)."),
+    Column(
+        "strategy", "Strategy", "How the service runs a request; its `/strategies` describes each."
+    ),
     Column(
         "placement",
         "Placement",
-        "unbound, core0: every process bound to one core, or per-core: each instance to its own.",
+        "unbound; core0: every process bound to one core; per-core: each instance to its own.",
     ),
     Column("front", "Front", "The proxy before the service: none, apache, nginx or haproxy."),
     Column("complexity", "Complexity", "The size of the operands, as the experiment defines it."),
@@ -39,86 +41,107 @@ _MEASURED = [
     Column(
         "p50_ms",
         "p50 ms",
-        "Closed loop of so many users; exact, by nearest rank, from 30 correct responses on.",
+        "Percentile of the response time in a closed loop of this number of users; exact, by "
+        "nearest rank. It needs 30 correct responses.",
     ),
-    Column("p90_ms", "p90 ms", "The same, from 300 on."),
-    Column("p95_ms", "p95 ms", "The same, from 1 000 on."),
-    Column("p99_ms", "p99 ms", "The same, from 10 000 on."),
+    Column("p90_ms", "p90 ms", "The same as p50 ms; it needs 300 correct responses."),
+    Column("p95_ms", "p95 ms", "The same as p50 ms; it needs 1 000 correct responses."),
+    Column("p99_ms", "p99 ms", "The same as p50 ms; it needs 10 000 correct responses."),
     Column(
         "littles_mean_ms",
         "N/X ms",
-        "Users / throughput (Little's law): the mean response time and what a user spends in "
-        "JMeter.",
+        "Users / throughput (Little's law): the mean response time plus the time that a user "
+        "spends in JMeter.",
     ),
     Column(
         "batch_half_width_pct",
         "Within-run ± %",
-        "Half-width of throughput over the rounds WITHIN a block, percent: a diagnostic, no "
-        "interval over blocks.",
+        "Half-width of the interval of throughput over the rounds WITHIN a block, in percent: a "
+        "diagnostic, not an interval over blocks.",
     ),
     Column("samples", "Samples", "Correct responses in the window, of all blocks."),
-    Column("errors", "Errors", "Other outcomes in the window, wrong answers apart."),
-    Column("wrong_answers", "Wrong", "Responses 200 with another product, warm-up included."),
+    Column(
+        "errors", "Errors", "Outcomes in the window that are neither correct nor wrong answers."
+    ),
+    Column(
+        "wrong_answers",
+        "Wrong",
+        "Responses with status 200 and a wrong product, including the warm-up.",
+    ),
     Column(
         "cpu_ms_per_request",
         "CPU ms/request",
         "CPU time of the service's processes (user + system) per correct response.",
     ),
-    Column("service_cpu_pct", "Service CPU %", "The service, in percent of ONE core."),
-    Column("load_cpu_pct", "Load CPU %", "JMeter, in percent of ONE core."),
+    Column("service_cpu_pct", "Service CPU %", "CPU use of the service, in percent of ONE core."),
+    Column("load_cpu_pct", "Load CPU %", "CPU use of JMeter, in percent of ONE core."),
     Column(
         "machine_cpu_pct",
         "Machine CPU %",
-        "Mean over all cores: neither idle, nor waiting for a disk, nor stolen.",
+        "Mean over all cores of the time that is neither idle, nor waiting for a disk, nor stolen.",
     ),
     Column(
         "memory_mib",
         "Memory MiB",
-        "Peak of the summed resident memory of the service's processes; pages they share "
-        "count once a process.",
+        "Peak of the summed resident memory of the service's processes. Shared pages count "
+        "once per process.",
     ),
-    Column("queue_ms", "Queue ms", "Mean wait in the service before it starts (Server-Timing)."),
+    Column(
+        "queue_ms",
+        "Queue ms",
+        "Mean wait of a request in the service before its work starts (Server-Timing).",
+    ),
     Column("parse_ms", "Parse ms", "Mean time to read the operands from the body."),
     Column("compute_ms", "Compute ms", "Mean time of the multiplication."),
     Column("serialize_ms", "Serialize ms", "Mean time to write the product."),
     Column(
         "network_ms",
         "Network ms",
-        "Mean of what of a response time is in no stage: connection, kernel, web server, JMeter.",
+        "Mean part of the response time outside the stages: connection, kernel, web server, "
+        "JMeter.",
     ),
     Column(
         "users_in_flight",
         "In flight",
-        "Users that really waited for an answer, on average (Little's law).",
+        "Mean number of users that were waiting for an answer (Little's law).",
     ),
     Column(
         "generator_share",
         "Generator share",
-        "Of the CPU time of service and load generator what the generator took, 0 to 1.",
+        "The load generator's share of the CPU time of service and load generator, 0 to 1.",
     ),
     Column(
         "predicted_per_s",
         "Predicted /s",
-        "Throughput if these two had all cores to themselves: cores / (CPU time of both for a "
-        "response). More than the measured one says that cores were idle or others' work.",
+        "Throughput if service and load generator had all cores to themselves: cores / (CPU time "
+        "of both per response). If it exceeds the measured throughput, cores were idle or used by "
+        "other processes.",
     ),
 ]
-_FLAGS = [Column("flags", "Flags", "What to know before believing the row; explained beneath.")]
+_FLAGS = [Column("flags", "Flags", "Warnings and notes on the row; each is explained below.")]
 #: Factors that came later stand behind the columns of the study.
 _LATER = [
     Column("build", "Build", "checkout, or A or B where two commits are compared."),
     Column("framework", "Framework", "The web framework and its server that the service runs in."),
     Column("handoff", "Handoff", "Where an asynchronous framework runs a request: thread or loop."),
     Column("workers", "Workers", "Serving processes of the service."),
-    Column("connection", "Connection", "Kept over a user's requests, or a new one for each."),
-    Column("instances", "Instances", "Of the service, among which its front balances."),
-    Column("link", "Link", "Between front and service: tcp, or unix, a Unix socket."),
-    Column("technique", "Technique", "Of the queues, where messages are sent and popped."),
-    Column("pool_threads", "Threads", "Of worker-pool; 0: the service's default."),
-    Column("connections", "Connections", "To the database; 0: as many as threads, or the default."),
-    Column("postgres", "PostgreSQL", "Settings that are not the database's usual ones."),
-    Column("settings", "Settings", "Of the service that are not its usual ones."),
-    Column("delay_ms", "Delay ms", "Of the network before the service, in each direction."),
+    Column(
+        "connection",
+        "Connection",
+        "kept: a user keeps its connection; each: a new one per request.",
+    ),
+    Column("instances", "Instances", "Instances of the service; the front balances the load."),
+    Column("link", "Link", "Link between front and service: tcp, or unix (a Unix socket)."),
+    Column("technique", "Technique", "Technique of the queues for sending and popping messages."),
+    Column("pool_threads", "Threads", "Threads of worker-pool; 0: the service's default."),
+    Column(
+        "connections",
+        "Connections",
+        "The service's connections to the database; 0: as many as threads, or the default.",
+    ),
+    Column("postgres", "PostgreSQL", "Settings of the database that differ from its usual ones."),
+    Column("settings", "Settings", "Settings of the service that differ from its usual ones."),
+    Column("delay_ms", "Delay ms", "Delay of the network before the service, in each direction."),
 ]
 
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)

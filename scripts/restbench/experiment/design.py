@@ -96,7 +96,7 @@ class Design(Strict):
             if self._column_of(one) == self._column_of(other):
                 raise ValueError(
                     f"generators: `{self.named(one)}` and `{self.named(other)}` share a column "
-                    f"({one} = {other}): neither could be told from the other; choose other words"
+                    f"({one} = {other}): they could not be distinguished; choose other words"
                 )
         return self
 
@@ -109,9 +109,9 @@ class Design(Strict):
             if letter not in self.letters or not right or len(set(right)) < len(right):
                 allowed = f"a letter of {self.letters} = a product of others, such as D=ABC"
             elif not set(right) <= set(base):
-                allowed = f"right of = stand letters that have no generator: {''.join(base)}"
+                allowed = f"right of = only letters without a generator may stand: {''.join(base)}"
             elif left.count(letter) > 1:
-                allowed = "one generator a letter"
+                allowed = "one generator per letter"
             else:
                 continue
             raise ValueError(f"generators: '{generator}': {allowed}")
@@ -192,7 +192,8 @@ class Design(Strict):
             pairs = [self.named(word) for word in words if len(word) == 2]
             if len(words[0]) == 1 and pairs:
                 mixed = " or ".join(pairs)
-                warned.append(f"warning: `{self.named(words[0])}` cannot be told from {mixed}")
+                name = self.named(words[0])
+                warned.append(f"warning: `{name}` cannot be distinguished from {mixed}")
         return warned
 
     def _words_of_columns(self) -> list[list[str]]:

@@ -33,7 +33,7 @@ _OF_VIEWS: dict[View, str] = {
     "factorial": "factorial",
 }
 #: A hint for users of a former profile, which measured until a precision was reached.
-FORMER_PROFILE_HINT = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
+FORMER_PROFILE_HINT = "; for a longer run, set its time: MINUTES=120, --minutes 120"
 
 
 class Group(Strict):
@@ -103,7 +103,7 @@ class Experiment(Strict):
             raise ValueError("element_min: needs to be at most element_max")
         names = [each.name for each in self.groups]
         if twice := [each for each in names if names.count(each) > 1]:
-            raise ValueError(f"groups: two are named '{twice[0]}'")
+            raise ValueError(f"groups: two groups are named '{twice[0]}'")
         for service, variables in self.settings.items():
             require_settings(service, variables)
         self._require_tables()
@@ -124,10 +124,10 @@ class Experiment(Strict):
                     f"driver '{driver}' needs a table [{table}], and no other driver has one"
                 )
             if self.driver != driver and (its := {*traits.views} & {*self.views}):
-                raise ValueError(f"views: '{its.pop()}' is that of driver '{driver}'")
+                raise ValueError(f"views: '{its.pop()}' belongs to driver '{driver}'")
         for view, shown in _OF_VIEWS.items():
             if (view in self.views) != (getattr(self, shown) is not None):
-                raise ValueError(f"views: '{view}' belongs to a table [{shown}], and that to it")
+                raise ValueError(f"views: the view '{view}' and a table [{shown}] need each other")
         if "bottleneck" in self.views and "bottleneck" not in self.traits.views:
             raise ValueError(
                 "views: 'bottleneck' is of a closed load, whose users wait for their answers"
@@ -201,7 +201,9 @@ class Experiment(Strict):
         a cell needs."""
         selected = [cell for cell in cells if self.wrk and self.wrk.matches(cell)]
         if any(each.complexity in self.mixes or each.connection == "each" for each in selected):
-            raise ValueError("wrk: sends one body on kept connections: no mix, no connection each")
+            raise ValueError(
+                "wrk: sends one body on kept connections, so no mix and no connection = 'each'"
+            )
         if self.wrk and ("wrk" not in self.traits.keys or not selected):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
         measured = [(n, c) for n, it in self.profiles.items() for c in cells if it.measures(c)]

@@ -58,7 +58,7 @@ def work_of(level: str) -> Work:
     """The work of a level. Raises ValueError where the level is not a kernel with its class."""
     found = _LEVEL.fullmatch(level)
     if found is None or found[2] not in CLASSES.get(found[1], ()):
-        raise ValueError(f"'{level}' is no kernel with its class, such as CG-A")
+        raise ValueError(f"'{level}' is not a kernel with its class, such as CG-A")
     return Work(found[1], found[2], int(found[3]) if found[3] else None)
 
 

@@ -187,7 +187,7 @@ class Objective(Strict):
             found.append(f"{errors} answers were errors")
         name = f"p{self.percentile}"
         if latency_ms is None:
-            found.append(f"{arrivals} arrivals do not support {name}")
+            found.append(f"{arrivals} arrivals are too few for {name}")
         elif latency_ms > self.limit_ms:
             reached = (
                 f"{latency_ms:.0f}" if latency_ms < math.inf else "of requests without an answer"

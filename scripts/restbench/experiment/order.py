@@ -68,7 +68,7 @@ def parse_filter(text: str, experiment: Experiment) -> Where:
                 f"CELLS: '{term}' is not FACTOR=LEVEL[,LEVEL]; factors are {', '.join(FACTORS)}"
             )
         if factor in wanted:
-            raise BadConfiguration(f"CELLS: '{factor}' is there twice: give {factor}=LEVEL,LEVEL")
+            raise BadConfiguration(f"CELLS: '{factor}' appears twice: give {factor}=LEVEL,LEVEL")
         known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
         wanted[factor] = _levels(levels, known)
         for level in wanted[factor]:

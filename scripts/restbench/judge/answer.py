@@ -92,7 +92,7 @@ def _ends(numbers: Sequence[int]) -> str:
 
 
 def _winners(groups: Sequence[Leader], of_what: str) -> str:
-    """`serial is fastest in 12 of 15 combinations ..., 1.10 to 1.69 times the next`."""
+    """`serial is fastest in 12 of 15 combinations ..., 1.10 to 1.69 times as fast as the next`."""
     won = grouped((each for each in groups if each.is_shown), lambda each: each.best.strategy)
     if not won:
         count = f" in any of {len(groups)}{of_what}" if len(groups) > 1 else ""
@@ -131,10 +131,10 @@ def _lead(group: Sequence[Leader]) -> str:
     """How far the best is ahead of the next: one ratio with its interval, or the range of
     several."""
     if len(group) > 1:
-        return f"{_range(group)} times the next"
+        return f"{_range(group)} times as fast as the next"
     cell, found = group[0].others[0]
     estimate, _, interval = ratio_text(found).partition(" ")
-    return " ".join(filter(None, (estimate, "times", cell.strategy, interval)))
+    return " ".join(filter(None, (estimate, "times as fast as", cell.strategy, interval)))
 
 
 def _range(group: Sequence[Leader]) -> str:
@@ -147,19 +147,19 @@ def _range(group: Sequence[Leader]) -> str:
 def _sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     """What the answer rests on: intervals, or that there are none, and whether CPU time agrees."""
     if not groups:
-        return "There is nothing to be sure of."
+        return "There is no comparison to judge."
     by_cpu_time = _by_cpu_time(groups, cheapest)
     if all(each.is_order for each in groups):
-        return f"One block has no interval: this is an order, no verdict. {by_cpu_time}"
+        return f"One block gives no interval: this is only an order, not a verdict. {by_cpu_time}"
     if not any(_blocks(groups)):
-        return f"No block has measured two techniques of one combination. {by_cpu_time}"
+        return f"No block measured two techniques of the same combination. {by_cpu_time}"
     best = [each for each in groups if each.verdict == "reproduced"]
     confidence = ", with 95 % confidence" if best else ","
     # Groups without a shown leader may have had a single block: the shown ones do not rest on it.
     return (
         f"A fastest technique is shown in {len(best) or 'none'} of {len(groups)} "
         f"combinations{confidence} over {trust.blocks_of(_blocks(best or groups))} of fresh "
-        f"services; under {100 * MARGIN:.0f} % is no difference. {by_cpu_time}"
+        f"services; differences under {100 * MARGIN:.0f} % do not count. {by_cpu_time}"
     )
 
 
@@ -179,7 +179,7 @@ def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     if not both:
         return "CPU time per request is not known."
     if all(fast.best == each.best for fast, each in both):
-        return "CPU time per request has the same order."
+        return "By CPU time per request the same techniques come first."
     others = sum(each.is_shown and fast.best != each.best for fast, each in both)
     if not others:
         return "By CPU time per request no other technique is shown to lead."

@@ -144,10 +144,10 @@ def sentence(found: Sequence[Pair], builds: Mapping[Build, BuiltCommit]) -> str:
     if within := states["within"]:
         parts.append(f"within the thresholds in {len(within)} of {len(found)} cells")
     if undecided := states["undecided"]:
-        parts.append(f"undecided in {len(undecided)}: their intervals reach over a threshold")
+        parts.append(f"undecided in {len(undecided)}: their intervals contain a threshold")
     if lacking := states["no number"]:
-        parts.append(f"without a number in {len(lacking)}")
-    return f"B, {builds['B']}, against A, {builds['A']}: {'; '.join(parts)}."
+        parts.append(f"without a result in {len(lacking)}")
+    return f"B, {builds['B']}, compared with A, {builds['A']}: {'; '.join(parts)}."
 
 
 def _named(beyond: Sequence[Pair]) -> str:

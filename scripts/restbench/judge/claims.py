@@ -259,7 +259,7 @@ def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     if verdict != "not-measured" or not 0 < whole_s < math.inf:
         return text
     minutes = "a minute" if whole_s <= 60 else f"{math.ceil(whole_s / 60)} minutes"
-    return f"{text}; its percentiles take {minutes} of trials in each block"
+    return f"{text}; its percentiles need {minutes} of trials in each block"
 
 
 def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
@@ -284,7 +284,7 @@ def _more_blocks(part: PartDecision) -> float:
 
 def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     named = [part.comparison.lack or part.why for part in parts if part.verdict == verdict]
-    deciding = listed(dict.fromkeys(named), "; ") or "no cell that decides is among these"
+    deciding = listed(dict.fromkeys(named), "; ") or "this run has no cell that decides the claim"
     held = sum(part.verdict == "reproduced" for part in parts)
     if verdict == "not-measured" and held == 0:
         return f"Not measured: {deciding}."
@@ -316,8 +316,9 @@ def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:
     return _simple(
         claim,
         "reproduced",
-        f"the proofs of {len(wanted)} strategies say DOES, all under one and the same workload; "
-        "that is all it rests on: no number was measured, and no other workload was looked at",
+        f"the proofs of {len(wanted)} strategies say DOES, all under the same workload; the "
+        "verdict rests on these proofs alone: no number was measured, and no other workload was "
+        "examined",
     )
 
 

@@ -175,7 +175,7 @@ def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict
 
 def _machine(run: Run) -> dict[str, Any]:
     if not run.machine_file.exists():
-        raise BadConfiguration(f"{run.machine_file}: is missing: the run's machine is not known")
+        raise BadConfiguration(f"{run.machine_file}: is missing, so the run's machine is not known")
     return run.machine()
 
 
@@ -188,13 +188,16 @@ def _differences(
     ]
     if other and not any_machine:
         raise BadConfiguration(
-            f"the runs are of different machines ({'; '.join(other)}): their ratio says nothing of "
-            "the code; --any-machine compares them all the same"
+            f"the runs are of different machines ({'; '.join(other)}): their ratio does not show "
+            "an effect of the code; --any-machine compares them anyway"
         )
     versions = [name for name in VERSIONS if first.get(name) != second.get(name)]
     return [
-        *(f"another machine: {each}" for each in other),
-        *(f"another {name}: {_differing(first.get(name), second.get(name))}" for name in versions),
+        *(f"different machine: {each}" for each in other),
+        *(
+            f"different {name}: {_differing(first.get(name), second.get(name))}"
+            for name in versions
+        ),
     ]
 
 
@@ -217,7 +220,7 @@ def _commits(first: Run, second: Run) -> list[str]:
     return [
         *(f"the commit of {name} is unknown" for name in unknown),
         *(
-            f"another {name}: {ours} and {their}"
+            f"different {name}: {ours} and {their}"
             for name, ours, their in differing
             if ours != their
         ),

@@ -72,8 +72,8 @@ def unmeasurable(
         return ""
     return (
         f"the load generator took up to {100 * max(shares):.0f} % of the CPU time; without it the "
-        f"ratio is {ratio_text(alone)}: {verdict_text(other)} (CPU time per request tells the "
-        "service's own)"
+        f"ratio is {ratio_text(alone)}: {verdict_text(other)} (CPU time per request "
+        "excludes the load generator)"
     )
 
 
@@ -91,7 +91,7 @@ def _undelivered(rows: Sequence[Row]) -> str:
     low, high = fmean(known[few]), fmean(known[many])
     if math.log(high / low) >= DELIVERED * math.log(many / few):
         return ""
-    return f"of {few} and {many} users {low:.1f} and {high:.1f} were in flight"
+    return f"on average {low:.1f} of {few} users and {high:.1f} of {many} users were in flight"
 
 
 def _mean(row: Row, name: str) -> float | None:

@@ -107,7 +107,7 @@ def in_words(metric: str) -> str:
 def _pool(asked: Sequence[QuestionResult]) -> QuestionResult:
     """The pooled ratio, for any cell like these, from the ratios of all of them."""
     return QuestionResult(
-        f"for any cell like these {len(asked)}",
+        f"any similar cell (from {len(asked)} ratios)",
         asked[0].metric,
         asked[0].expect,
         tuple(dict.fromkeys(cell for each in asked for cell in each.cells)),
@@ -169,14 +169,14 @@ def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple
     ]
     values = {cell: _values(cell, metric, rows, kind) for cell in here}
     lost = [] if kind else _out_of_race(values, metric, rows)
-    far = f", of which {', '.join(map(technique, lost))} out of the race" if lost else ""
+    far = f"; {', '.join(map(technique, lost))} excluded as far slower" if lost else ""
     name = f"best of {', '.join(map(technique, here))}{far}"
     values = {cell: each for cell, each in values.items() if cell not in lost}
     for each in values.values():
         if not each.is_usable:
             return f"({name})", each
     if term.left_out:
-        return f"({name}, picked by the other blocks)", _by_other_blocks(values, metric)
+        return f"({name}, chosen by the other blocks)", _by_other_blocks(values, metric)
     best = best_of(values, metric)
     return f"{short(best, kind)} ({name})", values[best]
 
@@ -234,7 +234,7 @@ def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:
     """In each block the value of the cell that is best in all others."""
     blocks = common_blocks(values.values())
     if len(blocks) < 2:
-        return Series(lack="two blocks that have all candidates are needed")
+        return Series(lack="two blocks with all candidates are needed")
     known = {cell: [each.values[block] for block in blocks] for cell, each in values.items()}
     chosen = best_of_others(known, more_is_better=metric.endswith("_per_s"))
     pairs = zip(blocks, chosen, strict=True)

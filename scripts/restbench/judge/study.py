@@ -112,14 +112,14 @@ def blocks_line(planned: int, rows: Sequence[Row]) -> str:
     of_planned = f" of {planned} planned" if measured < planned else ""
     if measured >= FEWEST_BLOCKS:
         return (
-            f"{measured}{of_planned}; ± is the 95 % t interval over them. They are of one run: "
-            "other hours may differ by more"
+            f"{measured}{of_planned}; ± is the 95 % t interval over these blocks. All are from "
+            "one run: at other times results may differ by more"
         )
     if measured == 0:
         return f"none{of_planned}: nothing was measured"
     return (
-        f"{'one' if measured == 1 else 'two'}{of_planned}: an interval over blocks takes three, so "
-        "a difference between two cells is only what this run showed"
+        f"{'one' if measured == 1 else 'two'}{of_planned}: an interval needs three blocks, so a "
+        "difference between two cells applies only to this run"
     )
 
 

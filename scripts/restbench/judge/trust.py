@@ -51,8 +51,8 @@ def _answers(rows: Sequence[Row]) -> str:
     if not void:
         return f"Every answer was checked: {right:,} right, none wrong{failed}."
     return (
-        f"Every answer was checked: {right:,} right, {wrong:,} WRONG{failed}. Blocks with a wrong "
-        f"answer count for nothing: {named(void)}."
+        f"Every answer was checked: {right:,} right, {wrong:,} WRONG{failed}. Blocks with a "
+        f"wrong answer are excluded: {named(void)}."
     )
 
 
@@ -60,7 +60,7 @@ def proven(proofs: Sequence[Proof]) -> str:
     """Whether the strategies do what their names say, and whether the claims about queues hold: a
     sentence for each."""
     if not proofs:
-        return "No proof was made of what the techniques do."
+        return "The behaviour of the techniques was not proven."
     # Claims about queues are named by several words (`prove.messages`), strategies by one.
     queues = [each for each in proofs if " " in each.strategy]
     kernel = [each for each in proofs if each not in queues]
@@ -68,8 +68,10 @@ def proven(proofs: Sequence[Proof]) -> str:
     does = ("does what its name says", "do what their names say", "do what its name says")
     claims = ("claim about queues", "claims about queues")
     told = (
-        _proofs_sentence(kernel, what, does, "seen by the kernel"),
-        _proofs_sentence(queues, claims, ("holds", "hold", "hold"), "seen by database sessions"),
+        _proofs_sentence(kernel, what, does, "as observed in the kernel"),
+        _proofs_sentence(
+            queues, claims, ("holds", "hold", "hold"), "as observed in database sessions"
+        ),
     )
     return " ".join(filter(None, told))
 
@@ -87,7 +89,7 @@ def _proofs_sentence(
     number = len({(each.service, each.strategy) for each in proofs})
     within = f" in {len(proofs)} proofs" * (len(proofs) != number)
     parts = [f"{named(refuted)} does NOT {verb[2]}"] if refuted else []
-    parts += [f"nothing could be seen of {named(unseen)}"] if unseen else []
+    parts += [f"nothing could be observed of {named(unseen)}"] if unseen else []
     if parts:
         return f"Of {number} {noun[number != 1]}{within}, {seen}, {'; '.join(parts)}."
     if number > 1:
@@ -102,7 +104,7 @@ def _repeated_cells(again: Sequence[AgainEntry]) -> str:
     known = [each for each in again if each.low is not None and each.high is not None]
     if not known:
         worst = max(again, key=lambda each: abs(each.ratio - 1))
-        return f"A cell measured twice gave {worst.ratio:.3f} times itself."
+        return f"A cell was measured twice; the ratio of its two results is {worst.ratio:.3f}."
     off = [each for each in known if not (each.low or 0) <= 1 <= (each.high or 0)]
     if not off:
         if len(known) == 1:
@@ -118,10 +120,10 @@ def _predecessor_effect(found: PredecessorEntry | None) -> str:
     """Whether what ran just before a trial shows in its result."""
     if found is None:
         return ""
-    shows = "SHOWS" if found.p_value <= _SHOWS else "does not show"
+    shows = "HAS AN EFFECT" if found.p_value <= _SHOWS else "has no detectable effect"
     size = f"{found.effect_percent:.1f} % [{found.low:.1f}, {found.high:.1f}]"
     return (
-        f"What ran before a trial {shows} in its result (clearest effect {size}, after "
+        f"What ran before a trial {shows} on its result (clearest effect {size}, after "
         f"{found.after}, p = {found.p_value:.3g})."
     )
 
@@ -132,7 +134,7 @@ def _calibrated(found: CalibrationEntry | None) -> str:
     failed = [each.name for each in found.checks if not each.passed]
     passed = len(found.checks) - len(failed)
     summary = f"The measuring chain passed {passed} of {len(found.checks)} checks"
-    return f"{summary}, not: {named(failed)}." if failed else f"{summary}."
+    return f"{summary}; failed: {named(failed)}." if failed else f"{summary}."
 
 
 def warned(rows: Sequence[Row]) -> str:
@@ -153,7 +155,7 @@ def warned(rows: Sequence[Row]) -> str:
     if not lacking:
         return summary
     cells = lacking[0] if len(lacking) == 1 else f"{len(lacking)} cells"
-    return f"{summary} Without a number: {cells}."
+    return f"{summary} Without a result: {cells}."
 
 
 def blocks_of(counts: Iterable[int]) -> str:

@@ -212,8 +212,8 @@ def certainty_text(metric: str, found: Sequence[Comparison]) -> str:
     """A sentence on how certain ratios of a metric are: their blocks and intervals."""
     counts = [each.blocks for each in found if each.blocks] or [0]
     fewest, most = min(counts), max(counts)
-    shown = "no interval, so no verdict" if most < 2 else "each ratio has its 95 % interval"
-    alone = ", but those of one block" if fewest < 2 <= most else ""
+    shown = "no interval, so no verdict" if most < 2 else "each ratio has a 95 % interval"
+    alone = ", except those of one block" if fewest < 2 <= most else ""
     return f"Ratios of {metric} over {blocks_of(counts)}: {shown}{alone}."
 
 

@@ -59,7 +59,7 @@ def _settings(machine: Machine) -> list[Finding]:
     number, read = len(machine.cores), machine.read
     return [
         Finding(
-            "cores we may use",
+            "usable cores",
             str(number),
             "good" if number >= CORES_FOR_OWN_LOAD_CORES else "worse",
             "JMeter shares the cores with the service: throughput differences shrink",
@@ -69,7 +69,7 @@ def _settings(machine: Machine) -> list[Finding]:
             "frequency governor",
             read(f"{_CPU}/cpu{machine.cores[0]}/cpufreq/scaling_governor"),
             ("performance",),
-            "the clock rises and falls with the load: slow starts, differences that are not there",
+            "the clock frequency follows the load: slow starts, false differences",
             "sudo cpupower frequency-set -g performance",
         ),
         _turbo(machine),
@@ -77,7 +77,7 @@ def _settings(machine: Machine) -> list[Finding]:
             "transparent huge pages",
             _chosen(read("sys/kernel/mm/transparent_hugepage/enabled")),
             ("madvise", "never"),
-            "the kernel joins pages when it likes: pauses, and a new thread's stack may cost "
+            "the kernel merges pages at any time: pauses, and a new thread's stack may take "
             "megabytes",
             "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
         ),
@@ -92,15 +92,15 @@ def _settings(machine: Machine) -> list[Finding]:
             "swap in use",
             _swap(read("proc/meminfo")),
             ("0 MiB",),
-            "pages that come back from disk are latencies of milliseconds",
-            "end what fills the memory, then: sudo swapoff -a && sudo swapon -a",
+            "reading pages back from disk adds latencies of milliseconds",
+            "end the processes that fill the memory, then: sudo swapoff -a && sudo swapon -a",
         ),
         _wanted(
-            "delay of packets (netem)",
+            "packet delay (netem)",
             {None: None, True: "there", False: "none"}[machine.has_netem()],
             ("there",),
             "cells with delay_ms go through a relay, which takes CPU time of the load generator",
-            "a kernel with sch_netem: modprobe sch_netem",
+            "use a kernel with sch_netem: modprobe sch_netem",
         ),
     ]
 
@@ -146,15 +146,15 @@ def _watched(machine: Machine) -> list[Finding]:
             "CPU steal",
             f"{spent.steal_pct:.1f}%",
             "worse" if spent.steal_pct > LIMIT_PCT else "good",
-            "another virtual machine takes our time: a cell with more than 2.5 % has a warning",
-            "a machine of your own, or a quieter hour",
+            "other virtual machines take CPU time: a cell with more than 2.5 % has a warning",
+            "use a dedicated machine, or a quieter hour",
         ),
         Finding(
             "other load",
             f"{spent.foreign_pct:.1f}%",
             "worse" if spent.foreign_pct > LIMIT_PCT else "good",
-            "what else runs takes time and caches: a cell with more than 2.5 % has a warning",
-            "end it; 'top' shows what it is",
+            "other processes take CPU time and cache: a cell with more than 2.5 % has a warning",
+            "end them; 'top' shows them",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""One benchmark at a time on a machine: two at once make the numbers of both wrong.
+"""One benchmark at a time on a machine: two at the same time distort each other's results.
 
 The lock is the name of an abstract Unix socket: the kernel gives it to one process of all users,
 and releases it when that process ends, however it ends. There is no file that could be left.
@@ -40,10 +40,12 @@ def take() -> None:
     except OSError as error:
         lock.close()
         if error.errno != errno.EADDRINUSE:
-            raise EnvironmentProblem(f"{VARIABLE}={name}: no name for a lock: {error}") from error
+            raise EnvironmentProblem(
+                f"{VARIABLE}={name}: not a valid name for a lock: {error}"
+            ) from error
         raise EnvironmentProblem(
             f"another benchmark runs on this machine{_owner(name)}: wait for its end or stop it; "
-            "two at once make the numbers of both wrong"
+            "two at the same time distort each other's results"
         ) from error
     _held[name] = lock
 

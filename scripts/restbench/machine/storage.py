@@ -23,7 +23,7 @@ _OF_THE_PLACE = {
     errno.EDQUOT: "your disk quota is used up: free some space, or have it raised",
     errno.EFBIG: "a file may not be larger here: raise the limit with 'ulimit -f unlimited'",
     errno.EROFS: "mount it writable, or use a checkout that lies elsewhere",
-    errno.EIO: "the disk fails: 'dmesg' shows how",
+    errno.EIO: "the disk has errors: 'dmesg' shows them",
 }
 #: The variable, set by docker-compose.yml, with the path on the host of the folder of runs.
 ON_HOST = "BENCH_RESULTS_ON_HOST"
@@ -34,7 +34,7 @@ _WHEN_WRITING = {
     errno.EEXIST: "a file stands where a folder is needed: move it away",
     errno.ENOTDIR: "a file stands where a folder is needed: move it away",
     errno.EISDIR: "a folder stands where a file is needed: move it away",
-    errno.ELOOP: "its links lead in a circle: mend them",
+    errno.ELOOP: "its symbolic links form a loop: repair them",
 }
 
 

@@ -145,8 +145,11 @@ def _passes_over_held_message(bench: _Bench) -> Verdict:
                 return False, f"first message {how} by another session: the pop waited"
             took_ms = 1000 * (time.monotonic() - begun)
         if found != bench.messages[1]:
-            return False, f"first message {how} by another session: not the second one"
-        said.append(f"{how}: the second after {took_ms:.0f} ms")
+            return (
+                False,
+                f"first message {how} by another session: the pop did not return the second",
+            )
+        said.append(f"{how}: the second popped after {took_ms:.0f} ms")
     return True, f"first message {', '.join(said)}"
 
 
@@ -183,9 +186,9 @@ def _waits_for_held_message(bench: _Bench, retries: int) -> Verdict:
     retried = int(_retries(bench.calls.service) - before)
     return (
         seen == again == "Lock/transactionid" and first and second and retried == retries,
-        f"first message locked: waits, {seen or 'for nothing'}; deleted: waits, "
-        f"{again or 'for nothing'}, then {'the second' if second else 'not the second'}, "
-        f"{retried} tries more",
+        f"first message locked: the pop waits for {seen or 'nothing'}; deleted: it waits for "
+        f"{again or 'nothing'}, then returns {'the second' if second else 'not the second'} "
+        f"message, retries: {retried}",
     )
 
 
@@ -201,7 +204,7 @@ def _advisory(bench: _Bench) -> Verdict:
     first = popped.result(PATIENCE_S) == bench.messages[0]
     return (
         seen == "Lock/advisory" and first,
-        f"the queue's lock held: waits, {seen or 'for nothing'}, then "
+        f"the queue's lock held: the pop waits for {seen or 'nothing'}, then returns "
         f"{'the first' if first else 'not the first'} message",
     )
 
@@ -220,22 +223,22 @@ def _memory(bench: _Bench) -> Verdict:
     asked = int(bench.value(query, begun))
     return (
         tuple(popped) == sent and not asked,
-        f"1 message sent and 3 popped; {asked} sessions asked the database meanwhile",
+        f"1 message sent and 3 popped; {asked} sessions queried the database meanwhile",
     )
 
 
 _DELETE = r"^DELETE FROM messages\.message WHERE queue_id = \$1 AND receiver = \$2 AND id = \$3"
 CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
     "skip-locked": (
-        "a message that another session holds is passed over",
+        "a pop skips a message that another session holds",
         _passes_over_held_message,
     ),
     "statements": (
-        "the same, and a DELETE by id for each pop",
+        "a pop skips a message that another session holds, and runs one DELETE by id",
         partial(_statement, pattern=_DELETE, what="DELETEs by id"),
     ),
     "function": (
-        "the same, and a call of the function for each pop",
+        "a pop skips a message that another session holds, and calls the function once",
         partial(_statement, pattern=r"messages\.pop\(", what="calls of the function"),
     ),
     "blocking": (
@@ -244,11 +247,11 @@ CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
     ),
     "advisory": ("a pop waits for the queue's lock", _advisory),
     "repeatable-read": (
-        "a pop waits for the message; where it is gone then, it is tried again",
+        "a pop waits for a held message; where the message is gone then, the pop is retried",
         partial(_waits_for_held_message, retries=1),
     ),
     "pgmq": (
-        "a message that another session holds is passed over, by pgmq's own function",
+        "a pop skips a message that another session holds, by pgmq's own function",
         partial(_statement, pattern=r"pgmq\.pop\(", what="calls of pgmq.pop"),
     ),
     "memory": ("no request reaches the database", _memory),
@@ -260,7 +263,10 @@ def of(cell: Cell) -> list[Claim]:
     found = [Claim(f"technique {cell.technique}", *CLAIMS[cell.technique])]
     if cell.strategy in _COUNTED and cell.technique != "memory":
         wanted, threads = connections(cell), cell.pool_threads or POOL
-        name, text = f"{wanted} connection{'s' * (wanted != 1)}", f"{wanted} at work at once"
+        name, text = (
+            f"{wanted} connection{'s' * (wanted != 1)}",
+            f"{wanted} sessions active at once",
+        )
         if cell.strategy == "worker-pool":
             name += f" and {threads} thread{'s' * (threads != 1)}"
             text += f", on {threads} threads"
@@ -280,7 +286,7 @@ def _at_work(cell: Cell, bench: _Bench) -> Verdict:
         most = max(most, _sessions(bench, wanted, asked))
         if most >= wanted:
             break
-    does, seen = most == wanted, f"{most} sessions at once under {asked} requests"
+    does, seen = most == wanted, f"{most} sessions active at once under {asked} requests"
     if family is None:
         return does, seen
     ran = sum(ns > before.get(tid, 0) for tid, ns in observe.threads(pids, family).items())
@@ -344,7 +350,7 @@ def proven(claim: Claim, service: Service, cell: Cell, database: Database) -> Pr
             does, evidence = claim.check(bench)
             calls.delete(bench.name)
     except (EnvironmentProblem, TimeoutError, psycopg.Error) as error:
-        does, evidence = False, f"it could not be looked at: {error or type(error).__name__}"
+        does, evidence = False, f"the check could not be made: {error or type(error).__name__}"
     return Proof(
         service=cell.service,
         strategy=claim.name,

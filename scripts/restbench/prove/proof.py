@@ -51,7 +51,7 @@ def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
     name says."""
     claim, check = CLAIMS[service.name][cell.strategy]
     if service.attached:
-        does, evidence = None, "an attached service's processes cannot be looked at"
+        does, evidence = None, "the processes of an attached service cannot be observed"
     else:
         does, evidence = _look(service, cell.strategy, cores, check)
     return Proof(
@@ -89,7 +89,7 @@ def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check)
                 verdict = check(_watch(service, strategy, cores))
         return verdict
     except (httpx.HTTPError, EnvironmentProblem) as error:
-        return False, f"it gave no answer to look at: {error}"
+        return False, f"the service gave no answer to observe: {error}"
 
 
 def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Evidence:

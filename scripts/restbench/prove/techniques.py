@@ -20,7 +20,7 @@ def _one_thread(seen: Evidence, prefix: Prefix, what: str) -> Verdict:
     share = seen.least_share(prefix)
     return (
         share >= MOST and max(active) == 1,
-        f"{share:.0%} of the work in {what}, {max(active)} at a time per request",
+        f"{share:.0%} of the work in {what}, at most {max(active)} of them active per request",
     )
 
 
@@ -56,7 +56,7 @@ def _pinned(seen: Evidence) -> Verdict:
     shown = ", ".join(f"core {mask}" for mask in sorted(masks)) or "none seen"
     return (
         share >= MOST and bool(masks) and single,
-        f"{share:.0%} of the work in pinned workers; kernel's mask: {shown}",
+        f"{share:.0%} of the work in pinned workers; the kernel's affinity mask: {shown}",
     )
 
 
@@ -80,7 +80,7 @@ def _thread_per_element(seen: Evidence) -> Verdict:
     # it is 2 or more where two threads really run at the same time.
     return (
         1 <= alive < ONE_AT_A_TIME and made >= elements,
-        f"{made} threads made for {elements} elements, {alive:.1f} alive on average",
+        f"{made} threads created for {elements} elements, {alive:.1f} alive on average",
     )
 
 
@@ -91,8 +91,8 @@ def _a_thread_a_core(seen: Evidence, prefix: str) -> Verdict:
     share = seen.least_share(prefix)
     return (
         share >= MOST and active == wanted == len(ids),
-        f"{share:.0%} of the work in {active} pool threads of {len(ids)}, {wanted} cores, "
-        "the same in each request",
+        f"{share:.0%} of the work in at least {active} pool threads per request, {len(ids)} "
+        f"different ones over all requests, on {wanted} cores",
     )
 
 
@@ -120,8 +120,9 @@ def _per_element(seen: Evidence, prefix: str) -> Verdict:
     fewest = min(len(each) for each in workers)
     return (
         fewest == seen.pool_size == len(pids) and messages >= elements,
-        f"{fewest} pool processes of {len(pids)} worked on each request ({seen.pool_size} "
-        f"wanted); they read at least {messages} messages for {elements} elements",
+        f"at least {fewest} of {len(pids)} pool processes worked on each request "
+        f"({seen.pool_size} expected); they read at least {messages} messages for {elements} "
+        "elements",
     )
 
 
@@ -132,7 +133,8 @@ def _per_request(seen: Evidence, prefix: str) -> Verdict:
     wanted = min(2, seen.pool_size)
     return (
         share >= MOST and most == 1 and together == wanted,
-        f"{share:.0%} of the work in pool processes: {most} for one request, {together} for two",
+        f"{share:.0%} of the work in pool processes: {most} for one request, {together} for two at "
+        "once",
     )
 
 
@@ -147,7 +149,7 @@ def _adaptive(seen: Evidence) -> Verdict:
     left, told_of_crowd = _check_concurrent_batch(seen, seen.batches.crowd)
     return (
         stayed and spread and left and all(does for does, _ in verdicts),
-        f"small ones: {verdicts[0][1]}; large ones: "
+        f"small requests: {verdicts[0][1]}; large requests: "
         + "; ".join(text for _, text in verdicts[1:])
         + f"; {told_of_crowd}",
     )
@@ -157,14 +159,14 @@ def _check_placement(seen: Evidence, batch: Batch) -> Verdict:
     """All requests of the batch are counted under one place, and its threads did the work."""
     counted = _counted(seen, batch)
     if sum(counted.values()) != batch.requests or len(counted) != 1:
-        return False, f"{batch.requests} requests, {counted or 'none'} counted"
+        return False, f"{batch.requests} requests, the service counted {counted or 'none'}"
     (place,) = counted
     prefix = seen.places[place]
     share, hands = seen.share(batch.seen, prefix), len(batch.seen.active(prefix))
     wanted = len(seen.cores) if place == SHARED else 1
     return (
         share >= MOST and (hands == wanted or batch.requests > 1),
-        f"{place}, {share:.0%} of the work there, by {hands}",
+        f"{place}, {share:.0%} of the work there, by {hands} threads or processes",
     )
 
 
@@ -178,7 +180,8 @@ def _check_concurrent_batch(seen: Evidence, crowd: Batch) -> Verdict:
         sum(counted.values()) == crowd.requests
         and left >= 1
         and share >= left / crowd.requests / 2,
-        f"of {crowd.requests} at once {left} {' or '.join(away)}, {share:.0%} of the work there",
+        f"of {crowd.requests} at once {left} went to {' or '.join(away)}, {share:.0%} of the work "
+        "there",
     )
 
 
@@ -188,36 +191,36 @@ def _counted(seen: Evidence, batch: Batch) -> dict[str, int]:
 
 #: The same for both services.
 ADAPTIVE: Claim = (
-    "small requests stay with their caller, a large one leaves it, and of many some do, as its own "
-    "count says",
+    "small requests stay with their caller, a large one leaves it, and of many at once some leave "
+    "it; the service's own counts agree",
     _adaptive,
 )
 JAVA: dict[str, Claim] = {
     "serial": ("the request's own thread does everything", _java_serial),
-    "thread-pool": ("min(rows, 100) threads are made for each request", _thread_pool),
+    "thread-pool": ("min(rows, 100) threads are created for each request", _thread_pool),
     "pinned": ("a worker thread bound to one core does everything", _pinned),
-    "pipeline": ("parse, compute and serialize have threads of their own", _pipeline),
+    "pipeline": ("parse, compute and serialize each have their own threads", _pipeline),
     "thread-per-element": ("a new thread for each element, never two at once", _thread_per_element),
     "shared-pool": (
-        "one pool, a thread a core, shared by all",
+        "one pool with one thread per core, shared by all requests",
         partial(_a_thread_a_core, prefix="shared"),
     ),
     "fork-join": (
-        "a fork-join pool, a thread a core, shared by all",
+        "a fork-join pool with one thread per core, shared by all requests",
         partial(_a_thread_a_core, prefix="fork-join"),
     ),
-    "virtual-threads": ("a virtual thread a row", _virtual_threads),
+    "virtual-threads": ("one virtual thread for each row", _virtual_threads),
     "worker-pool": (
-        "a thread of one pool does everything",
+        "one thread of a pool does everything for a request",
         partial(_one_thread, prefix="worker-pool", what="threads of one pool"),
     ),
     "virtual-thread-per-request": (
-        "a virtual thread of the request's own does everything",
+        "one virtual thread per request does everything",
         partial(_one_thread, prefix="ForkJoi", what="carrier threads of virtual threads"),
     ),
     "adaptive": ADAPTIVE,
 }
-_AN_ELEMENT = "every element is a message to a {} with a process a core"
+_AN_ELEMENT = "every element is a message to a {} with one process per core"
 _A_REQUEST = "each request runs in one process of a {}"
 _POOL, _EXECUTOR = "multiprocessing pool", "process pool executor"
 PYTHON: dict[str, Claim] = {
@@ -227,7 +230,7 @@ PYTHON: dict[str, Claim] = {
     "executor-per-element": (_AN_ELEMENT.format(_EXECUTOR), partial(_per_element, prefix="EE-")),
     "executor-per-request": (_A_REQUEST.format(_EXECUTOR), partial(_per_request, prefix="ER-")),
     "worker-pool": (
-        "a thread of one pool does everything",
+        "one thread of a pool does everything for a request",
         partial(_one_thread, prefix=WORKER_POOL, what="threads of one pool"),
     ),
     "adaptive": ADAPTIVE,

@@ -112,22 +112,23 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     run.proofs()
     if changed := machine.changed(then, now):
         raise EnvironmentProblem(
-            f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
-            "run (without --resume, RESUME=)"
+            f"{run.name} cannot be resumed, because of a change: {'; '.join(changed)}. Restore "
+            "it, or begin a new run (without --resume, RESUME=)"
         )
     for speed in machine.speed_differences(_fastest(run), now.get("speed", {})):
-        note(f"note   {speed}: another machine, or a busy one (method, rule 12)")
+        note(f"note   {speed}: this is a different machine, or a busy one (method, rule 12)")
     noted = _interruption(run, manifest)
     for path, text in bodies(order, run).items():
         if not path.exists() or path.read_bytes() != text.encode():
             raise Unreadable(
-                f"{path}: not what {run.name} began with: restore it from a copy, or begin a new "
+                f"{path}: differs from the file with which {run.name} began: restore it from a "
+                "copy, or begin a new "
                 "run (without --resume, RESUME=)"
             )
-    anew = f"; in flight then and measured anew: {', '.join(noted.lost)}" if noted.lost else ""
+    anew = f"; interrupted, and measured again: {', '.join(noted.lost)}" if noted.lost else ""
     note(
-        f"going on with {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
-        f"{len(order.plan)} are measured{anew}"
+        f"resuming {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
+        f"{len(order.plan)} measurements are kept{anew}"
     )
     lines = [each.model_dump_json() for each in (*earlier, noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
@@ -196,8 +197,8 @@ def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> No
     then, now = run.machine().get("measured"), fingerprints(builds)
     if then and (changed := machine.changed(then, now)):
         raise ChangedDuringRun(
-            f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
-            "run goes on, or begin a new one"
+            f"{'; '.join(changed)}: changed during {run.name}: restore it before you resume the "
+            "run, or begin a new run"
         )
 
 

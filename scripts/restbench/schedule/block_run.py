@@ -263,9 +263,9 @@ class LoadRun(BlockRun):
         if running.service.attached:
             return ending
         self.note("restarted", ending, cell)
-        self.view.note(f"restarted  at {cell.id}: {first_line(ending)}; a fresh one goes on")
+        self.view.note(f"restarted  at {cell.id}: {first_line(ending)}; a fresh service continues")
         if not self.deployments.renew(cell):
-            return f"{ending}; a fresh one does not come up: {self.deployments.lacks(cell)}"
+            return f"{ending}; a fresh service does not start: {self.deployments.lacks(cell)}"
         for each in self.cells:
             if each.service_group == cell.service_group:
                 self.announce(each)

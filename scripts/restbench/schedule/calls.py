@@ -109,7 +109,7 @@ class CallsDriver(OnceEach):
         batch = batches.with_team_sizes(self._batch(service, cell, work, number), alone)
         offered = client.hello().strategies
         if batch.strategy not in offered:
-            here.lose(cell, "not-offered", f"the client has {', '.join(offered)}")
+            here.lose(cell, "not-offered", f"the client offers {', '.join(offered)}")
             return None
         before, cpu_ms = batches.counted(service, cell.strategy), process.cpu_ms(service.pids())
         try:

@@ -142,7 +142,9 @@ class ClosedDriver:
         service = here.running(cell).service
         front = service.front_pids()
         if cell.connection == "each" and connections.await_ports():
-            here.note("ports-awaited", f"over {connections.MOST_WAITING} ports waited", cell)
+            here.note(
+                "ports-awaited", f"over {connections.MOST_WAITING} ports were in TIME-WAIT", cell
+            )
         here.before(cell)
         front_ms = process.cpu_ms(front)
         sent, found = loaded(here, planned, pace.drop_s, pace.keep_s)
@@ -254,7 +256,7 @@ class ClosedDriver:
         if here.block == planned:
             for cell in open_ones:
                 if cell not in found and not had[cell]:
-                    self._not_measured(cell, "the run had no time for it")
+                    self._not_measured(cell, "the run had no time for this")
         return found
 
     def _most_slow(self, cell: Cell, is_short_of_time: bool) -> int:
@@ -269,8 +271,8 @@ class ClosedDriver:
         reported = {each.cell for each in self.here.file.events() if each.kind == NOT_MEASURED}
         pace = self.paces[cell]
         text = (
-            f"a round of its users takes {pace.response_s:.0f} s, {why}; "
-            f"it needs {pace.seconds:.0f} s"
+            f"one answer to each of its users takes {pace.response_s:.0f} s, {why}; the cell "
+            f"needs {pace.seconds:.0f} s"
         )
         if cell.id in reported:
             self.here.lost[cell] = text

@@ -30,7 +30,9 @@ def check(order: Order) -> list[str]:
     if order.experiment.wrk:
         wrk.require()
     store.require_room()
-    notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
+    notes = [
+        f"ended a process that an earlier run left behind: {each}" for each in watch.end_leftovers()
+    ]
     _check_attached(order)
     for name, build in {(each.cell.service, each.cell.build) for each in order.plan}:
         if name in order.attached:
@@ -49,13 +51,13 @@ def check(order: Order) -> list[str]:
         fronts.program(front)
     if (most := max(each.cell.instances for each in order.plan)) > 1:
         notes.append(
-            f"{most} instances: each has a part of one's heap or processes, and nginx or HAProxy "
-            "shares the cores with them"
+            f"{most} instances: each has a part of the heap or processes of a single one, and "
+            "nginx or HAProxy shares the cores with them"
         )
     if order.experiment.traits.sends_load and place("unbound", allowed_cores()).shared:
         notes.append(
-            f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
-            "them with the service. Its own share of the CPU is in the column load_cpu_pct."
+            f"This run may use {len(allowed_cores())} cores: the load generator shares them with "
+            "the service. The column load_cpu_pct shows the CPU use of the load generator."
         )
     return notes
 
@@ -64,7 +66,7 @@ def _check_attached(order: Order) -> None:
     """Raises BadConfiguration where an attached service is not needed, is not what its cells say,
     or would have to be set, placed or given a front."""
     if order.attached and not order.experiment.traits.can_attach:
-        raise BadConfiguration("--attach: this experiment needs a service of its own")
+        raise BadConfiguration("--attach: this experiment must start its services itself")
     for name, url in order.attached.items():
         cells = [each.cell for each in order.plan if each.cell.service == name]
         if not cells:
@@ -73,8 +75,9 @@ def _check_attached(order: Order) -> None:
             (cell.placement, cell.front, cell.settings) != ("unbound", "none", "") for cell in cells
         ):
             raise BadConfiguration(
-                f"--attach {name}={url}: a service that others run cannot be set, placed or given "
-                "a front; select the rest with --cells 'placement=unbound front=none'"
+                f"--attach {name}={url}: an attached service cannot be configured, bound to "
+                "cores or given a front; select the rest with --cells 'placement=unbound "
+                "front=none'"
             )
         with service.attach(name, url) as attached:
             health = attached.health()
@@ -82,7 +85,8 @@ def _check_attached(order: Order) -> None:
             asked, found = {getattr(cell, factor) for cell in cells}, health.get(factor)
             if found is not None and asked != {found}:
                 raise BadConfiguration(
-                    f"--attach {name}={url}: {factor}: it has {json.dumps(found)}, the cells "
-                    f"{', '.join(sorted(map(json.dumps, asked)))}: select some with --cells, or "
+                    f"--attach {name}={url}: {factor}: the service has {json.dumps(found)}, the "
+                    f"cells need {', '.join(sorted(map(json.dumps, asked)))}: select some with "
+                    "--cells, or "
                     f"write {factor} = {json.dumps(found)} into [[cells]] of an experiment's file"
                 )

@@ -57,7 +57,7 @@ class OnceEach:
             return why
         self._retried.add(cell)
         self.here.note("retried", why, cell)
-        self.here.view.note(f"{cell.id}: once more: {first_line(why)}")
+        self.here.view.note(f"{cell.id}: second attempt: {first_line(why)}")
         self.renew_if_dead(self.here.deployments, cell)
         return None
 

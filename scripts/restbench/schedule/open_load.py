@@ -82,7 +82,7 @@ class OpenDriver:
         here, cell, going_on = self.here, planned.cell, self._walks[planned.cell]
         rate = going_on.rate_per_s
         if rate is None:
-            raise EnvironmentProblem(f"{cell.id}: its walk is over")
+            raise EnvironmentProblem(f"{cell.id}: its search for the highest rate is over")
         phases = self._load.phases(rate)
         seed = (here.order.experiment.seed, here.block, planned.round, round(1000 * rate))
         offsets = open_load.schedule(self._load.arrivals, rate, phases, seed)

@@ -103,7 +103,7 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
         found = [proof.prove(each, cell, cores) for each, cores in running.instances()]
         if running.service.serves():
             return proof.merged(found)
-        ending = f"while a few requests were watched {running.service.ending()}"
+        ending = f"during the requests of the proof {running.service.ending()}"
         if lack := here.renew_if_dead(cell):
             return lack
     return ending
@@ -155,7 +155,7 @@ def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> LoadRes
     """A closed load that is not measured and whose last answers are awaited. None, and the cell is
     lost, where two attempts have no correct answer; a service that ended in the first is replaced.
     A wrong answer voids the cell in this block, as in a trial (method, rule 5)."""
-    error = "its service is gone"
+    error = "its service has ended"
     for _attempt in range(2):
         running = here.deployments.of(cell)
         if running is None:

@@ -37,7 +37,7 @@ def to_go_on_with(order: Order, runs: Sequence[Run], tell: Callable[[str], None]
     if found is None:
         wanted = f"{order.experiment.name} with profile {order.profile_name}"
         others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
-        notes = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
+        notes = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new run begins"]
         tell("; ".join(notes))
     return found
 
@@ -71,7 +71,7 @@ def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
         "the experiment's file": not file.is_file() or file.read_bytes() != text,
         "the claims' file": manifest.claims_sha256 != order.claims_sha256,
         "the cells or the minutes": manifest.plan != planned,
-        "what is attached": manifest.attached != dict(order.attached),
+        "the attached services": manifest.attached != dict(order.attached),
     }
     return tuple(name for name, is_other in differs.items() if is_other)
 
@@ -83,13 +83,13 @@ def order_to_extend(run: Run, minutes: float) -> Order:
     manifest = run.manifest()
     if manifest.builds:
         raise BadConfiguration(
-            f"{run.path}: its builds are gone; 'restbench ab --minutes N' makes a longer run"
+            f"{run.path}: its builds no longer exist; 'restbench ab --minutes N' makes a longer run"
         )
     took_s = [each.seconds for each in run.trials.blocks() if each.seconds is not None]
     if not took_s:
         raise BadConfiguration(
             f"{run.path}: has no finished block: 'restbench run {manifest.experiment} --resume' "
-            "goes on with it"
+            "continues it"
         )
     loaded = experiment.load(run.experiment_file, run.cores_allowed())
     # A block of tiny kernels mostly starts programs, which takes a time that varies by seconds.

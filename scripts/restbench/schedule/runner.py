@@ -94,9 +94,9 @@ def _is_begun(order: Order, run: Run, view: View) -> bool:
     left_s = max(0.0, _left_s(order, run))
     if len([each for each in run.trials.blocks() if each.finished]) == 1 or not coming:
         late_s = coming * shortest_s - left_s
-        late = f", {late_s / 60:.1f} minutes too late, as an interval needs them" * (late_s > 0)
+        late = f", ending {late_s / 60:.1f} minutes late, as an interval needs them" * (late_s > 0)
         view.note(
-            f"a block takes {shortest_s / 60:.1f} minutes or more, {left_s / 60:.1f} are left: "
+            f"a block takes at least {shortest_s / 60:.1f} minutes, {left_s / 60:.1f} are left: "
             f"{coming or 'no'} more{late}"
         )
     return coming > 0
@@ -175,4 +175,4 @@ def _measure(wanted: BlockOrder) -> None:
         except EnvironmentProblem as error:
             if is_last:
                 raise
-            wanted.view.note(f"block {wanted.block}: once more: {first_line(str(error))}")
+            wanted.view.note(f"block {wanted.block}: second attempt: {first_line(str(error))}")

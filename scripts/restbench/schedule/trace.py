@@ -136,7 +136,7 @@ class TraceDriver:
                     meanwhile.enter_context(holding)
             sent, found = loaded(here, planned, asked.warm_s, seconds, schedule)
         if fault and not held:
-            raise EnvironmentProblem(f"{fault.kind}: there was no database to do it to")
+            raise EnvironmentProblem(f"{fault.kind}: there was no database for this fault")
         return sent, found, [Incident("fault", *span, fault.kind) for span in held if fault]
 
     def _database(self, cell: Cell) -> Database | None:

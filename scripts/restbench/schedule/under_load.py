@@ -130,7 +130,8 @@ def _check_counts(here: LoadRun, before: Counts) -> None:
             for cell in _under(here, key, strategy):
                 here.note("unbalanced", text, cell)
         if abs(served - sent) > COUNT_TOLERANCE * sent:
-            text = f"{key.name} {strategy}: {sent} were sent, the service counted {served:.0f}"
+            counts = f"{sent} requests were sent, the service counted {served:.0f}"
+            text = f"{key.name} {strategy}: {counts}"
             here.view.note(f"count-mismatch  {text}")
             gap = abs(served - sent) / max(served, 1.0)
             gaps |= {cell.id: gap for cell in _under(here, key, strategy)}

@@ -10,11 +10,11 @@ from restbench.show.document import Column, number
 from restbench.store.microbench_records import BreakEven, Microbench
 
 READING = (
-    "From how many rows of 50 elements (times 50 x 20) on, and so from how many operations, a "
-    "strategy is faster than doing everything in order, for one request on an idle service. Made "
-    "of what an empty loop takes under each and what an operation takes; in brackets what the 95 % "
-    "intervals leave open. Under load the cores are busy with other requests: the size is then "
-    "larger, or there is none."
+    "The table shows from how many rows of 50 elements (times 50 x 20) on, and so from how many "
+    "operations, a strategy is faster than doing everything in order. It holds for one request on "
+    "an idle service. The sizes are computed from the time of an empty loop under each strategy "
+    "and the time of an operation. Brackets show the range that the 95 % intervals leave open. "
+    "Under load the cores are busy with other requests: the size is then larger, or there is none."
 )
 
 
@@ -31,18 +31,18 @@ def made_of(made: Microbench) -> str:
     """Where the numbers come from, in a sentence."""
     processes = max(len(each.runs_us) for each in made.scores)
     return (
-        f"Profile {made.profile}, {processes} processes a part (JMH, pyperf), made {made.made} "
-        f"by commit {made.git_commit[:12]} on {made.described}; {_surroundings(made)}."
+        f"Profile {made.profile}, {processes} processes per part (JMH, pyperf), made {made.made} "
+        f"with commit {made.git_commit[:12]} on {made.described}; {_surroundings(made)}."
     )
 
 
 def _surroundings(made: Microbench) -> str:
     """The CPU use of other processes during the microbenchmark, in words."""
     if made.foreign_pct is None:
-        return "what others used of the machine is not known"
+        return "the CPU use of other processes is not known"
     busy = made.foreign_pct > FOREIGN_LIMIT_PCT
-    doubt = ", too much for these numbers to be believed" if busy else ""
-    return f"others used up to {made.foreign_pct:.0f} % of the machine{doubt}"
+    doubt = ", too much for reliable numbers" if busy else ""
+    return f"other processes used up to {made.foreign_pct:.0f} % of the machine{doubt}"
 
 
 BREAK_EVENS: Sequence[Column[BreakEven]] = (
@@ -55,7 +55,7 @@ BREAK_EVENS: Sequence[Column[BreakEven]] = (
         lambda each: "" if each.operations is None else f"{each.operations:,.0f}",
     ),
     number(
-        "Computes faster",
+        "Compute speed-up",
         lambda each: wording.with_ends(each.faster, each.faster_low, each.faster_high),
     ),
 )

@@ -84,7 +84,9 @@ def html(found: Findings, library: str | None = None) -> str:
 
 def answer_of(found: Findings) -> AnswerEntry:
     """The text of the first screen; for a `run.json` without one, a sentence that says so."""
-    return found.run.answer or AnswerEntry(sentence="This run.json has no answer: make it again.")
+    return found.run.answer or AnswerEntry(
+        sentence="This run.json has no answer: generate it again."
+    )
 
 
 def _subtitle(found: Findings) -> str:

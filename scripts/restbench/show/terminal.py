@@ -36,7 +36,7 @@ def render(found: Findings) -> RenderableType:
     parts += _claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
     if waiting := study.not_measured(found.rows):
-        parts.append(Text(f"{len(waiting)} cells need more time: the page has how much"))
+        parts.append(Text(f"{len(waiting)} cells need more time: the page says how much"))
     parts += [
         Text(
             f"{study.verdict(each)}  {each.service} {each.strategy}, {each.claim}: {each.evidence}"
@@ -128,7 +128,7 @@ def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> doc.Table:
         doc.Column("Fastest", lambda each: each.best.strategy),
         doc.number("Requests/s [95 %]", lambda each: _throughput(known[each.best])),
         doc.number(
-            "Times the next [95 %]",
+            "Ratio to next [95 %]",
             lambda each: ratio_text(each.comparison) if each.comparison else "",
         ),
         doc.Column("Shown", lambda each: "yes" if each.is_shown else "not yet"),
@@ -156,15 +156,15 @@ def _claims(found: Sequence[ClaimEntry]) -> list[RenderableType]:
     rest = len(found) - len(decided)
     parts: list[RenderableType] = []
     if decided:
-        parts += [drawn(doc.table("Claims decided", _CLAIMS, decided)), ""]
+        parts += [drawn(doc.table("Decided claims", _CLAIMS, decided)), ""]
     if rest:
         count = "1 claim is" if rest == 1 else f"{rest} claims are"
-        parts += [Text(f"{count} not decided: the page has what it would take."), ""]
+        parts += [Text(f"{count} not decided: the page says what it would take."), ""]
     return parts
 
 
 _CLAIMS: Sequence[doc.Column[ClaimEntry]] = (
     doc.Column("", lambda claim: claim.id),
-    doc.Column("What it says", lambda claim: claim.text),
+    doc.Column("Claim", lambda claim: claim.text),
     doc.Column("Verdict", lambda claim: doc.Field(claim.headline, claims.TONES[claim.verdict])),
 )

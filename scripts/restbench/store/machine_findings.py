@@ -44,7 +44,7 @@ def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note
             machine.identity_differences(newest.machine, identity), newest.machine, identity
         )
         what = f"the {kind.__name__.lower()} of {newest.made}"
-        note(f"refused: {what} is of another machine ({differs})")
+        note(f"refused: {what} comes from another machine ({differs})")
     return None
 
 

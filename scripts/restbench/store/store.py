@@ -104,7 +104,7 @@ def _require_known(path: Path, document: dict[str, Any]) -> None:
         )
     if form > SCHEMA_VERSION:
         commit = document.get("git_commit")
-        newer = f"the one of git commit {commit}" if commit else "a newer restbench"
+        newer = f"the version of git commit {commit}" if commit else "a newer restbench"
         raise Unreadable(
             f"{path}: of form {form}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
             f"read it with {newer}, which wrote it"
@@ -216,7 +216,7 @@ def _lines_of(path: Path, kind: type[M]) -> list[M]:
     try:
         return [kind.model_validate_json(line) for line in lines]
     except ValueError as error:
-        raise Unreadable(f"{path}: not its lines: {_MEND}") from error
+        raise Unreadable(f"{path}: not the expected lines: {_MEND}") from error
 
 
 def require_room(results: Path = RESULTS) -> None:

@@ -172,8 +172,9 @@ def test_effects_that_multiply_are_told_from_effects_that_add() -> None:
     assert [*shares(added), added.error_share_pct] == approx(
         [30.1488, 30.1488, 29.0131, 10.6893], abs=5e-5
     )
-    assert 'Largest over smallest value is 12534: model = "multiplicative" may fit better.' in (
-        added.warnings
+    assert (
+        'The largest value is 12534 times the smallest: model = "multiplicative" may fit better.'
+        in added.warnings
     )
     found = of(PROCESSORS, confidence=0.9, blocks=False)
     assert found.model == "multiplicative"
@@ -274,7 +275,7 @@ def test_cells_that_spread_differently_are_told_from_chance() -> None:
     rng = np.random.default_rng(2)
     noise = rng.normal(0, 1, (4, 8)) * np.array([[1], [1], [1], [20]])
     wide = of([*map(tuple, 500 + noise)])
-    assert any("spread differently, A high, B high most" in each for each in wide.warnings)
+    assert any("vary unequally, A high, B high most" in each for each in wide.warnings)
     # The study's cells differ 21-fold in variance at r = 3, as chance has it.
     assert of(STUDY).warnings == ()
 

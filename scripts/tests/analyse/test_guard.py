@@ -153,5 +153,5 @@ def test_a_candidate_is_out_of_the_race_without_the_generator_as_with_it() -> No
         row("java pipeline low 10", times(0.001)),
     ]
     found = decided(file, measured)
-    assert "pipeline out of the race" in found.why
+    assert "pipeline excluded as far slower" in found.why
     assert found.verdict == "reproduced"

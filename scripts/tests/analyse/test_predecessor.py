@@ -63,7 +63,7 @@ def found_in(of: Course) -> PredecessorEntry:
 
 
 def shows(entry: PredecessorEntry) -> bool:
-    return "SHOWS" in said(entry)
+    return "HAS AN EFFECT" in said(entry)
 
 
 def said(entry: PredecessorEntry | None) -> str:
@@ -120,11 +120,11 @@ def test_trials_that_are_all_alike_say_nothing() -> None:
 def test_it_is_one_line_of_words_with_the_size_of_the_clearest_effect() -> None:
     entry = PredecessorEntry(after="a", effect_percent=-0.84, low=-2.1, high=0.5, p_value=0.41)
     assert said(entry).startswith(
-        "What ran before a trial does not show in its result (clearest effect -0.8 % [-2.1, 0.5], "
-        "after a, p = 0.41). "
+        "What ran before a trial has no detectable effect on its result (clearest effect "
+        "-0.8 % [-2.1, 0.5], after a, p = 0.41). "
     )
     assert said(entry.model_copy(update={"p_value": 0.002})).startswith(
-        "What ran before a trial SHOWS in its result"
+        "What ran before a trial HAS AN EFFECT on its result"
     )
 
 

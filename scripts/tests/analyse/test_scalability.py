@@ -65,14 +65,14 @@ def test_amdahls_law_does_not_describe_a_series_with_a_peak() -> None:
     assert found.rms * 7**0.5 == pytest.approx(0.31087, abs=5e-6)
     told = published(LEVELS, BLOCKS, amdahl=True)
     assert isinstance(told, str)
-    assert told.startswith("Amdahl's law does not describe these: rms of ln 0.1")
+    assert told.startswith("Amdahl's law does not fit these numbers: rms of ln 0.1")
 
 
 def test_a_plateau_is_not_described() -> None:
     assert fit(*PLATEAU).rms * 6**0.5 == pytest.approx(0.168, abs=5e-4)
     told = published(PLATEAU[0], [PLATEAU[1]] * 3)
     assert isinstance(told, str)
-    assert "does not describe these: rms of ln 0.069, at most 0.05" in told
+    assert "does not fit these numbers: rms of ln 0.069, allowed 0.05" in told
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_plateau_is_not_described() -> None:
     [
         ([1, 2, 4, 8, 16], 3, "5 levels, 6 are needed"),
         ([1, 2, 3, 5, 6, 8], 3, "N = 4 is not among the levels"),
-        ([1, 2, 3, 4, 6, 8], 2, "blocks: 2, 3 are needed for an interval"),
+        ([1, 2, 3, 4, 6, 8], 2, "2 blocks, 3 are needed for an interval"),
     ],
 )
 def test_a_fit_that_is_not_published_names_the_condition_that_failed(

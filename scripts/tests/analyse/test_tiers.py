@@ -67,13 +67,13 @@ def test_what_one_user_waits_beyond_its_cpu_time_is_a_delay_that_nobody_queues_f
 def test_cpu_time_of_no_tier_is_noted() -> None:
     (found,) = families([level(10, 1800.0, machine_cpu_pct=99.0)], TWO, 0)
     assert found.levels[0].utilisation_by_law == pytest.approx(0.9)
-    assert found.levels[0].notes == ("+9 points of CPU are of no tier",)
+    assert found.levels[0].notes == ("+9 points of CPU belong to no tier",)
 
 
 def test_what_the_network_misses_by_more_than_15_percent_is_not_its_business() -> None:
     (found,) = families([level(10, 1990.0), level(60, 1500.0, machine_cpu_pct=75.0)], TWO, 0)
     assert found.levels[0].notes == ()
-    assert found.levels[1].notes == ("contention or group commit: not this model",)
+    assert found.levels[1].notes == ("contention or group commit, which is not in this model",)
 
 
 def test_a_cell_without_a_tiers_cpu_time_is_left_out() -> None:
@@ -84,9 +84,9 @@ def test_the_sentence_names_the_station_its_parts_and_what_a_core_would_give() -
     rows = [with_facts(level(60, 1980.0), extras={"database_cpu_ms_per_request": 0.01})]
     (found,) = families(rows, TWO, 0)
     assert bottleneck.sentence(found) == (
-        "java serial, low: the CPU: 1.01 ms of 1.01 ms of an operation, of which service 0.800, "
-        "client 0.200, database 0.010; a third core would give at most 50 %; users wait for each "
-        "other from 2.0 on."
+        "java serial, low: the CPU would saturate first, with 1.01 of the 1.01 ms of an operation, "
+        "of which service 0.800, client 0.200, database 0.010; a third core would raise throughput "
+        "by at most 50 %; users wait for each other above 2.0 users."
     )
 
 
@@ -95,14 +95,15 @@ def test_a_core_that_is_busy_85_percent_of_the_time_is_the_limit(
     per_s: float, is_limit: bool
 ) -> None:
     (found,) = families([level(60, per_s)], TWO, 0)
-    assert ("no station" not in bottleneck.sentence(found)) is is_limit
+    assert ("not a station" not in bottleneck.sentence(found)) is is_limit
     assert bottleneck.summary([found]).startswith("A core limits 1 of 1") is is_limit
 
 
 def test_an_idle_core_is_said_to_be_no_bottleneck() -> None:
     (found,) = families([level(60, 1000.0)], TWO, 0)
     assert bottleneck.sentence(found).endswith(
-        "At 1000/s it is busy 50 % of the time: what limits is no station of this model."
+        "At 1000/s that station is busy 50 % of the time, so the limit is not a station of this "
+        "model."
     )
     assert bottleneck.summary([found]).startswith("A core limits none of 1 techniques; by the")
 
@@ -110,16 +111,17 @@ def test_an_idle_core_is_said_to_be_no_bottleneck() -> None:
 def test_cores_that_others_keep_busy_are_the_limit_and_it_is_said() -> None:
     (found,) = families([level(60, 1420.0, machine_cpu_pct=99.0)], TWO, 0)
     assert found.levels[0].notes == (
-        "+28 points of CPU are of no tier",
-        "contention or group commit: not this model",
+        "+28 points of CPU belong to no tier",
+        "contention or group commit, which is not in this model",
     )
     assert bottleneck.sentence(found).endswith(
-        "At 1420/s it is busy 71 % of the time with these, and all cores 99 %: the rest is work of "
-        "no tier, which takes from what they could do."
+        "At 1420/s that station is busy 71 % of the time with this work, and all cores are busy "
+        "99 %: the rest is CPU work of no tier, which takes capacity from the tiers."
     )
     said = bottleneck.summary([found, *families([level(60, 1000.0)], TWO, 0)])
     assert said.startswith(
-        "A core limits 1 of 2 techniques, 1 of them next to work of no tier; in the others no core"
+        "A core limits 1 of 2 techniques, 1 of them together with CPU work of no tier; in the "
+        "others no core"
     )
 
 

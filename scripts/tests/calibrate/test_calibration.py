@@ -42,7 +42,7 @@ def test_a_chain_that_adds_2_ms_fails(delay_ms: float) -> None:
     assert latency.judge([right]).passed
     check = latency.judge([right, off])
     assert not check.passed
-    assert "up to 2.0 ms of the chain's own" in check.follows
+    assert "changes response times by up to 2.0 ms" in check.follows
 
 
 def test_a_p99_below_the_delay_fails() -> None:
@@ -96,7 +96,7 @@ def test_the_throughput_that_both_costs_allow_stands_beside_what_was_measured() 
     assert costing(0.04).predicted_per_s(OWN_CORES) == pytest.approx(50_000)
     assert costing(0.01).predicted_per_s(OWN_CORES) == pytest.approx(100_000)
     check = generator_cost.judge(costing(0.03), TOP, TWO_CORES)
-    assert "could do 22222/s, 20000/s were measured (90%)" in check.measured
+    assert "allow 22222/s; 20000/s were measured (90%)" in check.measured
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_calibration_of_another_machine_is_refused_in_words(tmp_path: Path) ->
     assert machine_findings.newest_for(Calibration, twice_as_fast, tmp_path, told.append) is None
     (note,) = told
     assert "refused: the calibration of" in note
-    assert "is of another machine (integer loops per s " in note
+    assert "comes from another machine (integer loops per s " in note
     slower = {**made.machine, "integer_loops_per_s": speed / 1.4}
     assert machine_findings.newest_for(Calibration, slower, tmp_path, pytest.fail) == made
 
@@ -361,7 +361,7 @@ def test_a_failing_check_is_printed_as_failing_with_what_follows_and_kept(
     shown = CliRunner().invoke(app, ["calibrate"])
     assert shown.exit_code == 0
     assert "FAILED" in shown.output
-    assert "so     two: do not believe two" in shown.output
+    assert "effect two: do not believe two" in shown.output
     assert "do not believe one" not in shown.output
     keep.assert_called_once_with(made)
 

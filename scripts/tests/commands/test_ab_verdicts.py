@@ -107,11 +107,11 @@ def test_the_threshold_decides_and_not_a_difference(run: Run, threshold: float, 
 def test_one_sentence_says_which_commits_and_what_came_of_them(run: Run) -> None:
     text = shown(run).sentence
     assert text.startswith(
-        f"B, . ({'b' * 7} with local changes), against A, HEAD~ ({'a' * 7}): beyond the thresholds "
-        "in 1 of 4 cells (java-serial-unbound-low-10u: Throughput /s 0.8"
+        f"B, . ({'b' * 7} with local changes), compared with A, HEAD~ ({'a' * 7}): beyond the "
+        "thresholds in 1 of 4 cells (java-serial-unbound-low-10u: Throughput /s 0.8"
     )
     assert "within the thresholds in 1 of 4 cells; undecided in 1: their" in text
-    assert text.endswith("without a number in 1.")
+    assert text.endswith("without a result in 1.")
 
 
 def test_the_junit_report_has_a_case_for_each_cell_and_the_schemas_form(run: Run) -> None:
@@ -210,7 +210,7 @@ def test_the_command_ends_by_what_came_out_and_has_written_its_files_before(
         ("cpu_ratio_max = 1.05", "cpu_max = 1.05", "cpu_max: unknown key; allowed here are thr"),
         ("throughput_ratio_min = 0.95\ncpu_ratio_max = 1.05", "", "thresholds: needs one or more"),
         ('build = ["A", "B"]', 'build = "A"', "build: allowed is ['A', 'B'], as a table [thre"),
-        ('views = ["study", "builds"]', "", "views: 'builds' belongs to a table [thresholds]"),
+        ('views = ["study", "builds"]', "", "views: the view 'builds' and a table [thresholds]"),
     ],
 )
 def test_wrong_thresholds_are_one_line_with_file_key_and_what_is_allowed(

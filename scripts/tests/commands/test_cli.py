@@ -33,7 +33,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert len([line for line in lines if "-unbound-" in line or "-core0-" in line]) == 127
-    assert lines[-1].startswith("127 cells, 3 blocks in about 20 min 00 s; one takes ")
+    assert lines[-1].startswith("127 cells, 3 blocks in about 20 min 00 s; one takes at least ")
     assert sum("T-A01" in line for line in lines) == 3
 
 
@@ -41,7 +41,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     ("minutes", "told"),
     [
         # Five of twelve minutes are planned; three are the fewest, however long they take.
-        ("60", "296 cells, 3 to 5 blocks in about 1 h 00 min; one takes "),
+        ("60", "296 cells, 3 to 5 blocks in about 1 h 00 min; one takes at least "),
         ("10", "296 cells, 3 blocks in about 2"),
     ],
 )
@@ -82,7 +82,7 @@ def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
             ("ab", "HEAD", ".", "--experiment", "thesis"),
             "has no table [thresholds]: it compares no",
         ),
-        (("ab", "HEAD", ".", "--junit", "/proc/nowhere/x"), "its folder is not there"),
+        (("ab", "HEAD", ".", "--junit", "/proc/nowhere/x"), "its folder does not exist"),
         (("ab", "HEAD", ".", "--summary", "/proc"), "/proc: is a folder: give the name of a file"),
         (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
         (
@@ -91,7 +91,7 @@ def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
         ),
         (
             ("run", "thesis", "--profile", "full"),
-            "a longer run is a matter of minutes: MINUTES=120",
+            "for a longer run, set its time: MINUTES=120",
         ),
     ],
 )

@@ -107,7 +107,7 @@ def test_runs_of_one_block_show_ratios_and_no_verdict(
 
 def test_cells_of_one_run_only_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = printed(capsys, run(tmp_path / "a", USUAL, USUAL), run(tmp_path / "b", USUAL))
-    assert "only in the first: java-pinned-unbound-low-10u" in told
+    assert "only in the first run: java-pinned-unbound-low-10u" in told
     assert "only in the second" not in told
 
 
@@ -132,7 +132,7 @@ def test_runs_of_different_machines_are_refused_unless_told_to(
     first, second = run(tmp_path / "a", USUAL), on_machine(run(tmp_path / "b", USUAL), **other)
     with pytest.raises(BadConfiguration, match=rf"different machines \({next(iter(other))}"):
         printed(capsys, first, second)
-    assert "another machine:" in printed(capsys, first, second, any_machine=True)
+    assert "different machine:" in printed(capsys, first, second, any_machine=True)
 
 
 def test_other_versions_and_a_kernels_share_of_memory_are_said_not_refused(
@@ -140,7 +140,7 @@ def test_other_versions_and_a_kernels_share_of_memory_are_said_not_refused(
 ) -> None:
     first = run(tmp_path / "a", USUAL)
     second = on_machine(run(tmp_path / "b", USUAL), kernel="6.2.0", memory_mib=24_000)
-    assert "another kernel: 6.1.0 and 6.2.0" in printed(capsys, first, second)
+    assert "different kernel: 6.1.0 and 6.2.0" in printed(capsys, first, second)
     tuned = [
         on_machine(run(tmp_path / collector, USUAL), java_flags={collector: "true", "Xmx": "1g"})
         for collector in ("UseG1GC", "UseZGC")

@@ -30,7 +30,7 @@ def test_it_is_started_looked_at_asked_and_stopped(folder: Path) -> None:
     assert f"{folder}/service.password" in done.stdout.replace("\n", "")
     assert Database(folder).alive()
     assert ": PostgreSQL " in asked(folder, "status").stdout
-    assert asked(folder, "migrate").stdout == "applied: nothing, all was there\n"
+    assert asked(folder, "migrate").stdout == "applied: nothing, all were applied before\n"
     query = ("psql", "--role", "monitor", "--", "-Atc", "SELECT current_user")
     told = asked(folder, *query, run=started)
     assert told.stdout == "restbench_monitor\n", told.stderr

@@ -82,7 +82,7 @@ def test_steal_and_other_load_are_told_apart(tmp_path: Path) -> None:
 
 def test_too_few_cores_are_worse(tmp_path: Path) -> None:
     found = findings(machine(tmp_path, GOOD, QUIET_LATER, cores=2))
-    assert found["cores we may use"].state == "worse"
+    assert found["usable cores"].state == "worse"
 
 
 @pytest.mark.parametrize(("has_netem", "state"), [(False, "worse"), (None, "unknown")])
@@ -90,7 +90,7 @@ def test_a_kernel_that_cannot_delay_packets_is_told_apart_from_one_that_cannot_b
     tmp_path: Path, has_netem: bool | None, state: str
 ) -> None:
     found = findings(machine(tmp_path, GOOD, QUIET_LATER, has_netem=has_netem))
-    assert found["delay of packets (netem)"].state == state
+    assert found["packet delay (netem)"].state == state
 
 
 def test_what_a_virtual_machine_does_not_show_is_unknown_and_not_good(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_build_that_fails_shows_the_end_of_its_output_and_leaves_no_worktree(
 
 def test_a_checkout_that_tells_no_command_line_is_named(repository: Repository) -> None:
     repository.commit("services:\n\tmkdir -p .venv/bin; cp /bin/false .venv/bin/restbench\n")
-    told = "'restbench command java' gave no command line"
+    told = "'restbench command java' printed no command line"
     with pytest.raises(EnvironmentProblem, match=told), built("HEAD", "HEAD"):
         pass
 

@@ -82,7 +82,7 @@ def test_services_of_another_user_are_named_with_the_mend(monkeypatch: pytest.Mo
         each.client.close()
     with monkeypatch.context() as patch:
         patch.setattr(psutil.Process, "send_signal", Mock(side_effect=psutil.AccessDenied))
-        with pytest.raises(EnvironmentProblem, match="is another user's: 'make stop'"):
+        with pytest.raises(EnvironmentProblem, match="belongs to another user: run 'make stop'"):
             serve.stop_all()
     assert set(serve.running()) == {"java", "python"}, "and still known"
 
@@ -138,7 +138,7 @@ def test_without_a_database_all_else_is_served_and_one_line_says_so(
 @pytest.mark.parametrize(
     ("value", "lack", "told"),
     [
-        ("undertow", "", "JAVA_FRAMEWORK=undertow: the java service has "),
+        ("undertow", "", "JAVA_FRAMEWORK=undertow: the java service offers "),
         (
             "helidon",
             "helidon: needs Java 21, this is 17",

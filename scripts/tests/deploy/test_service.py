@@ -119,7 +119,7 @@ def test_a_service_that_never_answers_is_given_up_and_stopped(
     [
         ("import os; os.kill(os.getpid(), 15)", "was stopped from outside (SIGTERM)"),
         ("raise SystemExit(143)", "was stopped from outside (SIGTERM)"),
-        ("pass", "was stopped from outside (it ended in order, with exit code 0)"),
+        ("pass", "was stopped from outside (it shut down normally, with exit code 0)"),
         ("import os; os.kill(os.getpid(), 9)", "was killed (SIGKILL): from outside, or by the ker"),
         ("raise SystemExit(3)", "died with exit code 3; its log ends:\nout of memory"),
     ],
@@ -150,7 +150,7 @@ def test_what_a_services_process_has_started_is_of_the_service() -> None:
 
 def test_a_service_of_others_that_is_gone_is_named_by_its_address() -> None:
     found = service.Service("java", "http://java:8080").ending()
-    assert found.startswith("the java service at http://java:8080, which others run, does not ans")
+    assert found.startswith("the java service at http://java:8080, which is attached, does not ans")
 
 
 def test_a_service_that_hangs_is_not_said_to_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,9 +122,9 @@ def test_what_a_service_cannot_do_is_said_before_the_first_call() -> None:
     able = Asked({"maxDelayMillis": 10_000}, has_soap=True)
     batches.require(cast(Service, able), 10_000, is_soap=True)
     for settings, delay_ms, is_soap, said in (
-        ({"maxDelayMillis": 100}, 101, False, "delay 101 ms: .* takes a delay of 0 to 100 ms"),
-        ({}, 1, False, "delay 1 ms: the service at http://here has no delay"),
-        ({"maxDelayMillis": 100}, 100, True, "transport soap: the service at .* has no SOAP"),
+        ({"maxDelayMillis": 100}, 101, False, "delay 101 ms: .* supports a delay of 0 to 100 ms"),
+        ({}, 1, False, "delay 1 ms: the service at http://here supports no delay"),
+        ({"maxDelayMillis": 100}, 100, True, "transport soap: the service at .* not support SOAP"),
     ):
         with pytest.raises(BadConfiguration, match=said):
             batches.require(cast(Service, Asked(settings)), delay_ms, is_soap=is_soap)
@@ -147,19 +147,19 @@ def test_inputs_and_products_belong_together(tmp_path: Path) -> None:
         (["--threads", "0"], "--threads 0: async needs 1 to 1024 threads"),
         (["--threads", "1025"], "--threads 1025: async needs 1 to 1024 threads"),
         (["--strategy", "pipeline", "--threads", "3"], "--threads 3: pipeline needs 4 to 1024"),
-        (["--strategy", "none"], "--strategy: 'none' is not one of the java client's: sequential"),
-        (["--strategy", ","], "--strategy: '' is not one of"),
-        (["--client", "python", "--compare", "pipeline"], "--strategy: 'pipeline' is not one of"),
+        (["--strategy", "none"], "--strategy: 'none' is not a strategy of the java client: "),
+        (["--strategy", ","], "--strategy: '' is not a strategy of"),
+        (["--client", "python", "--compare", "pipeline"], "--strategy: 'pipeline' is not a"),
         (["--client", "perl"], "--client: 'perl' is not one of java, python"),
         (["--transport", "smtp"], "--transport: 'smtp' is not one of rest, soap"),
         (["--delay", "NaN"], "--delay 'NaN': give whole milliseconds"),
         (["--delay", "0.5ms"], "--delay '0.5ms': give whole milliseconds"),
         (["--delay", "-1s"], "--delay '-1s': give whole milliseconds"),
         (["--calls", "-1"], "--calls -1: must be from 0 to 1000000"),
-        (["--resume", "/no/such"], "--resume /no/such: no log of calls: No such file"),
+        (["--resume", "/no/such"], "--resume /no/such: is not a log of calls: No such file"),
         (["--log", "/no/such/log"], "--log /no/such/log: cannot be written: No such file"),
         (["--attach", "host:8080"], "--attach host:8080: give http://HOST:PORT"),
-        (["--compare", "task-pool", "--log", "x"], "--log, --resume: are of one strategy"),
+        (["--compare", "task-pool", "--log", "x"], "--log, --resume: need a single strategy"),
     ],
 )
 def test_a_wrong_option_is_one_line(options: list[str], said: str) -> None:
@@ -227,7 +227,8 @@ def test_what_is_no_log_of_calls_is_not_resumed_and_stays_as_it_is(
     path.write_text(text)
     done = restbench("calls", "--resume", str(path))
     assert (done.returncode, path.read_text()) == (2, text)
-    assert done.stderr == f"restbench: --resume {path}: no log of calls: a line is no call's\n"
+    why = "a line does not describe a call"
+    assert done.stderr == f"restbench: --resume {path}: is not a log of calls: {why}\n"
 
 
 def test_only_calls_that_are_not_done_are_resumed(tmp_path: Path) -> None:

@@ -66,9 +66,9 @@ def test_what_a_pause_holds_up_is_no_late_answer_and_a_passed_deadline_is() -> N
     [
         ({}, []),
         ({"latest_s": 1.6}, ["an answer took 1.60 s"]),
-        ({"first_s": 2.5}, ["the first success came after 2.50 s"]),
-        ({"refused_wrongly": 3.0}, ["3 answers of 5xx other than 503 with Retry-After"]),
-        ({"failed_later": 2.0}, ["2 requests failed later than 5 s after"]),
+        ({"first_s": 2.5}, ["the first success came 2.50 s after the recovery"]),
+        ({"refused_wrongly": 3.0}, ["3 5xx answers other than 503 with Retry-After"]),
+        ({"failed_later": 2.0}, ["2 requests failed later than 5 s after the recovery"]),
         ({"unanswered": 1.0}, ["1 requests were never answered"]),
         ({"died": 1.0}, ["the service's process ended"]),
     ],
@@ -78,7 +78,7 @@ def test_a_promise_that_was_not_kept_is_named(changed: dict[str, float], said: l
 
 
 def test_a_verdict_says_what_was_violated() -> None:
-    assert verdict(FINE) == "nothing lost, nothing twice"
+    assert verdict(FINE) == "nothing lost, nothing delivered twice"
     assert verdict(FINE | {"lost": 3.0, "others": 1.0}) == "VIOLATED: 3 lost, 1 other violations"
 
 
@@ -245,7 +245,7 @@ def test_a_run_says_what_became_of_how_many_messages_and_how_sure_that_is() -> N
     assert shown.sentence(outcomes(rows())).startswith(said)
     assert (
         shown.sure(outcomes(rows()))
-        == "No violation in 2 faults: fewer than 77.6 % of such have one (95 %)."
+        == "No violation in 2 faults: fewer than 77.6 % of such faults cause one (95 %)."
     )
     assert "VIOLATED: 2 lost" in shown.sentence(outcomes(rows(lost=1.0, violations=1.0)))
     assert "facts" in shown.sure(outcomes(rows(lost=1.0, violations=1.0)))
@@ -261,7 +261,7 @@ def test_a_line_of_the_table_has_verdict_promises_sums_and_worst_times() -> None
     shown_as = dict(zip(head, map(str, line), strict=True))
     assert shown_as["Sends"].endswith("200") or "200" in shown_as["Sends"]
     assert "an answer took 2.00 s (and 1 more)" in shown_as["Service"]
-    assert "nothing lost, nothing twice" in shown_as["Messages"]
+    assert "nothing lost, nothing delivered twice" in shown_as["Messages"]
 
 
 def test_a_kept_run_that_did_not_count_the_recovered_has_nothing_there(tmp_path: Path) -> None:

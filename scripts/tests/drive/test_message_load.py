@@ -206,7 +206,7 @@ def test_pgbench_that_does_not_end_is_killed(
     database.client_environment.return_value = {}
     queues.owner.execute.return_value.fetchall.return_value = [(0.0,)]
     monkeypatch.setattr(pgbench, "_SPARE_S", -0.8)
-    with pytest.raises(EnvironmentProblem, match=r"pgbench, skip-locked: no end within 0\.2 s"):
+    with pytest.raises(EnvironmentProblem, match=r"skip-locked: not finished within 0\.2 s"):
         pgbench.load(
             database,
             queues,
@@ -220,5 +220,5 @@ def test_pgbench_that_does_not_end_is_killed(
 
 
 def test_what_pgbench_says_without_a_number_is_its_error() -> None:
-    with pytest.raises(EnvironmentProblem, match="pgbench says: pgbench: error: no such role"):
+    with pytest.raises(EnvironmentProblem, match="pgbench reports: pgbench: error: no such role"):
         pgbench._read((WORDS, {}), ("pgbench: error: no such role", {}), 2)

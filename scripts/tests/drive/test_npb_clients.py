@@ -152,7 +152,7 @@ def test_a_program_without_the_transport_is_told_before_the_first_cell(
     monkeypatch.setitem(call_client._COMMANDS, "python", lambda _: STUB)
     monkeypatch.setitem(npb_clients.PROGRAMS, "python-soap", ("python", "smtp"))
     with (
-        pytest.raises(EnvironmentProblem, match="python-soap: its program has rest, soap"),
+        pytest.raises(EnvironmentProblem, match="-soap: its program supports only rest, soap"),
         npb_clients.running(["python-soap"], tmp_path / "clients.log", "0"),
     ):
         pass

@@ -128,7 +128,7 @@ def test_a_side_can_be_a_difference_a_quotient_or_the_best_of_several() -> None:
     [
         ("numerator", "numerater", "claims.J9.parts.0.numerater: unknown key"),
         ("users = 60", "user = 60", "claims.J9.parts.0.numerator.user: unknown key"),
-        ("users = 60", "", "claims.J9.parts.0: a side names no users: it must be one cell"),
+        ("users = 60", "", "claims.J9.parts.0: a side names no users, but must be one cell"),
         ('"java"', '"go"', "claims.J9.parts.0.cells.service.0: Input should be 'java' or 'python'"),
         ('"serial"', '"pined"', "claims.J9.parts.0: strategy: 'pined' is not one of the java serv"),
         ('"greater"', '"more"', "claims.J9.parts.0.expect: Input should be 'greater'"),
@@ -154,7 +154,7 @@ def test_a_wrong_file_is_refused_by_claim_and_key(old: str, new: str, expected: 
 def test_an_id_that_is_there_twice_is_refused() -> None:
     twice = SMALL + SMALL[SMALL.index("[[claims]]") :]
     assert len(tomllib.loads(twice)["claims"]) == 2
-    with pytest.raises(BadConfiguration, match="id 'J9' is there twice"):
+    with pytest.raises(BadConfiguration, match="id 'J9' appears twice"):
         claim_file.parse(twice.encode(), "mine")
 
 

@@ -151,7 +151,7 @@ def test_the_plan_tells_in_names_what_is_estimated_together() -> None:
         "estimated together: service × size + technique × users",
         "estimated together: size + service × technique × users",
     ]
-    assert "warning: `technique` cannot be told from users × size" in (
+    assert "warning: `technique` cannot be distinguished from users × size" in (
         Design.model_validate(table | {"generators": ["D=BC"]}).plan()
     )
 
@@ -192,9 +192,9 @@ def test_bad_input_is_told_with_its_key_and_what_is_allowed(
         (4, [""], "'': a letter of ABCD"),
         (4, ["H=AB"], "'H=AB': a letter of ABCD"),
         (4, ["D=AAB"], "'D=AAB': a letter of ABCD"),
-        (4, ["D=BD"], "'D=BD': right of = stand letters that have no generator: ABC"),
-        (5, ["D=AB", "E=AD"], "'E=AD': right of = stand letters that have no generator: ABC"),
-        (5, ["D=AB", "D=AC"], "'D=AB': one generator a letter"),
+        (4, ["D=BD"], "'D=BD': right of = only letters without a generator may stand: ABC"),
+        (5, ["D=AB", "E=AD"], "'E=AD': right of = only letters without a generator may stand: ABC"),
+        (5, ["D=AB", "D=AC"], "'D=AB': one generator per letter"),
         (4, ["D=A"], r"`fA` and `fD` share a column \(A = D\)"),
         (5, ["D=AB", "E=AB"], r"`fD` and `fE` share a column \(D = E\)"),
     ],

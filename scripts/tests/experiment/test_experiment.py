@@ -51,7 +51,7 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
         ("seed = 3", "seed = -3", "seed: Input should be greater than or equal to 0"),
         ("seed = 3", "seed = 3\nelement_min = 51", "element_min: needs to be at most element_max"),
         ("java = 0, ", "", "profiles.quick.warm_max_s: lacks 'java'"),
-        ("[profiles.quick]", f"{2 * GROUP}[profiles.quick]", "groups: two are named 'all'"),
+        ("[profiles.quick]", f"{2 * GROUP}[profiles.quick]", "groups: two groups are named 'all'"),
     ],
 )
 def test_a_wrong_file_is_one_line_with_file_key_and_allowed_values(
@@ -147,7 +147,7 @@ def test_a_selection_takes_part_of_the_cells() -> None:
     [
         ("strategie=pinned", "'strategie=pinned' is not FACTOR=LEVEL"),
         ("strategy", "'strategy' is not FACTOR=LEVEL"),
-        ("users=10 users=30", "'users' is there twice: give users=LEVEL,LEVEL"),
+        ("users=10 users=30", "'users' appears twice: give users=LEVEL,LEVEL"),
         ("users=-10", "users: '-10' is not in experiment 'thesis'; it has 10, 30, 60"),
         ("strategy=pinnd", "strategy: 'pinnd' is not in experiment 'thesis'; it has serial"),
     ],

@@ -121,12 +121,12 @@ def parsed(text: str) -> Experiment:
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
-        (GOOD.replace("worker-pool", "thread-pool"), "'thread-pool' takes no messages; allowed"),
+        (GOOD.replace("worker-pool", "thread-pool"), "'thread-pool' does not support messages; "),
         (GOOD.replace("200", "low"), "a complexity of messages, a technique and a driver"),
         (GOOD.replace('technique = "function"', ""), "a complexity of messages, a technique"),
         (GOOD.replace("function", "magic"), "technique"),
-        (GOOD.replace("worker-pool", "serial") + "pool_threads = 3", "pool_threads: are those of"),
-        (GOOD.replace("function", "memory") + "instances = 2", "'memory' is in one process"),
+        (GOOD.replace("worker-pool", "serial") + "pool_threads = 3", "pool_threads: only for"),
+        (GOOD.replace("function", "memory") + "instances = 2", "'memory' needs a single process"),
         (GOOD + 'postgres = "fsync off"', "postgres"),
         (GOOD + 'settings = "RESTBENCH_MAX_IN_FLIGHT 5"', "settings"),
         (GOOD + 'settings = "A=1"\nbuild = ["A", "B"]', "both builds have those of the table"),

@@ -38,7 +38,7 @@ def test_every_level_of_a_cell_tells_its_work_and_back() -> None:
 
 @pytest.mark.parametrize("level", ["low", "CG", "CG-Z", "CG-W30", "EP-A", "CG-A-on-"])
 def test_what_is_no_kernel_with_its_class_is_no_level(level: str) -> None:
-    with pytest.raises(ValueError, match="no kernel with its class"):
+    with pytest.raises(ValueError, match="not a kernel with its class"):
         work_of(level)
 
 
@@ -99,7 +99,7 @@ def test_few_cores_are_all_looked_at_and_many_in_powers_of_two(
         ("users = 1", "users = 10", "calls one at a time: users = 1"),
         ("run_max_s = 1800", "run_max = 1800", "npb.run_max: unknown key"),
         ('driver = "npb"', 'driver = "closed-load"', "driver 'npb' needs a table"),
-        ("IS-S = [0.007", "EP-S = [0.007", "'EP-S' is no kernel with its class"),
+        ("IS-S = [0.007", "EP-S = [0.007", "'EP-S' is not a kernel with its class"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_key(old: str, new: str, message: str) -> None:

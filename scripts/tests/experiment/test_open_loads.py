@@ -130,7 +130,7 @@ def test_a_step_at_the_limit_meets_the_objective() -> None:
     [
         ({"latency_ms": 101.0}, "p95 101 > 100 ms"),
         ({"latency_ms": math.inf}, "p95 of requests without an answer > 100 ms"),
-        ({"latency_ms": None}, "2000 arrivals do not support p95"),
+        ({"latency_ms": None}, "2000 arrivals are too few for p95"),
         ({"unsent": 3}, "3 of 2000 arrivals were not sent"),
         ({"errors": 1}, "1 answers were errors"),
     ],

@@ -74,7 +74,7 @@ def test_techniques_that_share_no_block_have_an_answer_that_says_so() -> None:
     one, two = timed("java serial low 10", [1.0]), timed("java pinned low 10", [1.0])
     (its,) = two.measurements
     rows = [one, replace(two, measurements=(its.model_copy(update={"block": 2}),))]
-    assert answer(rows).sure.startswith("No block has measured two techniques")
+    assert answer(rows).sure.startswith("No block measured two techniques")
 
 
 def test_the_best_must_be_better_than_every_other_not_only_the_next() -> None:
@@ -156,15 +156,17 @@ def full() -> list[Row]:
 def test_one_sentence_says_what_is_best_how_often_and_by_how_much() -> None:
     assert answer(full()).sentence == (
         "In Java serial is fastest in 2 of 3 combinations of matrix size (30 to 1000 rows) and "
-        "users (10 to 30), 1.50 to 2.00 times the next; in Python process-per-request is fastest, "
-        "2.00 times serial [1.95, 2.05]; Java answers 3.33 times as many requests as Python."
+        "users (10 to 30), 1.50 to 2.00 times as fast as the next; in Python "
+        "process-per-request is fastest, 2.00 times as fast as serial [1.95, 2.05]; Java answers "
+        "3.33 times as many requests as Python."
     )
 
 
 def test_how_sure_that_is_is_said_in_words() -> None:
     assert answer(full()).sure == (
         "A fastest technique is shown in 3 of 4 combinations, with 95 % confidence over 5 blocks "
-        "of fresh services; under 5 % is no difference. CPU time per request has the same order."
+        "of fresh services; differences under 5 % do not count. By CPU time per request the same "
+        "techniques come first."
     )
 
 
@@ -184,14 +186,15 @@ def test_of_nothing_it_says_that() -> None:
         assert found.sentence == (
             "No two techniques were measured under the same load, so none is best."
         )
-        assert found.sure == "There is nothing to be sure of."
+        assert found.sure == "There is no comparison to judge."
 
 
 def test_one_block_is_an_order_and_no_verdict() -> None:
     rows = [timed("java serial low 1", [900.0]), timed("java pinned low 1", [100.0])]
     found = answer(rows)
-    assert found.sentence == "In Java serial came first, 9.00 times pinned."
-    assert found.sure.startswith("One block has no interval: this is an order, no verdict.")
+    assert found.sentence == "In Java serial came first, 9.00 times as fast as pinned."
+    said = "One block gives no interval: this is only an order, not a verdict."
+    assert found.sure.startswith(said)
 
 
 def test_a_group_of_one_block_among_others_is_not_shown() -> None:
@@ -230,7 +233,7 @@ def test_three_lines_say_why_to_believe_it() -> None:
     assert reasons(rows, steady) == (
         "Sure.",
         "Every answer was checked: 1,234,567 right, none wrong, 2 requests failed. The "
-        "technique does what its name says, seen by the kernel.",
+        "technique does what its name says, as observed in the kernel.",
         "The cell that was measured twice agrees with itself (A/A). The measuring chain passed 1 "
         "of 1 checks. No cell has a warning.",
     )
@@ -243,17 +246,17 @@ def test_what_speaks_against_it_is_said_first_in_its_line() -> None:
     _, answers, chain = reasons([wrong, stolen], unsteady, unsteady, passed=False)
     assert "1 WRONG" in answers and "java-serial-unbound-low-10u" in answers
     assert chain.startswith("Of 2 cells that were measured twice (A/A) 2 differ from themselves: a")
-    assert "passed 0 of 1 checks, not: stall." in chain
+    assert "passed 0 of 1 checks; failed: stall." in chain
     assert "1 of 2 cells have a warning; the largest may bias a number by 5 % (steal)." in chain
-    assert "Without a number: java-serial-unbound-low-10u." in chain
+    assert "Without a result: java-serial-unbound-low-10u." in chain
 
 
 def test_proofs_take_one_line_when_all_hold_and_name_those_that_fail() -> None:
     assert trust.proven(PROOFS) == (
-        "Of 3 techniques, seen by the kernel, java pinned does NOT do what its name says; "
-        "nothing could be seen of python process-per-request."
+        "Of 3 techniques, as observed in the kernel, java pinned does NOT do what its name says; "
+        "nothing could be observed of python process-per-request."
     )
-    assert trust.proven([]) == "No proof was made of what the techniques do."
+    assert trust.proven([]) == "The behaviour of the techniques was not proven."
 
 
 def test_a_technique_of_several_proofs_is_one() -> None:
@@ -261,31 +264,32 @@ def test_a_technique_of_several_proofs_is_one() -> None:
     bound = holding.model_copy(update={"placement": "core0"})
     other = holding.model_copy(update={"strategy": "pipeline"})
     assert trust.proven([holding, bound]) == (
-        "The technique does what its name says in 2 proofs, seen by the kernel."
+        "The technique does what its name says in 2 proofs, as observed in the kernel."
     )
     assert trust.proven([holding, bound, other]) == (
-        "All 2 techniques do what their names say in 3 proofs, seen by the kernel."
+        "All 2 techniques do what their names say in 3 proofs, as observed in the kernel."
     )
     assert trust.proven([holding, refuted, refuted]) == (
-        "Of 2 techniques in 3 proofs, seen by the kernel, java pinned does NOT do what its name "
-        "says."
+        "Of 2 techniques in 3 proofs, as observed in the kernel, java pinned does "
+        "NOT do what its name says."
     )
 
 
 def test_claims_about_queues_are_counted_apart_as_the_kernel_saw_none_of_them() -> None:
     holding = PROOFS[0]
     queues = [each.model_copy(update={"strategy": f"technique {each.strategy}"}) for each in PROOFS]
-    kernel = "The strategy does what its name says, seen by the kernel."
+    kernel = "The strategy does what its name says, as observed in the kernel."
     assert trust.proven([holding, queues[0]]) == (
-        f"{kernel} The claim about queues holds, seen by database sessions."
+        f"{kernel} The claim about queues holds, as observed in database sessions."
     )
     other = queues[0].model_copy(update={"strategy": "20 connections of pinned"})
     assert trust.proven([holding, queues[0], other]) == (
-        f"{kernel} All 2 claims about queues hold, seen by database sessions."
+        f"{kernel} All 2 claims about queues hold, as observed in database sessions."
     )
     assert trust.proven([holding, *queues]) == (
-        f"{kernel} Of 3 claims about queues, seen by database sessions, java technique pinned does "
-        "NOT hold; nothing could be seen of python technique process-per-request."
+        f"{kernel} Of 3 claims about queues, as observed in database sessions, "
+        "java technique pinned does NOT hold; nothing could be observed of python technique "
+        "process-per-request."
     )
 
 

@@ -219,7 +219,7 @@ def test_a_pooled_claim_holds_for_any_such_cell_though_no_single_cell_shows_it()
     pool, *cells = found.parts
     assert [each.verdict for each in cells] == ["too-imprecise"] * 4
     assert (pool.verdict, found.verdict) == ("reproduced", "reproduced")
-    assert pool.label == "for any cell like these 4"
+    assert pool.label == "any similar cell (from 4 ratios)"
 
 
 def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_differ() -> None:
@@ -265,7 +265,7 @@ def test_a_candidate_that_was_not_measured_counts_as_lost_only_where_it_is_far_b
     pool, *cells = found.parts
     assert (pool.verdict, found.verdict) == (verdict, verdict)
     assert (pool.comparison.ratio is not None) == (verdict == "reproduced")
-    said = "(best of pinned, pipeline, of which pipeline out of the race)" in cells[-1].label
+    said = "(best of pinned, pipeline; pipeline excluded as far slower)" in cells[-1].label
     assert said == (verdict == "reproduced")
     assert "race" not in cells[0].label, "it has a number there"
 
@@ -292,10 +292,10 @@ def test_a_percentile_that_cells_have_too_few_answers_for_names_the_time_that_it
     asked = part("not greater").replace("throughput_per_s", "p95_ms")
     found = decided(claim(asked), few)
     assert found.headline == (
-        "not measured; its percentiles take 3 minutes of trials in each block"
+        "not measured; its percentiles need 3 minutes of trials in each block"
     ), "1 000 at 20 and at 10 a second"
     enough = row("java pinned low 10", [20.0] * 3, p95_ms=[500.0] * 3)
-    assert "take 2 minutes" in decided(claim(asked), [few[0], enough]).headline
+    assert "need 2 minutes" in decided(claim(asked), [few[0], enough]).headline
     never = row("java pinned low 10", [1.9] * 3, p95_ms=[None] * 3)
     assert decided(claim(asked), [few[0], never]).headline == "not measured", "answers after 5 s"
 
@@ -307,7 +307,7 @@ def test_a_candidate_that_is_far_behind_takes_no_time_for_its_percentile() -> No
         for users in (1, 2, 3, 4)
     ]
     found = decided(against_best("p95_ms", "not greater"), planted)
-    assert "its percentiles take 10 minutes" in found.headline, "4 × 150 s"
+    assert "its percentiles need 10 minutes" in found.headline, "4 × 150 s"
 
 
 def test_a_candidate_that_answered_wrongly_is_not_out_of_the_race() -> None:

@@ -113,7 +113,7 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(machine_lock.VARIABLE, "x" * 200)
-    with pytest.raises(EnvironmentProblem, match="no name for a lock"):
+    with pytest.raises(EnvironmentProblem, match="not a valid name for a lock"):
         machine_lock.take()
 
 

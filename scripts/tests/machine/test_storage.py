@@ -104,7 +104,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     assert started.returncode == 3, err
     assert len(err.strip().splitlines()) == 1, err
     assert "disk is full" in err or "No space left" in err
-    assert "what was measured is kept: 'restbench report latest' shows it" in err
+    assert "the measurements are kept: 'restbench report latest' shows them" in err
     assert "the same command with --resume" in err
     assert bench.left_running() == []
     run = bench.latest.path

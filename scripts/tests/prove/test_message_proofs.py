@@ -207,4 +207,4 @@ def test_a_bench_that_cannot_be_asked_is_refuted() -> None:
     claim = messages.Claim("technique skip-locked", "", fails)
     gone = SimpleNamespace(connect=Bench()._connected)
     found = messages.proven(claim, cast(Any, SimpleNamespace()), cell, cast(Any, gone))
-    assert (found.does, found.evidence) == (False, "it could not be looked at: it is gone")
+    assert (found.does, found.evidence) == (False, "the check could not be made: it is gone")

@@ -75,7 +75,7 @@ def test_a_service_that_dies_between_two_requests_is_not_proven(
     found = proving.prove(service, cell("java serial low 10"), (0,))
     assert (found.does, found.evidence) == (
         False,
-        "it gave no answer to look at: connection refused",
+        "the service gave no answer to observe: connection refused",
     )
 
 

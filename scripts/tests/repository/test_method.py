@@ -178,7 +178,7 @@ def test_rule_9_response_times_are_labelled_as_those_of_a_closed_loop(tmp_path: 
     assert later == {"The same"}
     assert "(closed loop)" in Y_LABELS["mean_ms"]
     told = page_of(build(tmp_path / "run", [Made(SERIAL, LOAD)]))
-    assert "closed loop: a user asks again only after its answer" in told
+    assert "closed loop: a user sends its next request only after the answer" in told
 
 
 def test_rule_11_microseconds_of_the_generator_are_kept(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_rule_14_a_run_says_that_other_hours_may_differ_by_more(tmp_path: Path) 
     made = [Made(SERIAL, LOAD, block=number) for number in (1, 2, 3)]
     run = build(tmp_path / "run", made)
     told = study.blocks_line(3, measures.rows(run))
-    assert told.startswith("3; ±") and "other hours may differ by more" in told
+    assert told.startswith("3; ±") and "at other times results may differ by more" in told
 
 
 def test_each_rule_of_the_method_has_a_test_of_its_name() -> None:

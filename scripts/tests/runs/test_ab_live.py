@@ -63,7 +63,8 @@ def test_a_build_that_is_really_slower_ends_with_exit_code_6_and_names_its_cells
     (line,) = slower.done.stderr.strip().splitlines()
     assert line.endswith("beyond the thresholds in 1 cells: java-serial-unbound-tiny-2u")
     first, second = slower.commits
-    assert f"B, HEAD ({second[:7]}), against A, HEAD~ ({first[:7]}): beyond" in slower.done.stdout
+    said = f"B, HEAD ({second[:7]}), compared with A, HEAD~ ({first[:7]}): beyond"
+    assert said in slower.done.stdout
 
 
 def test_both_builds_are_measured_in_the_same_blocks_interleaved(slower: Compared) -> None:

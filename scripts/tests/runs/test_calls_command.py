@@ -41,7 +41,7 @@ def test_each_way_stands_next_to_the_best_possible(bench: Bench) -> None:
         "calls", *options.split(), "--transport", "soap", STUB_SERVICES="", STUB_CLIENT=""
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    alone = re.match(r"20 calls, 50 ms, soap; one alone takes ([0-9.]+) s", done.stdout)
+    alone = re.match(r"20 calls, 50 ms, soap; a single call takes ([0-9.]+) s", done.stdout)
     assert alone
     assert float(alone[1]) >= 0.05
     found = rows_of(done.stdout)
@@ -88,11 +88,14 @@ def test_what_went_wrong_is_counted_and_is_the_exit_code(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--delay 1ms", "delay 1 ms: the service at URL has no delay"),
-        ("--delay 0ms --transport soap", "transport soap: the service at URL has no SOAP"),
+        ("--delay 1ms", "delay 1 ms: the service at URL supports no delay"),
+        (
+            "--delay 0ms --transport soap",
+            "transport soap: the service at URL does not support SOAP",
+        ),
         (
             "--delay 0ms --strategy virtual-threads",
-            "--strategy: not-offered: virtual-threads; here are sequential",
+            "--strategy: not-offered: virtual-threads; offered here are sequential",
         ),
     ],
 )

@@ -90,6 +90,6 @@ def test_every_call_of_both_clients_is_right_and_audited(tmp_path: Path) -> None
 def test_what_the_service_cannot_do_ends_the_run_before_its_first_batch(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     code, said = run_of(bench, "python", "java-soap-async-0ms")
-    assert (code, "has no SOAP" in said) == (2, True), said
+    assert (code, "does not support SOAP" in said) == (2, True), said
     assert bench.latest.trials.trials() == []
     assert bench.left_running() == []

@@ -96,7 +96,7 @@ def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) 
     finally:
         started.kill()
     assert started.returncode == ExitCode.INTERRUPTED
-    assert err.strip() == "restbench: interrupted: everything started is stopped"
+    assert err.strip() == "restbench: interrupted: all started processes are stopped"
 
 
 def row(strategy: str, *flags_of_blocks: str) -> Row:

@@ -80,7 +80,7 @@ def test_a_sound_service_loses_nothing_whatever_ends(sound: Ran) -> None:
     assert {each.extras["violations"] for each in trials} == {0}
     assert all(each.extras["sends"] > 0 for each in trials)
     assert all(each.errors for each in trials if "kill" in each.cell)
-    assert "nothing lost, nothing twice" in sound.told
+    assert "nothing lost, nothing delivered twice" in sound.told
     assert "What is lost, or comes twice" in sound.run.report.read_text()
     assert sound.bench.still_running() == []
 

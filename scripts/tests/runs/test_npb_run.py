@@ -230,7 +230,7 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
     assert "not verified: 8.4, the reference is 8.5" in page
     assert REFUSAL in page
     assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
-    assert "java-pinned-unbound-CG-S-1u: once more: " in ran.told
+    assert "java-pinned-unbound-CG-S-1u: second attempt: " in ran.told
     assert found["pinned"]["service_s"] == ""
     events = {each.kind: each.text for each in bench.latest.trials.events()}
     assert set(events) == {"retried", "failed", "refused", "wrong"}

@@ -148,7 +148,7 @@ def test_what_dies_under_load_and_what_is_not_offered_fails_and_says_so(spoilt: 
 def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(queue: Resumed) -> None:
     assert "nothing to resume: no unfinished run of stubbed with profile p" in queue.first
     assert queue.left == []
-    assert f"going on with {queue.run.path.resolve().name}, killed at" in queue.told
+    assert f"resuming {queue.run.path.resolve().name}, killed at" in queue.told
     assert queue.bench.began_ms(block=1) == queue.began_ms != []
     assert {each.block for each in queue.run.trials.blocks() if each.finished} == {1, 2}
     (noted,) = queue.run.interruptions()

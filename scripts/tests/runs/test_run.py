@@ -219,7 +219,7 @@ def test_a_load_generator_that_is_killed_has_its_block_measured_once_more(tmp_pa
         pid.kill()
     out, err = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 0, out + err
-    assert "block 1: once more: JMeter is gone" in out
+    assert "block 1: second attempt: JMeter has ended" in out
     assert bench.trials("serial")
 
 

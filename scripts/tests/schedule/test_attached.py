@@ -53,8 +53,8 @@ def test_one_service_is_attached_to_while_the_other_is_started(
     [
         ("python unbound", "python={stub}", EnvironmentProblem("is the java service, not the py")),
         ("python unbound", "java={stub}", BadConfiguration("no selected cell has this service")),
-        ('java unbound settings="A=1"', "java={stub}", BadConfiguration("cannot be set")),
-        ("java core0", "java={stub}", BadConfiguration("cannot be set, placed or given")),
+        ('java unbound settings="A=1"', "java={stub}", BadConfiguration("cannot be conf")),
+        ("java core0", "java={stub}", BadConfiguration("cannot be configured, bound")),
         (
             'java unbound front="nginx"',
             "java={stub}",
@@ -75,8 +75,8 @@ def test_what_cannot_be_attached_to_is_refused_before_anything_is_started(
 @pytest.mark.parametrize(
     ("told", "refusal"),
     [
-        ({"framework": "vertx"}, 'framework: it has "vertx", the cells "tomcat": select some'),
-        ({"framework": "tomcat", "workers": 4}, "workers: it has 4, the cells 1: select some with"),
+        ({"framework": "vertx"}, 'framework: the service has "vertx", the cells need "tomcat"'),
+        ({"framework": "tomcat", "workers": 4}, "workers: the service has 4, the cells need 1"),
         ({"handoff": "loop"}, 'or write handoff = "loop" into [[cells]] of an experiment\'s file'),
     ],
 )

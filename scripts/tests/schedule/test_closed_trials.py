@@ -144,7 +144,7 @@ def test_a_trial_that_had_to_wait_for_ports_says_so(
         driver.trial(PlannedTrial(1, each))
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("ports-awaited", anew.id)
-    assert event.text == "over 20000 ports waited"
+    assert event.text == "over 20000 ports were in TIME-WAIT"
 
 
 def test_the_first_request_that_failed_is_noted_once_a_cell_with_its_error(

@@ -68,7 +68,7 @@ def test_one_that_was_stopped_has_a_fresh_one_in_its_place_and_did_not_die(tmp_p
     (event,) = here.file.events()
     assert event.text == "the java service was stopped from outside (SIGTERM)"
     assert here.view.notes == [
-        f"restarted  at {SERIAL.id}: {event.text}; a fresh one goes on",
+        f"restarted  at {SERIAL.id}: {event.text}; a fresh service continues",
         "announced",
     ]
 
@@ -97,13 +97,13 @@ def test_one_that_others_run_is_not_started_anew(tmp_path: Path) -> None:
     here = block(tmp_path, Service("java", "http://127.0.0.1:1"))
     why = here.renew_if_dead(SERIAL)
     assert why is not None
-    assert why.startswith("the java service at http://127.0.0.1:1, which others run, does not answ")
+    assert why.startswith("the java service at http://127.0.0.1:1, which is attached, does not")
     assert (here.view.notes, here.file.events()) == ([], [])
 
 
 def test_where_no_fresh_one_comes_up_both_reasons_are_said(tmp_path: Path) -> None:
     here = block(tmp_path, ended("raise SystemExit(3)"))
-    why = "the java service died with exit code 3; a fresh one does not come up: out of memory"
+    why = "the java service died with exit code 3; a fresh service does not start: out of memory"
     assert here.renew_if_dead(SERIAL) == why
 
 

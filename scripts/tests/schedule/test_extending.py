@@ -60,7 +60,8 @@ def test_an_interrupted_extension_names_the_command_that_goes_on_with_it(
     monkeypatch.setattr(measuring, "with_raw_data", lambda _name: finished)
     monkeypatch.setattr(measuring.environment, "check", lambda _order: ())
     monkeypatch.setattr(runner, "execute", interrupted)
-    with pytest.raises(Interrupted, match=rf", 'restbench extend {finished.name}' goes on with it"):
+    again = rf", 'restbench extend {finished.name}' continues the run"
+    with pytest.raises(Interrupted, match=again):
         measuring.extend_run("latest", 30.0)
 
 

@@ -129,7 +129,7 @@ def test_what_the_environment_chooses_is_refused_in_a_run(
     monkeypatch.delenv("JAVA_FRAMEWORK")
     for name, value in (("RESTBENCH_WORKERS", "4"), ("RESTBENCH_HANDOFF", "loop")):
         monkeypatch.setenv(name, value)
-        with pytest.raises(BadConfiguration, match=f"{name}: a factor of a run's cells"):
+        with pytest.raises(BadConfiguration, match=f"{name}: is a factor of a run's cells"):
             order(path)
         monkeypatch.delenv(name)
 
@@ -220,7 +220,7 @@ def test_where_an_event_loop_runs_requests_stands_in_the_cell_and_its_service(
     assert settings == [{"RESTBENCH_HANDOFF": "loop"}, {"RESTBENCH_HANDOFF": "thread"}, {}]
     in_loop_all = VERTX.replace("users = [1, 2]", 'users = 1\nhandoff = "loop"')
     assert loaded(tmp_path, in_loop_all.replace('"tomcat", ', ""))
-    with pytest.raises(BadConfiguration, match="handoff: 'loop' needs framework to be of aiohttp"):
+    with pytest.raises(BadConfiguration, match="handoff: 'loop' needs a framework of aiohttp"):
         loaded(tmp_path, in_loop_all)
 
 

@@ -112,7 +112,7 @@ def test_what_was_ordered_otherwise_is_named(run: Run, order: Order) -> None:
     assert known(run, other)[0].differences == ("the experiment's file",)
     assert known(run, order, "claims")[0].differences == ("the claims' file",)
     attached = replace(order, attached={"java": "http://127.0.0.1:1"})
-    assert known(run, attached)[0].differences == ("what is attached",)
+    assert known(run, attached)[0].differences == ("the attached services",)
 
 
 def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_going_on(
@@ -139,7 +139,7 @@ def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
     begin.require_as_begun(run)
     monkeypatch.setattr(begin, "fingerprints", lambda _builds: {"java service": "4567"})
     with pytest.raises(
-        ChangedDuringRun, match="java service: 0123 is now 4567: changed while first"
+        ChangedDuringRun, match="java service: 0123 is now 4567: changed during first"
     ):
         begin.require_as_begun(run)
 
@@ -154,7 +154,7 @@ def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order:
     assert (killed.kept, interrupted.kept) == (3, 3)
     assert killed.lost == ("block 2",)
     assert killed.ended <= killed.resumed
-    assert "3 of 6 are measured" in told[-1]
+    assert "3 of 6 measurements are kept" in told[-1]
 
 
 def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) -> None:
@@ -179,7 +179,8 @@ def test_a_machine_of_another_speed_is_told_by_the_fastest_probe_and_goes_on(
     surroundings["speed"] = {"integer_loops_per_s": 4000.0, "copied_gib_per_s": 40.0}
     told: list[str] = []
     assert begin.go_on(order, run, told.append).status == "running"
-    assert told[0].startswith("note   integer loops per s: 2000.0 is now 4000.0: another machine")
+    other = "note   integer loops per s: 2000.0 is now 4000.0: this is a different machine"
+    assert told[0].startswith(other)
     run.trials.begin(3, "now", {"speed": {"integer_loops_per_s": 3000.0, "copied_gib_per_s": 4.0}})
     begin.go_on(order, run, told.append)
     assert len([each for each in told if each.startswith("note")]) == 1

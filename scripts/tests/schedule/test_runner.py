@@ -42,7 +42,7 @@ UNDECIDED = SimpleNamespace(
 
 #: A block that is not made up.
 MEASURE = block.measure
-ONCE_MORE = "block 1: once more: JMeter is gone or silent"
+ONCE_MORE = "block 1: second attempt: JMeter has ended or does not answer"
 
 
 def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
@@ -98,7 +98,7 @@ def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (EnvironmentProblem("JMeter is gone or silent; its log ends:\nno more"), [ONCE_MORE]),
+        (EnvironmentProblem("JMeter has ended or does not answer; its log ends:\nno"), [ONCE_MORE]),
         (StorageProblem("full"), []),
     ],
 )
@@ -299,16 +299,16 @@ def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: R
 @pytest.mark.parametrize(
     ("minutes", "facts", "blocks", "said"),
     [
-        (12, {SPARE_S: 90.0}, 5, ["a block takes 10.5 minutes or more, 48.0 are left: 4 more"]),
-        (13, {SPARE_S: 420.0}, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
-        (13, {}, 5, ["a block takes 6.0 minutes or more, 47.0 are left: 4 more"]),
+        (12, {SPARE_S: 90.0}, 5, ["a block takes at least 10.5 minutes, 48.0 are left: 4 more"]),
+        (13, {SPARE_S: 420.0}, 5, ["a block takes at least 6.0 minutes, 47.0 are left: 4 more"]),
+        (13, {}, 5, ["a block takes at least 6.0 minutes, 47.0 are left: 4 more"]),
         (
             14,
             {SPARE_S: 0.0},
             4,
             [
-                "a block takes 14.0 minutes or more, 46.0 are left: 3 more",
-                "a block takes 14.0 minutes or more, 4.0 are left: no more",
+                "a block takes at least 14.0 minutes, 46.0 are left: 3 more",
+                "a block takes at least 14.0 minutes, 4.0 are left: no more",
             ],
         ),
         (
@@ -316,9 +316,9 @@ def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: R
             {SPARE_S: 60.0},
             3,
             [
-                "a block takes 22.0 minutes or more, 37.0 are left: 2 more, 7.0 minutes too late, "
-                "as an interval needs them",
-                "a block takes 22.0 minutes or more, 0.0 are left: no more",
+                "a block takes at least 22.0 minutes, 37.0 are left: 2 more, "
+                "ending 7.0 minutes late, as an interval needs them",
+                "a block takes at least 22.0 minutes, 0.0 are left: no more",
             ],
         ),
     ],

@@ -203,14 +203,14 @@ def test_a_cells_workers_and_connections_stand_in_its_id_and_its_service() -> No
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("users = [1, 2]", "users = 1\nworkers = 2", "more than 1 are for python with strategy"),
+        ("users = [1, 2]", "users = 1\nworkers = 2", "more than 1 are only for python with strat"),
         (
             'service = "java"\nstrategy = ["serial", "pinned"]',
             'service = "python"\nstrategy = "serial"\nworkers = 2\nframework = "aiohttp"',
-            "and framework of fastapi-gunicorn, flask, flask-granian, rsgi",
+            "and a framework of fastapi-gunicorn, flask, flask-granian, rsgi",
         ),
         ("users = [1, 2]", "users = 1\nconnection = 'none'", "Input should be 'kept' or 'each'"),
-        ("seed = 3", 'seed = 3\nviews = ["workers"]', "'workers' belongs to a table"),
+        ("seed = 3", 'seed = 3\nviews = ["workers"]', "'workers' and a table"),
     ],
 )
 def test_workers_that_cannot_be_are_refused(old: str, new: str, told: str) -> None:
@@ -294,10 +294,10 @@ def test_a_claim_holds_a_number_of_workers_against_what_the_other_blocks_pick() 
     assert part.comparison.ratio is not None
     assert part.comparison.estimate == pytest.approx(0.988365, abs=5e-7)
     assert part.comparison.ratio.low == pytest.approx(0.962899, abs=5e-7)
-    assert "picked by the other blocks" in part.label
+    assert "chosen by the other blocks" in part.label
     assert found.verdict == "reproduced"
     one = decided(claim(BEST.format("true")), measured(blocks=1))
-    assert "two blocks that have all candidates" in one.why
+    assert "two blocks with all candidates" in one.why
 
 
 def grid(cores: int = 2) -> Grid:
@@ -383,7 +383,8 @@ def test_the_page_has_heat_maps_the_set_and_the_published_ratios(tmp_path: Path)
     assert re.search(r"^ +3 +≈ 120 ± \d", text, re.MULTILINE), text
     assert re.search(r"^ +1 +100 ± \d", text, re.MULTILINE), text
     part = part_of(page, "workers")
-    assert "flask, low, connections each: workers that cannot be told from the best" in part
+    best = "flask, low, connections each: workers that cannot be distinguished from the best"
+    assert best in part
     assert "2·cores +1" in part
     assert "1.00" in part
     assert "20 is worse, not that 17 is best" in part

@@ -96,7 +96,7 @@ def test_a_cell_that_was_left_out_is_skipped_as_the_command_ends_well(
     run = laid_down(tmp_path / "run", lost=SERIAL_B, kind=kind)
     measuring.judge(measures.rows(run))
     found = shown(run)
-    assert found.sentence.endswith("without a number in 1.")
+    assert found.sentence.endswith("without a result in 1.")
     suite = suite_of(found)
     assert [suite.get(each) for each in ("failures", "errors", "skipped")] == ["0", "0", "1"]
     (skipped,) = suite.iter("skipped")

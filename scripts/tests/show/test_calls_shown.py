@@ -122,8 +122,8 @@ def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
 
 def test_the_sentence_has_the_largest_gain_and_what_is_lost_to_the_least_possible_time() -> None:
     assert shown.sentence(ROWS) == (
-        "Calls at once are up to 79.2 times as fast as one after the other (Java async over REST, "
-        "8 threads, service waits 1000 ms). Half of the batches take at most 1.16 times the least "
+        "Concurrent calls are up to 79.2 times as fast as calls one after the other (Java async "
+        "over REST, 8 threads, service waits 1000 ms). Half of the batches take at most 1.16 times the least "
         "possible time; the slowest takes 1.48 times (Python async over REST, 1 thread, service "
         "waits 1000 ms)."
     )

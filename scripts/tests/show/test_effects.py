@@ -41,7 +41,7 @@ def test_half_of_the_variation_or_more_is_one_factor() -> None:
         "79 % of mean response time's variation is instances, pool_threads 15.4 %, instances × "
         "pool_threads 4.3 %; 1.5 % is between runs of one cell. Distinguishable from 0 (Holm, "
         "5 %): instances (q 21.5), pool_threads (q 9.50), instances × pool_threads (q 5.00); "
-        "effects below 3.1 (7.6 %) could not be seen."
+        "effects below 3.1 (7.6 %) could not be detected."
     )
 
 
@@ -49,11 +49,11 @@ def test_effects_that_multiply_are_ratios() -> None:
     said = shown.sentence(of(PROCESSORS))
     assert said.startswith(
         "pool_threads (20 → 60) explains 49.9 % of the variation of ln throughput, instances "
-        "49.9 %, 1 further together 0.0 %; 0.2 % is between runs of one cell. "
+        "49.9 %, 1 more together 0.0 %; 0.2 % is between runs of one cell. "
     )
     assert "(Holm, 5 %), throughput high/low: " in said
     assert "pool_threads (0.011)" in said
-    assert said.endswith("; ratios below 1.401 could not be seen.")
+    assert said.endswith("; ratios below 1.401 could not be detected.")
     row = ("B", "pool_threads", "0.011", "0.009 … 0.015", "49.9", "< 0.001")
     assert row in shown.effect_table(of(PROCESSORS)).rows
 
@@ -63,14 +63,15 @@ def test_one_run_a_cell_has_no_word_of_significance() -> None:
     assert said.startswith("76 % of throughput's variation is instances, pool_threads 19.0 %, inst")
     assert "between runs" not in said
     assert "istinguishable" not in said
-    assert "One run a cell: shares only; Lenth's margin is " in said
+    assert "One run per cell gives shares only; Lenth's margin is " in said
 
 
 def test_a_fraction_never_speaks_of_an_effect_alone() -> None:
     said = shown.sentence(seven_factors())
     assert said.startswith("fC + fA × fE + fB × fF + fD × fG + 12 more explains 43.4 % of the")
     assert any(
-        "`fA` cannot be told from fB × fD" in each for each in seven_factors().design.warnings()
+        "`fA` cannot be distinguished from fB × fD" in each
+        for each in seven_factors().design.warnings()
     )
 
 
@@ -92,7 +93,7 @@ def test_the_tables_have_every_number() -> None:
     )
     signs = shown.sign_table(of(STUDY))
     assert [each.heading for each in signs.columns][-3:] == [
-        "Mean", "95 % interval", "95 % of a run more",
+        "Mean", "95 % interval", "95 % for a new run",
     ]  # fmt: skip
     assert signs.rows[:2] == (
         ("instances 1, pool_threads 20", "1", "-1", "-1", "1", "582", "574 … 591", "566 … 599"),
@@ -111,7 +112,7 @@ def test_what_was_left_out_and_what_to_doubt_is_said() -> None:
         "Block 9 is left out: it has no value of instances 2, pool_threads 20 and 2 more."
     )
     warnings = of(PROCESSORS, model="additive").warnings
-    assert any(each.startswith("Largest over smallest value is 12534") for each in warnings)
+    assert any(each.startswith("The largest value is 12534 times the") for each in warnings)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def test_without_what_is_between_blocks_the_residuals_have_no_order_of_measureme
     assert "order of measurement" not in caption
     names, caption = told(blocks=True)
     assert names == ["Predicted", "Normal quantile"]
-    assert caption.endswith("so they are not held against the order of measurement.")
+    assert caption.endswith("so these are not compared with the order of measurement.")
 
 
 def test_one_run_a_cell_has_lenths_margin_and_no_interval() -> None:

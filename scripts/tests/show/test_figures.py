@@ -70,7 +70,7 @@ def test_a_figure_shows_the_runs_numbers(run: Run) -> None:
     titles = [each["layer"][0]["encoding"]["y"]["title"] for each in theme.spec(chart)["concat"]]
     assert titles == ["Correct responses per second", "Mean latency (closed loop), ms"]
     assert "Hollow points have warnings: errors." in chart.caption
-    assert "No interval: that takes three blocks." in chart.caption
+    assert "No interval: it needs three blocks." in chart.caption
 
 
 def test_a_figure_without_any_measured_cell_is_skipped(run: Run) -> None:
@@ -94,7 +94,10 @@ def test_a_change_of_another_size_is_said(run: Run) -> None:
 def test_the_best_technique_is_chosen_over_the_cells_all_have(run: Run) -> None:
     chart = chart_of(run, 27)
     # Common: low and medium, unbound. PR sqrt(400 x 20) = 89.4, PE sqrt(100 x 10) = 31.6.
-    assert "Shown is process-per-request: geometric mean over 2 common cells" in chart.caption
+    assert (
+        "Shown is the best, process-per-request. Geometric means over 2 common cells"
+        in chart.caption
+    )
     assert "process-per-element 31.6/s, process-per-request 89.4/s" in chart.caption
     assert throughputs(chart) == {
         "unbound": [(30, 400), (200, None), (1000, 20)],

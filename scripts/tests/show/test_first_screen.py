@@ -80,7 +80,7 @@ def test_sentence_picture_and_reasons_of_a_kept_run_are_of_its_kind_and_short(na
     assert max(counts) <= MOST_WORDS, answer.sentence
     assert sum(counts) <= MOST_WORDS_IN_ALL, answer.sentence
     assert len(answer.reasons) == 3 and all(answer.reasons)
-    assert "nothing to be sure of" not in answer.reasons[0]
+    assert "no comparison to judge" not in answer.reasons[0]
     page = run.report.read_text(encoding="utf-8")
     assert f'<p class="answer">{escape(answer.sentence)}</p>' in page
     assert picture_of(page).startswith(PICTURES[name]), f"restbench keep {name}"
@@ -126,7 +126,7 @@ def test_a_kept_copy_is_made_again_of_its_run_json_to_the_byte(kept: Run) -> Non
 
 def test_a_run_with_raw_data_needs_a_name_for_its_copy(kept: Run) -> None:
     (kept.path / "raw").mkdir()
-    with pytest.raises(BadConfiguration, match="has raw data; give its copy a name"):
+    with pytest.raises(BadConfiguration, match="has raw data, so its copy needs a name"):
         keep_run(str(kept.path))
 
 

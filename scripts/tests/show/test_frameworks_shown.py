@@ -93,7 +93,7 @@ def test_where_the_interval_reaches_beyond_the_margin_it_is_not_reached() -> Non
     rows = [framework_row("flask", "low", 1.0, wide), framework_row("rsgi", "low", 1.0, TURNED)]
     (found,) = loads(rows)
     assert found.from_size is None
-    assert "not reached. At low, the largest size" in shown.outcome(found)
+    assert "irrelevant. At low, the largest size" in shown.outcome(found)
 
 
 def test_without_an_interval_or_a_number_nothing_is_said_to_be_reached() -> None:
@@ -102,7 +102,7 @@ def test_without_an_interval_or_a_number_nothing_is_said_to_be_reached() -> None
     assert "one block has no interval" in shown.outcome(one)
     lacking = load_of({"low": (1.0, None, 1.0)})
     assert lacking.from_size is None
-    assert "there is no number of fastapi" in shown.outcome(lacking)
+    assert "there is no number for fastapi" in shown.outcome(lacking)
     alone = load_of({"low": (1.0, 1.0, 1.0), "medium": (4.0, None, None)})
     assert alone.sizes[0].is_alike
     assert alone.from_size is None, "of two at medium nothing is known"
@@ -154,12 +154,12 @@ def run(tmp_path: Path) -> Run:
 def test_the_page_has_the_ratios_the_threshold_and_the_framework_that_is_gone(run: Run) -> None:
     page = page_of(run)
     part = part_of(page, "frameworks")
-    assert "Python, 10 users: not reached. At low, the largest size" in part
+    assert "Python, 10 users: no size is shown to make the framework irrelevant. At low, the" in part
     assert "flask takes 2.00 [" in part
     assert "times the CPU time of the cheapest" in part
     assert "fastapi" in part
     assert "japronto" in part
-    assert "not measured: no release since 2018; rsgi is the nearest living kind" in part
+    assert "not measured: no release since 2018; rsgi is the nearest maintained framework" in part
     assert "not for exposure" in part and "contract/deviations.toml" in part
     assert "fastapi unfinished-head silent uvicorn has no limit of time for a head;" in part
     assert "Vert.x has no limit" not in part, "of what was measured alone"
@@ -175,7 +175,7 @@ def test_the_terminal_has_a_line_a_framework(run: Run) -> None:
     lines = {line.split()[0]: line for line in text.splitlines() if line.strip()}
     assert "1.00" in lines["flask"]
     assert "≈ 1.00" in lines["rsgi"]
-    assert "Python, 10 users: not reached." in text
+    assert "Python, 10 users: no size is shown to make the framework irrelevant." in text
 
 
 def test_the_overview_never_puts_two_frameworks_into_one_place(tmp_path: Path) -> None:

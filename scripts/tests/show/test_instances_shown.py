@@ -75,7 +75,7 @@ def test_growth_over_instances_has_a_law_for_each_strategy_and_placement() -> No
     (load,) = loads(scaled(SERIAL, [1, 2, 3, 4, 6, 8]) + rows_of((SERIAL + BOUND, 300)))
     (line,) = shown.growth([load], cores=8)
     assert line.startswith(
-        "Over instances, Java serial unbound, low, 10 users: the Universal Scalability Law has λ "
+        "Growth with instances, Java serial unbound, low, 10 users: the Universal Scalability Law has λ "
     )
     assert re.search(r"its peak at \d+\.\d instances; Amdahl's law over instances has λ ", line)
     (refused,) = shown.growth([load], cores=7)
@@ -85,7 +85,7 @@ def test_growth_over_instances_has_a_law_for_each_strategy_and_placement() -> No
 def test_where_nothing_can_be_fitted_over_instances_one_line_says_so() -> None:
     two = loads(scaled(SERIAL, [1, 2]) + scaled(SHARED, [1, 2]) + rows_of((SHARED + BOUND, 300)))
     assert shown.growth(two, cores=2) == [
-        "Over instances, 2 series of cells: "
+        "Growth with instances, 2 series of cells: "
         "the Universal Scalability Law is not fitted: 2 levels, 6 are needed; "
         "Amdahl's law is not fitted: 2 levels, 6 are needed."
     ]
@@ -114,7 +114,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_page_and_terminal_begin_with_what_bound_instances_bring(run: Run) -> None:
-    sentence = "Next to one instance under its best strategy, in Java 2 instances, a core each, ans"
+    sentence = "Compared with one instance under its best strategy, in Java 2 instances with one core "
     page, text = page_of(run), printed(run)
     assert sentence in page
     assert sentence in " ".join(text.split())
@@ -122,7 +122,7 @@ def test_page_and_terminal_begin_with_what_bound_instances_bring(run: Run) -> No
     part = part_of(page, "instances")
     assert "2 per-core" in part
     assert "shared-pool" in part
-    assert "Over instances, Java serial unbound, low, 10 users: the Universal Scalab" in part
+    assert "Growth with instances, Java serial unbound, low, 10 users: the Universal Scalab" in part
     (line,) = [
         each for each in text.splitlines() if each.startswith("serial") and "per-core" in each
     ]

@@ -129,7 +129,7 @@ def test_an_arrival_without_a_correct_answer_is_slower_than_any_other() -> None:
 def test_a_percentile_that_the_arrivals_do_not_support_is_none() -> None:
     assert percentile_ms(trial(99, 40).elapsed_us, 95, 990) is None
     step = limits.step(trial(99, 40), OBJECTIVE)
-    assert step.reasons == ("990 arrivals do not support p95",)
+    assert step.reasons == ("990 arrivals are too few for p95",)
 
 
 def test_a_step_is_held_against_the_objective_and_told_in_a_line() -> None:
@@ -213,9 +213,9 @@ def test_no_technique_is_ranked_by_the_rates_that_its_walk_offered(run: Run) -> 
     assert 'id="chart-open-load-limits"' in page
     assert "chart-overview" not in page
     assert 'id="places"' not in page
-    assert "over all rates that were offered" in part_of(page, "matrix")
-    assert "closed loop: a user asks again" not in page
-    assert "the latency of each counts from its moment" in page
+    assert "covers all offered rates" in part_of(page, "matrix")
+    assert "closed loop: a user sends its next request" not in page
+    assert "the latency of each counts from its scheduled moment" in page
 
 
 def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> None:

@@ -152,10 +152,10 @@ def test_of_one_load_the_list_says_by_how_much_the_first_technique_leads() -> No
     assert shown.sentence(clear).endswith(first)
     (lead,) = shown.of_one_load(clear)
     assert lead.startswith("Java: skip-locked answers 1.33 [")
-    assert lead.endswith("] times as many as function")
+    assert lead.endswith("] times as many operations as function")
     near = [row(FUNCTION, [400, 300, 380]), row(SKIP_LOCKED, [390, 400, 300])]
     (lead,) = shown.of_one_load(near)
-    assert lead.endswith("] times as many as function, which is not shown to be slower")
+    assert lead.endswith("] times as many operations as function, which is not shown to be slower")
     more = row(FUNCTION.replace(" 10 ", " 60 "), around(200))
     assert shown.sentence([*clear, more]).endswith(first)
     assert shown.of_one_load([*clear, more]) == []
@@ -177,8 +177,8 @@ def test_of_one_load_the_first_picture_is_each_technique_over_the_first() -> Non
         row(FUNCTION.replace("function", "memory"), around(2000)),
     ]
     assert shown.of_one_load(rows)[-1] == (
-        "An operation takes 1.21 (Java) times the database's CPU time that it takes under pgbench "
-        "at the same rate"
+        "An operation takes 1.21 (Java) times as much CPU time of the database as under pgbench at "
+        "the same rate"
     )
     chart = charts.over_the_first(rows)
     assert [(each["label"], each["series"]) for each in data_of(chart)] == [
@@ -256,7 +256,7 @@ TAKEN = {
 def test_what_the_database_took_is_told_where_it_was_measured_and_nowhere_else(run: Run) -> None:
     headings = {heading for heading, _ in DATABASE.values()}
     before = part_of(page_of(run), "messages")
-    assert not any(each in before for each in (*headings, "/ at its rate"))
+    assert not any(each in before for each in (*headings, "/ same rate"))
     files.write_tables(findings(run))
     assert not run.messages_csv.exists()
     for block in run.trials.blocks():
@@ -267,7 +267,7 @@ def test_what_the_database_took_is_told_where_it_was_measured_and_nowhere_else(r
         its = {each: {**known, **TAKEN, **cpu_ms} for each, known in block.facts["extras"].items()}
         run.trials.fact(block.block, "extras", its)
     after = part_of(page_of(run), "messages")
-    assert all(each in after for each in (*headings, "/ at its rate"))
+    assert all(each in after for each in (*headings, "/ same rate"))
     assert {"123", "0.000", "8.75", "1.50"} <= {*after.split()}
     files.write_tables(findings(run))
     lines = list(csv.DictReader(run.messages_csv.read_text().splitlines()))
@@ -286,8 +286,8 @@ def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:
     assert sentence in page
     assert sentence in " ".join(text.split())
     part = part_of(page, "messages")
-    assert "None was broken" in part
-    assert "the price of a technique without any service" in part
+    assert "No rule was violated" in part
+    assert "the cost of a technique without any service" in part
     assert picture_of(page) == "messages-technique"
     (line,) = [
         each for each in text.splitlines() if each.startswith("skip-locked") and "400" in each
@@ -300,10 +300,10 @@ def test_a_broken_rule_is_named_with_its_cell() -> None:
     (block,) = bad.measurements
     said = measures.Measurement(**{**vars(block), "reason": "R2 duplicated 1"})
     found = measures.Row(bad.cell, None, (), (said,))
-    assert "Broken: java-worker-pool-unbound-200-10u-function: R2 duplicated 1." in shown.checked(
+    assert "Violated: java-worker-pool-unbound-200-10u-function: R2 duplicated 1." in shown.checked(
         [found]
     )
-    assert shown.checked([row(FUNCTION, [100.0])]).endswith("None was broken.")
+    assert shown.checked([row(FUNCTION, [100.0])]).endswith("No rule was violated.")
 
 
 def test_experiments_without_messages_have_none_of_it(tmp_path: Path) -> None:

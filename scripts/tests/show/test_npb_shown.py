@@ -175,10 +175,10 @@ def test_the_contracts_own_answers_are_read(kernel: str) -> None:
     ("changed", "message"),
     [
         ({"verified": False}, "not verified"),
-        ({"class": "A"}, "the answer is of CG-A"),
-        ({"kernel": "IS"}, "the answer is of IS-S"),
-        ({"kernelSeconds": 0}, "no answer of a kernel"),
-        ({"mops": None}, "no answer of a kernel"),
+        ({"class": "A"}, "the answer is for CG-A"),
+        ({"kernel": "IS"}, "the answer is for IS-S"),
+        ({"kernelSeconds": 0}, "not an answer of a kernel"),
+        ({"mops": None}, "not an answer of a kernel"),
     ],
 )
 def test_an_answer_that_is_not_what_was_asked_for_is_wrong(

@@ -228,7 +228,7 @@ def test_a_run_without_proofs_and_machine_still_has_a_page(tmp_path: Path) -> No
     run.proofs_file.unlink()
     run.machine_file.unlink()
     text = page_of(run)
-    assert "No proof was made of what the techniques do." in text
+    assert "The behaviour of the techniques was not proven." in text
     assert "machine not recorded" in text
 
 

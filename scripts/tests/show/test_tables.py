@@ -73,8 +73,8 @@ def test_several_blocks_show_their_half_width(tmp_path: Path) -> None:
         told.append(page_of(run))
     tables = [part_of(each, "tables") for each in told]
     assert " 217 ± 72 " in tables[0] and " 225 " in tables[1]
-    assert "3; ± is the 95 % t interval over them" in told[0]
-    assert "two: an interval over blocks takes three" in told[1]
+    assert "3; ± is the 95 % t interval over these blocks" in told[0]
+    assert "two: an interval needs three blocks" in told[1]
 
 
 def test_a_half_width_is_never_rounded_to_nothing(tmp_path: Path) -> None:

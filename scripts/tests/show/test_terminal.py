@@ -98,7 +98,7 @@ def test_only_decided_claims_are_listed_and_the_others_counted(run: Run) -> None
     text = printed(run)
     assert max(map(len, text.splitlines())) <= 100
     assert "J3 " not in text
-    assert re.search(r"\d+ claims are not decided: the page has what it would take", text)
+    assert re.search(r"\d+ claims are not decided: the page says what it would take", text)
 
 
 def test_proofs_that_hold_take_no_line_of_their_own(run: Run) -> None:
@@ -109,7 +109,7 @@ def test_proofs_that_hold_take_no_line_of_their_own(run: Run) -> None:
     assert f"NOT PROVEN python process-per-request, {unseen.claim}" in text
     another = holding.model_dump() | {"strategy": "pinned"}
     write_json(run.proofs_file, [holding.model_dump(), another])
-    assert "All 2 techniques do what their names say, seen by the kernel." in " ".join(
+    assert "All 2 techniques do what their names say, as observed in the kernel." in " ".join(
         printed(run).split()
     )
 

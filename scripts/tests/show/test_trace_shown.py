@@ -115,7 +115,7 @@ def test_the_most_errors_of_a_second_are_of_one_second_where_points_are_of_three
     burst_told = traced().model_copy(update={"courses": (*others, burst)})
     write_model(run.trace(1, cell(WHICH).id) / "trace.json", burst_told)
     page = page_of(run)
-    assert "Code Times A second Most a second 014 90 0.050 90" in part_of(page, "trace-1")
+    assert "Code Times Per second Most per second 014 90 0.050 90" in part_of(page, "trace-1")
 
 
 def test_bands_reach_to_the_end_of_a_trace_one_a_point_of_the_figure(run: Run) -> None:
@@ -189,7 +189,7 @@ def test_the_sentence_has_the_levels_that_tell_traces_apart(run: Run) -> None:
     controlled = replace(both, run=both.run.model_copy(update={"traces": traces}))
     assert shown.sentence(controlled) == (
         f"Java serial ({load} over 30 minutes: {went}. The control hold-snapshot of Java serial "
-        f"({load} is seen: 600 requests/s before it, 60.0 in its last half."
+        f"({load} is seen: 600 requests/s before it, 60.0 in the last half of it."
     )
 
 
@@ -243,7 +243,8 @@ def test_a_control_is_told_by_what_it_did_alone(run: Run) -> None:
     write_model(run.trace(1, cell(WHICH).id) / "trace.json", control)
     assert shown.sentence(findings(run)) == (
         "The control hold-snapshot of Java serial (10 users at 600 requests/s), 600 to 1200 s of "
-        "1800, is seen: 600 requests/s before it, 60.0 in its last half, with up to 295 dead rows."
+        "1800, is seen: 600 requests/s before it, 60.0 in the last half of it, with up to 295 dead "
+        "rows."
     )
 
 
@@ -257,7 +258,7 @@ def test_page_and_terminal_show_it(run: Run) -> None:
     assert "checkpoint 1 3.50 3.50" in happened
     assert "700 10.0 checkpoint 900 11.0 unexplained" in happened
     assert (
-        "Errors by code Code Times A second Most a second 014 90 0.050 3.00 503 3 0.002" in happened
+        "Errors by code Code Times Per second Most per second 014 90 0.050 3.00 503 3 0.002" in happened
     )
     assert "LWLock:WALWrite 2.00" in happened
     assert "was steady over 30 minutes" in " ".join(text.split())

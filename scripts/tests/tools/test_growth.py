@@ -172,7 +172,7 @@ def test_reads_latency_and_time_in_wrks_own_words() -> None:
 
 
 def test_a_load_that_tells_no_latency_is_no_measurement() -> None:
-    with pytest.raises(CellsFailed, match="x: wrk tells no Latency: unable to connect"):
+    with pytest.raises(CellsFailed, match="x: wrk reports no Latency: unable to connect"):
         wrk.seconds_of("x", "unable to connect to 127.0.0.1:1", "Latency")
 
 

@@ -123,7 +123,7 @@ def test_one_from_before_anybody_looked_what_others_do_says_so(tmp_path: Path) -
     older = made("2026-11-20T10:00:00+00:00").model_dump(exclude={"foreign_pct"}, mode="json")
     write_json(tmp_path / "older.json", older)
     found = machine_findings.newest_for(Microbench, MACHINE, tmp_path, pytest.fail)
-    assert made_of(found).endswith("what others used of the machine is not known.")
+    assert made_of(found).endswith("the CPU use of other processes is not known.")
 
 
 @pytest.fixture
@@ -138,9 +138,9 @@ def test_the_report_quotes_the_microbenchmark_of_its_machine(a_run: Run, tmp_pat
     machine_findings.adopt(Microbench, a_run, a_run.microbench_file, tmp_path / "kept", pytest.fail)
     page = page_of(a_run)
     part = part_of(page, "break-even")
-    assert "From which size on does a technique pay?" in part
+    assert "From which size on does a technique pay off?" in part
     assert "process-per-request" in part
-    assert "made 2026-11-20T10:00:00+00:00 by commit 0123456789ab" in part
+    assert "made 2026-11-20T10:00:00+00:00 with commit 0123456789ab" in part
     assert 'href="microbench.json"' in page
 
 
@@ -150,9 +150,9 @@ def test_without_one_nothing_is_said_of_sizes(a_run: Run) -> None:
 
 def test_a_busy_machine_is_told_beside_its_numbers() -> None:
     quiet = made("2026-11-20T10:00:00+00:00")
-    assert made_of(quiet).endswith("others used up to 3 % of the machine.")
+    assert made_of(quiet).endswith("other processes used up to 3 % of the machine.")
     busy = quiet.model_copy(update={"foreign_pct": 90.0})
-    assert made_of(busy).endswith("90 % of the machine, too much for these numbers to be believed.")
+    assert made_of(busy).endswith("90 % of the machine, too much for reliable numbers.")
 
 
 def break_even(**told: object) -> BreakEven:

@@ -1,1 +1,1 @@
-"""Rules that say what each line of a log means."""
+"""The workload logs: rules that classify the lines of a log."""

@@ -1,8 +1,8 @@
-"""The rules: which lines each fires on, by the platform's own regular expressions.
+"""The rules that classify lines, as regular expressions of the platform's own engine.
 
-Rule k is of kind k mod 8; what a kind leaves open is drawn from one stream. The patterns keep to
-what every engine reads alike (ASCII literals and classes, greedy counts, one group, `^` and `$`),
-and each takes time in proportion to a line's length, whatever is in the line.
+Rule k is of kind k mod 8; its parameters are drawn from one stream of random numbers. The patterns
+use only what every engine interprets alike (ASCII literals and classes, greedy counts, one group,
+`^` and `$`), and a search takes time in proportion to the line's length for any line.
 """
 
 import re
@@ -13,15 +13,15 @@ from typing import Literal
 
 Field = Literal["line", "service", "message"]
 RULE_SETS = {"R16": 16, "R64": 64, "R256": 256, "R1024": 1024}
-"""How many of the rules each has: the first ones."""
+"""The number of rules in each rule set. A set of n rules is the first n of one list."""
 MODULUS = 2**46
 MULTIPLIER = 5**13
-"""Of the NAS Parallel Benchmarks, as their generator: any language computes it exactly."""
+"""The generator of the NAS Parallel Benchmarks, which every language computes exactly."""
 SEED = 2022
 THRESHOLD_PER_16_RULES = 3
-"""A line whose fired rules weigh as much is an alert."""
+"""A line is an alert if the weights of its fired rules add up to this per 16 rules of the set."""
 LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-"""A line's level is the index in it."""
+"""A line's level is an index into this tuple."""
 ROLES = ("web", "api", "db", "cache", "queue", "auth", "mail", "batch")
 SERVICES = (
     *("nginx", "sshd", "kernel", "postgres", "redis", "payment", "session", "search"),
@@ -35,7 +35,7 @@ HEAD = re.compile(
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z [a-z]+-[0-9]{2} "
     r"(DEBUG|INFO|WARN|ERROR|FATAL) ([a-z]+)\[[0-9]{1,5}\]: "
 )
-"""What a line of the usual form begins with; its message follows."""
+"""The beginning of a line in the usual form; the line's message follows it."""
 
 
 class Draws:
@@ -46,16 +46,16 @@ class Draws:
         self._state = (2 * seed + 1) % MODULUS
 
     def pick(self, choices: int) -> int:
-        """0 to `choices` - 1; at most 65536 choices, which fit 64 bits in every language."""
+        """An integer from 0 to `choices` - 1. At most 65536, so that the product fits 64 bits."""
         self._state = self._state * MULTIPLIER % MODULUS
         return self._state * choices // MODULUS
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Fires on a line of `min_level` or more in whose field the pattern is found.
+    """A rule fires on a line of at least `min_level` if the pattern is found in the line's field.
 
-    With `over`, only where the number in group 1 of the leftmost match is larger.
+    With `over`, the number in group 1 of the leftmost match must also be larger than `over`.
     """
 
     pattern: str
@@ -67,7 +67,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Line:
-    """A line's parts; of one that does not begin with HEAD, the message is all of it."""
+    """A line's parts. If the line does not begin with HEAD, the message is the whole line."""
 
     text: str
     level: int
@@ -76,7 +76,7 @@ class Line:
 
 
 def parse(text: str) -> Line:
-    """Of any line, without its line feed."""
+    """The parts of a line, which is given without its line feed."""
     head = HEAD.search(text)
     if head is None:
         return Line(text, 0, "", text)
@@ -84,20 +84,20 @@ def parse(text: str) -> Line:
 
 
 def threshold(rules: int) -> int:
-    """The weight of an alert where there are so many rules."""
+    """The minimum total weight of an alert in a rule set of `rules` rules."""
     return THRESHOLD_PER_16_RULES * rules // 16
 
 
 @cache
 def drawn_rules() -> tuple[Rule, ...]:
-    """All of them, in order."""
+    """All rules, in the order of their numbers."""
     draws = Draws(SEED)
     return tuple(_drawn(draws, number % len(_KINDS)) for number in range(max(RULE_SETS.values())))
 
 
 def _drawn(draws: Draws, kind: int) -> Rule:
     rule = _KINDS[kind](draws.pick)
-    return replace(rule, weight=1 + draws.pick(5))  # drawn after all that the kind draws
+    return replace(rule, weight=1 + draws.pick(5))  # the weight is drawn last
 
 
 Pick = Callable[[int], int]

@@ -1,6 +1,7 @@
 """The workload logs: which rules fire on which lines, and which lines are alerts.
 
-A unit of the loop is a line. Its task writes the line's bit set; counts and alerts follow in order.
+A unit of the loop is a line. Tasks write the lines' bit sets; then counts and alerts are computed
+sequentially.
 """
 
 import re
@@ -17,35 +18,35 @@ from .rules import RULE_SETS, drawn_rules, parse, threshold
 
 WORD_BITS = 64
 WORD = np.dtype("<u8")
-"""Of a bit set: rule k is bit k mod 64 of word k div 64."""
+"""A word of a bit set. Rule k is bit k mod 64 of word k div 64."""
 LINES_AT_ONCE = 4096
-"""Whose bit sets are unpacked together, a byte a rule: 4 MiB with 1024 rules."""
+"""Lines whose bit sets are unpacked at a time, to a byte per rule: 4 MiB with 1024 rules."""
 _FIELDS = ("line", "service", "message")
 
 BitSets = NDArray[np.uint64]
-"""Lines x words of the rules that fired."""
+"""The rules that fired on each line: lines x words."""
 
 
 @dataclass(frozen=True)
 class LogsRequest:
-    """A right request: UTF-8 text of `lines` lines, one or more, with a line feed between them."""
+    """A valid request: UTF-8 text of `lines` lines, at least one, with line feeds between them."""
 
     request_id: str | int
     rule_set: str
     text: bytes
     lines: int
     characters: int
-    """Code points, and one more for the end of each line: an empty one is looked at, too."""
+    """Code points, plus one for the end of each line, because empty lines take time, too."""
 
     @property
     def rules(self) -> int:
-        """How many the rule set has."""
+        """The number of rules in the rule set."""
         return RULE_SETS[self.rule_set]
 
 
 @dataclass(frozen=True, eq=False)
 class LogsResult:
-    """What fired on each line, on how many lines each rule fired, and which lines are alerts."""
+    """The rules that fired on each line, each rule's number of lines, and the indices of alerts."""
 
     request: LogsRequest
     fired: BitSets
@@ -53,7 +54,7 @@ class LogsResult:
     alerts: list[int]
 
     def fired_rules(self) -> Iterator[list[list[int]]]:
-        """Of each line the ascending numbers of the rules that fired, LINES_AT_ONCE at a time."""
+        """The ascending numbers of each line's fired rules, in lists of LINES_AT_ONCE lines."""
         for bits in _unpacked(self.fired, self.request.rules):
             numbers = np.nonzero(bits)[1].tolist()
             ends = np.cumsum(np.count_nonzero(bits, axis=1)).tolist()
@@ -62,17 +63,17 @@ class LogsResult:
 
 @dataclass(frozen=True)
 class LogsWorkload(Workload[LogsRequest, LogsResult]):
-    """Bit sets take an eighth of a byte a line and rule, so at most as much an operation, and only
-    requests that run have them: the limit of operations bounds them to 25 MB."""
+    """No memory is reserved for bit sets. Only running requests have them, and the default limit of
+    2 * 10**8 operations bounds them to 25 MB, or 100 MB with R16, whose words are mostly unused."""
 
     name = "logs"
 
     def operations(self, value: LogsRequest) -> float:
-        """Characters that rules look at, each for itself."""
+        """The number of characters times the number of rules."""
         return float(value.characters * value.rules)
 
     def compute(self, value: LogsRequest, loop: ParallelLoop) -> LogsResult:
-        """Every request that is right has an answer."""
+        """See Workload. Every valid request has an answer."""
         text = loop.array((len(value.text),), np.uint8)
         text[...] = np.frombuffer(value.text, np.uint8)
         starts = loop.array((value.lines + 1,), np.int64)
@@ -83,7 +84,7 @@ class LogsWorkload(Workload[LogsRequest, LogsResult]):
         return LogsResult(value, fired, *_totals(fired, value.rules))
 
     def open(self) -> None:
-        """Compile the rules, which takes as long as many requests."""
+        """Compile the rules in advance, because that takes as long as many requests."""
         _compiled(max(RULE_SETS.values()))
 
 
@@ -95,7 +96,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - a loop's body has the arrays as argume
     starts: NDArray[np.int64],
     fired: BitSets,
 ) -> None:
-    """The bit sets of some lines; line i is what lies from starts[i] to starts[i + 1] - 1."""
+    """Write the bit sets of some lines. Line i is text[starts[i] : starts[i + 1] - 1]."""
     bounds = starts[start : stop + 1].tolist()
     lines = text[bounds[0] : bounds[-1] - 1].tobytes().decode().split("\n")
     for unit, line in enumerate(lines, start):
@@ -104,7 +105,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - a loop's body has the arrays as argume
 
 
 def bit_set(text: str, rules: int) -> int:
-    """Bit k is set where rule k fires. A level spares a rule its search; nothing else does."""
+    """Bit k is set if rule k fires. Only a level that is too low prevents a search."""
     line = parse(text)
     fields = (line.text, line.service, line.message)
     bits = 0
@@ -126,7 +127,7 @@ class _CompiledRule(NamedTuple):
 
 @cache
 def _compiled(rules: int) -> tuple[_CompiledRule, ...]:
-    """Once a process; many rules have the same pattern, and each searches for itself."""
+    """The first `rules` rules, compiled once per process. Rules with equal patterns all search."""
     if rules < max(RULE_SETS.values()):
         return _compiled(max(RULE_SETS.values()))[:rules]
     compiled = cache(re.compile)
@@ -139,7 +140,7 @@ def _compiled(rules: int) -> tuple[_CompiledRule, ...]:
 
 
 def _totals(fired: BitSets, rules: int) -> tuple[list[int], list[int]]:
-    """Lines on which each rule fired, and lines whose rules weigh as much as an alert."""
+    """For each rule the number of lines on which it fired, and the indices of the alerts."""
     weights = np.array([rule.weight for rule in drawn_rules()[:rules]])
     counts = np.zeros(rules, np.int64)
     alerts = list[int]()
@@ -151,7 +152,7 @@ def _totals(fired: BitSets, rules: int) -> tuple[list[int], list[int]]:
 
 
 def _unpacked(fired: BitSets, rules: int) -> Iterator[NDArray[Any]]:
-    """LINES_AT_ONCE lines x rules, 0 or 1."""
+    """Arrays of up to LINES_AT_ONCE lines x rules; an element is 1 if the rule fired, else 0."""
     for first in range(0, len(fired), LINES_AT_ONCE):
         piece = fired[first : first + LINES_AT_ONCE].view(np.uint8)
         yield np.unpackbits(piece, axis=1, count=rules, bitorder="little")

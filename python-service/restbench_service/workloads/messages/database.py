@@ -1,6 +1,6 @@
-"""The database as one process sees it: its connections, and what came of a statement.
+"""One process's access to the database: connections, statements and their errors.
 
-What the database said is never passed on: its messages quote what was sent.
+The database's own error messages are never passed on, because they quote the data that was sent.
 """
 
 import logging
@@ -28,21 +28,21 @@ from ..workload import InvalidRequestError
 STATEMENTS = Path(__file__).parents[4] / "contract" / "database" / "statements"
 """The SQL texts, which the other service and pgbench use too."""
 WAIT_SECONDS = 1.0
-"""For a connection; then 014."""
+"""The longest wait for a connection; then the request fails with 014."""
 RECONNECT_SECONDS = 0.5
-"""Two attempts; the next request that needs a connection begins others."""
+"""Long enough for two attempts. The next request that needs a connection begins new ones."""
 ANSWER_SECONDS = 0.25
-"""Within which a database that is up answers whether it is."""
+"""A database that does not answer within this time counts as down."""
 SILENT_SECONDS = 10.0
-"""Of a server that was asked something; TCP only finds out that a peer is gone."""
+"""After so long without an answer a connection is cut off. TCP detects only a peer that is gone."""
 LOOK_SECONDS = 1.0
-"""Between two looks for a silent one."""
+"""The time between two checks for connections without an answer."""
 NONE_FREE_TOLD_SECONDS = 60.0
-"""Between two lines of the log that say so."""
+"""The minimum time between two warnings that all connections are in use."""
 DISK_FULL = "53100"
-"""disk_full, of the server, or where there would soon be no room."""
+"""disk_full: reported by the server, or raised here when free space is below the minimum."""
 NO_CONNECTION, BROKEN = "08001", "08006"
-"""As the standard names what no server could say."""
+"""The SQL standard's codes for connection failures, which a server cannot report."""
 _CONNECTION: Mapping[str, Any] = {
     "application_name": "restbench-python",
     "autocommit": True,
@@ -67,27 +67,27 @@ Rows = psycopg.Cursor[TupleRow]
 
 
 class StatementError(Exception):
-    """The database has refused a statement, and undone what it had done."""
+    """The database has refused a statement and undone its effects."""
 
     def __init__(self, sqlstate: str) -> None:
-        """As PostgreSQL names its errors."""
+        """`sqlstate` is PostgreSQL's error code."""
         super().__init__(sqlstate)
         self.sqlstate = sqlstate
 
 
 def not_done() -> InvalidRequestError:
-    """It may be asked again."""
+    """Error 014: nothing was done, so the client may repeat the request."""
     return InvalidRequestError("014", "the database cannot do it now; it is not done")
 
 
 def unknown() -> InvalidRequestError:
-    """The connection broke behind the statement that decides."""
+    """Error 015: the connection broke after the deciding statement was sent."""
     text = "the connection broke; whether it is done is unknown, ask again with the same key"
     return InvalidRequestError("015", text)
 
 
 class Database:
-    """The connections of this process; to be opened after any fork."""
+    """The connections of this process. Call open() after any fork."""
 
     def __init__(self, settings: DatabaseSettings) -> None:
         self._settings = settings
@@ -98,14 +98,14 @@ class Database:
         self._none_free_told_at = -math.inf
         self._asked: Future[bool] | None = None
         self._awaited: dict[Connection, float] = {}
-        """Since when each connection has owed an answer."""
+        """The connections that wait for an answer, each with the time at which it began to wait."""
         self._is_closed = Event()
 
     def open(self) -> None:
-        """Begin to connect, and wait for nothing: the service starts without its database."""
+        """Begin to connect without waiting: the service also starts if its database is down."""
         if self._pool is not None:
             return
-        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it tells what the server said
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it logs the server's messages
         file, size = self._settings.password_file, self._settings.connections
         if file:
             password = Path(file).read_text("utf-8").partition("\n")[0].strip()
@@ -132,19 +132,19 @@ class Database:
             self._pool.close()
 
     def every(self, seconds: float, act: Callable[[], None]) -> None:
-        """Until it is closed, from a thread of its own, each time whatever became of it before."""
+        """Call `act` periodically in a separate thread until close(), also after it has failed."""
 
         def run() -> None:
             while not self._is_closed.wait(seconds):
                 try:
                     act()
-                except Exception:  # want of memory, say
+                except Exception:  # out of memory, for example
                     _LOG.exception("what is done every %g s failed", seconds)
 
         Thread(target=run, name="database", daemon=True).start()
 
     def take(self) -> Connection:
-        """A connection that is there. Raises InvalidRequestError 014."""
+        """A working connection. Raises InvalidRequestError 014 if none is free in WAIT_SECONDS."""
         assert self._pool is not None  # noqa: S101 - open() comes first
         deadline = monotonic() + WAIT_SECONDS
         try:
@@ -154,18 +154,18 @@ class Database:
                     return connection
                 connection.close()
                 self._pool.putconn(connection)
-        except psycopg.OperationalError:  # none came in time
+        except psycopg.OperationalError:  # none was free in time
             self._report_no_connection()
             raise not_done() from None
 
     def give_back(self, connection: Connection) -> None:
-        """One that is broken is replaced."""
+        """Return a connection to the pool, which replaces a broken one."""
         assert self._pool is not None  # noqa: S101 - it was taken
         self._pool.putconn(connection)
 
     @contextmanager
     def awaiting(self, connection: Connection) -> Iterator[None]:
-        """What is sent in the with-block is answered, or the connection ends after a while."""
+        """Cut the connection off if the with-block gets no answer within SILENT_SECONDS."""
         self._awaited[connection] = monotonic()
         try:
             yield
@@ -179,18 +179,19 @@ class Database:
                 _cut_off(connection)
 
     def has_answered(self) -> None:
-        """To be called when it has."""
+        """To be called when the database has answered."""
         self._answered_at = monotonic()
 
     def report(self, sqlstate: str) -> None:
-        """For the log: a line when requests begin to fail so."""
+        """Log a failure, unless the previous failure had the same code."""
         if sqlstate != self._failing:
             self._failing = sqlstate
             meaning = _MEANINGS.get(sqlstate, "")
             _LOG.error("the database fails with SQLSTATE %s%s", sqlstate, meaning)
 
     def _report_no_connection(self) -> None:
-        """A database that has answered others meanwhile has not failed."""
+        """Log that no connection was free. A database that has answered other requests meanwhile
+        has not failed: all connections are in use."""
         now = monotonic()
         if now - self._answered_at > WAIT_SECONDS:
             self.report(NO_CONNECTION)
@@ -199,21 +200,21 @@ class Database:
             _LOG.warning("a request got no connection to the database: all are in use")
 
     def succeeded(self) -> None:
-        """For the log, too: a line when they no longer do."""
+        """Log the end of failures, if there were any."""
         if self._failing is not None:
             self._failing = None
             _LOG.error("the database answers again")
 
     def is_up(self) -> bool:
-        """Whether it answers, or has done so within the last second. It is asked on a connection of
-        its own: those of the pool may all be in use. Who asks waits hardly for it: an event loop
-        may ask."""
+        """Whether the database answers, or has answered within the last second. The check has its
+        own connection, because those of the pool may all be in use. It takes ANSWER_SECONDS at
+        most, so an event loop may call it."""
         if monotonic() - self._answered_at < 1:
             return True
         if self._asked is None or self._asked.done():
             asked = Future[bool]()
             Thread(target=self._ask, args=(asked,), name="is it up", daemon=True).start()
-            self._asked = asked  # now: where no thread can be started nobody would answer it
+            self._asked = asked  # only now: without its thread it would stay pending
         try:
             return self._asked.result(ANSWER_SECONDS)
         except TimeoutError:
@@ -224,27 +225,28 @@ class Database:
             psycopg.connect(self._settings.url, **self._options).close()
             self.has_answered()
             asked.set_result(True)
-        except Exception:  # also one that is not the driver's: who waits is answered
+        except Exception:  # not only the driver's: is_up() waits for a result
             asked.set_result(False)
 
 
 def _configure(connection: Connection) -> None:
-    """Every integer is a bigint: by default its size would be part of a statement's type, and each
-    size of each parameter a prepared statement of its own."""
+    """Send every integer as a bigint. By default the type depends on the integer's size, and each
+    combination of types would be a separate prepared statement."""
     connection.adapters.register_dumper(int, Int8BinaryDumper)
 
 
 def _cut_off(connection: Connection) -> None:
-    """Whoever waits for an answer finds that the connection has ended."""
+    """Shut the socket down, so that the thread that waits for an answer gets an error."""
     with (
-        suppress(psycopg.Error, OSError),  # it has ended by itself
+        suppress(psycopg.Error, OSError),  # the connection has ended already
         socket.socket(fileno=os.dup(connection.fileno())) as end,
     ):
         end.shutdown(socket.SHUT_RDWR)
 
 
 def _is_there(connection: Connection) -> bool:
-    """False where the server has ended an idle connection, which it may have explained before."""
+    """Whether the server has not ended the idle connection. It is read twice, because the first
+    read may only give the server's explanation."""
     try:
         connection.pgconn.consume_input()
         connection.pgconn.consume_input()
@@ -255,23 +257,23 @@ def _is_there(connection: Connection) -> bool:
 
 @cache
 def statements() -> Mapping[str, bytes]:
-    """By the names of their files, with the driver's form of parameters."""
+    """The SQL texts by the names of their files, with parameters in the driver's form."""
     files = STATEMENTS.glob("*.sql")
     return {path.stem: in_driver_s_form(path.read_text("utf-8")) for path in files}
 
 
 def in_driver_s_form(text: str) -> bytes:
-    """`:name` as `%(name)s`: the driver sends values apart from the text."""
+    """The text with `:name` as `%(name)s`. The driver sends values separately from the text."""
     return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%")).encode()
 
 
 class Session:
-    """What one request does on the database, until it is closed: on one connection at most, which
-    is taken when the first statement needs it.
+    """The statements of one request. They run on one connection, which is taken when the first
+    statement needs it and given back at the end of the with-block.
 
-    A statement that is refused raises StatementError. Where the connection breaks, it is
-    InvalidRequestError: 015 behind the statement that decides, which is the only one or the COMMIT
-    of a transaction, else 014.
+    A refused statement raises StatementError. A broken connection raises InvalidRequestError: 015
+    if the statement decides, that is if it is a transaction by itself or the COMMIT of one, and
+    014 for any other statement.
     """
 
     def __init__(self, database: Database) -> None:
@@ -281,29 +283,29 @@ class Session:
         self.parts_ns = {"connection": 0, "database": 0}
 
     def __enter__(self) -> Self:
-        """As it is."""
+        """The session, still without a connection."""
         return self
 
     def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
-        """The connection is for others."""
+        """Give the connection back."""
         if self._connection is not None:
             self._database.give_back(self._connection)
             if failed is None:
                 self._database.succeeded()
 
     def ask(self, name: str, values: Mapping[str, Any]) -> Rows:
-        """A statement that changes nothing."""
+        """Run a statement that changes nothing."""
         return self._run(statements()[name], values, decides=False)
 
     def do(self, name: str, values: Mapping[str, Any]) -> Rows:
-        """A statement that changes something, by itself or in the transaction that has begun."""
+        """Run a statement that changes something, by itself or in the current transaction."""
         return self._run(statements()[name], values, decides=not self._has_begun)
 
     @contextmanager
     def transaction(self, *begin: bytes) -> Iterator[None]:
-        """What is done in the with-block is done as a whole; without a text it is no transaction.
+        """Run the with-block as one transaction, unless `begin` is empty.
 
-        `begin` is BEGIN with what follows it, and what is to be set.
+        `begin` is a BEGIN with its options, and any SET LOCAL statements after it.
         """
         if not begin:
             yield
@@ -329,8 +331,8 @@ class Session:
                 self.parts_ns["connection"] += perf_counter_ns() - began_ns
         began_ns = perf_counter_ns()
         try:
-            # What has no values is sent as it is: in binary form the server would parse, plan and
-            # describe each BEGIN and COMMIT.
+            # Without values the text is sent by the simple protocol: in binary form the server
+            # would parse, plan and describe each BEGIN and COMMIT.
             with self._database.awaiting(self._connection):
                 rows = self._connection.execute(
                     text, values, prepare=None if values else False, binary=bool(values)
@@ -346,10 +348,10 @@ class Session:
         return rows
 
     def _roll_back(self) -> None:
-        """Below the driver's statements: it would forget all that is prepared."""
+        """Use libpq: after a ROLLBACK by execute() the driver forgets all prepared statements."""
         if self._connection is not None:
             with (
-                suppress(psycopg.Error),  # broken: the server does it by itself
+                suppress(psycopg.Error),  # broken: the server rolls back by itself
                 self._database.awaiting(self._connection),
             ):
                 self._connection.pgconn.exec_(b"ROLLBACK")

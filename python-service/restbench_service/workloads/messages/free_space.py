@@ -1,4 +1,4 @@
-"""Whether there is room for what is sent, where the database has its data."""
+"""Whether the file system of the database's data has room for more messages."""
 
 import logging
 import math
@@ -6,12 +6,12 @@ import shutil
 from time import monotonic
 
 PERIOD_SECONDS = 1.0
-"""Between two looks."""
+"""The minimum time between two checks."""
 _LOG = logging.getLogger(__name__)
 
 
 def free_bytes(path: str) -> int:
-    """Of a path's file system, for an ordinary user; 0 where that cannot be told."""
+    """Bytes that the path's file system has free for an ordinary user; 0 if that is unknown."""
     try:
         return shutil.disk_usage(path).free
     except OSError:
@@ -19,15 +19,15 @@ def free_bytes(path: str) -> int:
 
 
 class FreeSpace:
-    """Of one file system. A database whose disk is full stops for all, so sends stop before."""
+    """Free space of one file system. A full disk stops the whole database, so sends stop first."""
 
     def __init__(self, path: str | None, least_bytes: int) -> None:
-        """Without a path, of a database that is elsewhere, there is always enough."""
+        """Without a path, for a database on another machine, there is always enough space."""
         self._path, self._least_bytes = path, least_bytes
         self._looked_at, self._is_enough = -math.inf, True
 
     def is_enough(self) -> bool:
-        """As it was within the last second."""
+        """Whether the minimum is free, checked at most once per PERIOD_SECONDS."""
         now = monotonic()
         if self._path is not None and now - self._looked_at >= PERIOD_SECONDS:
             self._looked_at = now

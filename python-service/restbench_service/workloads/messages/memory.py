@@ -1,4 +1,4 @@
-"""Messages of the technique `memory`: in this process, as long as it lives."""
+"""Messages of the technique `memory`: they are kept in this process until it ends."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
@@ -12,21 +12,21 @@ from .requests import Message
 from .techniques import Values
 
 Lines = defaultdict[int, deque[Message]]
-"""By receiver; none is empty, or who asks for many receivers would fill the memory."""
+"""Messages by receiver. No deque stays empty, or requests for many receivers would fill memory."""
 _NONE: Mapping[int, deque[Message]] = {}
 _BYTES, _BYTES_PER_CHARACTER, _MEBIBYTE = 300, 4, 1 << 20
-"""Of a message without its characters, and of each of them, at most."""
+"""The most bytes of a message without its characters, and of each character."""
 _DROPPED_KNOWN = 10_000
-"""Far more than can be dropped while one send is under way."""
+"""Dropped queues that are remembered: far more than can be dropped during one send."""
 
 
 class MemoryMessages:
-    """Of all queues, by their ids; one lock for all. A QueueTechnique that asks no database."""
+    """The messages of all queues by queue id, under one lock. A QueueTechnique without database."""
 
     def __init__(self, most_bytes: int) -> None:
-        """Nothing is in any queue. All messages together may have so many bytes.
+        """All queues are empty. All messages together may take `most_bytes`.
 
-        `resize` is told how many they have, and raises where those are not free.
+        `resize` is called with the bytes that they take, and raises if these are not free.
         """
         self.resize: Callable[[int], object] = lambda _: None
         self._guard = Lock()
@@ -36,13 +36,13 @@ class MemoryMessages:
         self._most_bytes, self._held_bytes = most_bytes, 0
 
     def send_one(self, session: Session, values: Values) -> int:
-        """See QueueTechnique. Raises InvalidRequestError 010 where there is no room."""
+        """See QueueTechnique. Raises InvalidRequestError 010 if there is no room."""
         return self.broadcast(session, values, [values["queue_id"]])[0]
 
     def broadcast(self, _session: Session, values: Values, queue_ids: list[int]) -> list[int]:
-        """See QueueTechnique. Raises InvalidRequestError 010 where there is no room for all.
+        """See QueueTechnique. Raises InvalidRequestError 010 if there is no room for all.
 
-        A message for a queue that was dropped meanwhile is gone with it.
+        A message for a queue that was dropped meanwhile is discarded.
         """
         with self._guard:
             sender, body, sent_at = values["sender"], values["body"], time_ns() // 1000
@@ -86,7 +86,7 @@ class MemoryMessages:
         return False
 
     def drop(self, queue: int) -> None:
-        """The queue is no more."""
+        """Discard the messages of a queue that no longer exists."""
         with self._guard:
             self._dropped[queue] = None
             if len(self._dropped) > _DROPPED_KNOWN:
@@ -95,7 +95,7 @@ class MemoryMessages:
                 self._hold(-sum(map(_size, line)))
 
     def _hold(self, size_bytes: int) -> None:
-        """So many more, or fewer."""
+        """Reserve so many bytes more, or fewer if negative. Raises InvalidRequestError 010."""
         held_bytes = self._held_bytes + size_bytes
         if held_bytes > self._most_bytes:
             needed, most = -(-held_bytes // _MEBIBYTE), self._most_bytes // _MEBIBYTE

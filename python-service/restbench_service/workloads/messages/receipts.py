@@ -1,4 +1,4 @@
-"""What was answered to requests with a key: one effect and one answer, however often asked."""
+"""Receipts: stored answers to requests with a key, so that a repeated request has no new effect."""
 
 import logging
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from .requests import Broadcast, Keyed, Message, Pop
 
 PURGE_SECONDS = 60.0
 BATCH = 10_000
-"""Receipts that one statement forgets: it takes far less than the 5 s that its role has for one."""
+"""Receipts that one statement deletes, in far less than the role's statement timeout of 5 s."""
 ALREADY_THERE = "23505"
-"""unique_violation: the key was used before, and this time nothing is done."""
+"""unique_violation: the key was used before, so the statement has done nothing."""
 _LOG = logging.getLogger(__name__)
 
 
 def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any, bool]:
-    """What the act gives, or has given before, and whether it was before.
+    """The result, and whether it is the stored one of an earlier request with the same key.
 
-    A receipt is looked for only where the act was refused, or found nothing: as a rule there is
-    none. A request in flight with the same key was waited for by then, as each technique locks its
-    key, or what it takes. Should a receipt be purged in between, the request is not done.
+    A receipt is looked for only if `act` was refused or found nothing, because usually there is no
+    receipt. A concurrent request with the same key has ended by then, because each technique locks
+    the key, or the message that it takes. If a receipt is purged meanwhile, nothing is done.
     """
     if request.key is None:
         return act(), False
@@ -44,9 +44,12 @@ def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any,
 
 
 def _read(session: Session, request: Keyed) -> Any:
-    """The result that was kept, None where none was. Raises InvalidRequestError 013."""
+    """The stored result, None if there is no receipt. Raises InvalidRequestError 013 if the key was
+    used for another request.
+    """
     values = {"client": request.client, "key": request.key}
-    row = session.do("read-receipt", values).fetchone()  # of what may be done: no break is 014 here
+    # do(), not ask(): the request may be done already, so a broken connection must not be 014.
+    row = session.do("read-receipt", values).fetchone()
     if row is None:
         return None
     fingerprint, answer, *_ = row
@@ -58,7 +61,8 @@ def _read(session: Session, request: Keyed) -> Any:
 
 
 def purge(database: Database, receipt_seconds: int) -> None:
-    """Forget those that are older. They are found by a BRIN index, which needs bitmap scans."""
+    """Delete receipts older than `receipt_seconds`. Their BRIN index needs bitmap scans, which are
+    disabled for the role otherwise."""
     begin = b"BEGIN", b"SET LOCAL enable_bitmapscan = on"
     values = {"seconds": receipt_seconds, "most": BATCH}
     try:
@@ -70,4 +74,4 @@ def purge(database: Database, receipt_seconds: int) -> None:
     except StatementError as error:
         _LOG.error("receipts are not purged: %s", error.sqlstate)
     except InvalidRequestError:
-        pass  # no database now: that is logged
+        pass  # no connection, which is logged already

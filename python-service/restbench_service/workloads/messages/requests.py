@@ -1,4 +1,4 @@
-"""What is asked of the workload messages, and what is answered."""
+"""The requests and the results of the workload messages."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ TECHNIQUES = (
     "pgmq",
     "memory",
 )
-"""By what means a queue's messages are sent and taken; a queue has one, given when it is made."""
+"""The ways to send and take messages. A queue has one, chosen when the queue is created."""
 MEMORY = "memory"
 NOBODY = 0
 """The receiver of a message that is addressed to nobody in particular."""
@@ -23,16 +23,16 @@ NOBODY = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagesRequest:
-    """What all requests have: GET and DELETE no id."""
+    """What all requests have. Requests by GET and DELETE have no id."""
 
     request_id: str | int | None = None
     strategy: str = ""
-    """Is named where it cannot have a queue's technique."""
+    """The execution strategy, named in the error if it does not support a queue's technique."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreateQueue(MessagesRequest):
-    """Or find it there already."""
+    """Create a queue, unless it exists already."""
 
     queue: str
     technique: str
@@ -40,7 +40,7 @@ class CreateQueue(MessagesRequest):
 
 @dataclass(frozen=True, slots=True)
 class ListQueues(MessagesRequest):
-    """Those whose names come after one, at most `limit`."""
+    """List at most `limit` queues, those whose names come after `after`."""
 
     after: str
     limit: int
@@ -48,21 +48,21 @@ class ListQueues(MessagesRequest):
 
 @dataclass(frozen=True, slots=True)
 class CountMessages(MessagesRequest):
-    """A queue, and how many messages are in it."""
+    """Count the messages in a queue."""
 
     queue: str
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteQueue(MessagesRequest):
-    """With its messages."""
+    """Delete a queue with its messages."""
 
     queue: str
 
 
 @dataclass(frozen=True, slots=True)
 class Peek(MessagesRequest):
-    """The oldest messages to one receiver, which stay."""
+    """Read the oldest messages to one receiver without taking them."""
 
     queue: str
     receiver: int
@@ -71,7 +71,7 @@ class Peek(MessagesRequest):
 
 @dataclass(frozen=True, slots=True)
 class DeleteMessage(MessagesRequest):
-    """Of this queue, to whatever receiver."""
+    """Delete a message of this queue, whatever its receiver."""
 
     queue: str
     id: int
@@ -79,7 +79,7 @@ class DeleteMessage(MessagesRequest):
 
 @dataclass(frozen=True, slots=True)
 class Send(MessagesRequest):
-    """A message for one queue. `client` is the sender, to whom the key belongs."""
+    """Send a message to one queue. `client` is the sender, to whom the key belongs."""
 
     queue: str
     client: int
@@ -89,13 +89,13 @@ class Send(MessagesRequest):
 
     @property
     def fingerprint(self) -> bytes:
-        """Equal for requests that ask for the same, from any client; also in the other service."""
+        """A hash of what is asked, without the client. Both services compute the same one."""
         return _fingerprint("send", self.queue, self.receiver, self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class Broadcast(MessagesRequest):
-    """A message for each of several queues, or for none."""
+    """Send a message to each of several queues, or to none of them."""
 
     queues: tuple[str, ...]
     client: int
@@ -105,13 +105,13 @@ class Broadcast(MessagesRequest):
 
     @property
     def fingerprint(self) -> bytes:
-        """As of Send."""
+        """See Send.fingerprint."""
         return _fingerprint("broadcast", ",".join(self.queues), NOBODY, self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class Pop(MessagesRequest):
-    """The oldest message to exactly one receiver."""
+    """Take the oldest message to exactly one receiver."""
 
     queue: str
     client: int
@@ -120,17 +120,17 @@ class Pop(MessagesRequest):
 
     @property
     def fingerprint(self) -> bytes:
-        """As of Send."""
+        """See Send.fingerprint."""
         return _fingerprint("pop", self.queue, self.receiver, "")
 
 
 Keyed = Send | Broadcast | Pop
-"""What has one effect and one answer however often it is asked with the same key."""
+"""Requests that have one effect and one answer, however often they are sent with the same key."""
 Request = CreateQueue | ListQueues | CountMessages | DeleteQueue | Peek | DeleteMessage | Keyed
 
 
 class Message(NamedTuple):
-    """What the statements give of one, in their order; `sent_at` in microseconds since 1970."""
+    """A message, in the column order of the statements; `sent_at` is in microseconds since 1970."""
 
     id: int
     sender: int
@@ -140,17 +140,17 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a request: an id of a Send, ids of a Broadcast, a Message or None of a Pop,
-    Messages of a Peek, names with techniques of a ListQueues, technique and number of a
-    CountMessages; of the others whether something was made or deleted.
+    """The result of a request: for a Send the id, for a Broadcast the ids, for a Pop a Message or
+    None, for a Peek Messages, for a ListQueues names with techniques, for a CountMessages technique
+    and number, for the others whether something was created or deleted.
     """
 
     request: Request
     result: Any
     is_replay: bool
-    """Whether it is that of an earlier request with the same key."""
+    """Whether the result is that of an earlier request with the same key."""
     parts_ns: Mapping[str, int]
-    """Of the time of computing: `connection`, the wait for one, and `database`, its answers."""
+    """Parts of the compute time: waiting for a `connection`, and for answers of the `database`."""
 
 
 def _fingerprint(operation: str, queues: str, receiver: int, body: str) -> bytes:

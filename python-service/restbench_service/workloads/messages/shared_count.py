@@ -1,4 +1,4 @@
-"""A number that the processes of a service count together."""
+"""A counter that the processes of a service share."""
 
 import fcntl
 import os
@@ -8,21 +8,21 @@ _BYTES = 8
 
 
 class SharedCount:
-    """In memory of the process that has made it, by a path that its pools' processes can open."""
+    """A counter in memory of the process that created it. Processes of pools open its `path`."""
 
     def __init__(self, path: str | None = None) -> None:
-        """The one at a path, or a new one, which is 0."""
+        """Open the counter at a path, or create one with the value 0."""
         self._guard = Lock()
         self._file = os.memfd_create("count") if path is None else os.open(path, os.O_RDWR)
         self.path = path or f"/proc/{os.getpid()}/fd/{self._file}"
 
     @property
     def value(self) -> int:
-        """Of all processes."""
+        """The count of all processes together."""
         return int.from_bytes(os.pread(self._file, _BYTES, 0), "little")
 
     def add(self) -> None:
-        """One more. A thread waits for the other threads, then for the other processes."""
+        """Add 1, under a lock among threads and then a file lock among processes."""
         with self._guard:
             fcntl.flock(self._file, fcntl.LOCK_EX)
             try:

@@ -12,43 +12,47 @@ from .requests import MEMORY, Message
 
 SERIALIZATION_FAILURE = "40001"
 MOST_PAUSE_SECONDS = 0.002
-"""Before another try, at random: who lost together does not meet again."""
+"""The longest pause before a retry. It is random, so that requests do not conflict again."""
 
 Values = Mapping[str, Any]
-"""By the names of the statements' parameters."""
+"""The statements' parameters by name."""
 
 
 @dataclass(frozen=True)
 class QueueTechnique:
-    """A row of the table. Values have a key that is None where the request has none."""
+    """A row of QUEUE_TECHNIQUES. `values["key"]` is None for a request without a key."""
 
     send: str = "send"
     pop: str = "pop-skip-locked"
     key: Literal["with-key", "argument", "statement"] = "with-key"
-    """How a receipt is kept: by a statement of this ending, by the same one, by one of its own."""
+    """How a receipt is stored: by the `-with-key` variant of the statement, by an argument of the
+    statement, or by a separate statement."""
     send_in: tuple[bytes, ...] = ()
     pop_in: tuple[bytes, ...] = ()
-    """What begins the transaction; nothing: the one statement is its own."""
+    """What begins the transaction. If empty, the single statement is a transaction by itself."""
     locks: bool = False
-    """Whether whatever takes a message locks the queue before."""
+    """Whether pop and delete lock the queue before they take a message."""
     deletes: bool = False
-    """Whether pop's statement only finds the message."""
+    """Whether pop's statement only selects the message, which another statement then deletes."""
     retries: int = 0
-    """Of a pop that loses against another, at most."""
+    """The maximum number of retries of a pop that conflicts with another transaction."""
     has_receivers: bool = True
     has_keys: bool = True
     has_table: bool = False
-    """Whether pgmq has a table for the queue, with statements of its own."""
+    """Whether the queue is a table of pgmq, which needs separate statements."""
 
     def send_one(self, session: Session, values: Values) -> int:
-        """The id of the message."""
+        """Send a message. The result is its id."""
         with session.transaction(*self.send_in):
             ((sent,),) = session.do(self._form(self.send, values), values).fetchall()
             self._keep(session, values, {"id": sent})
         return int(sent)
 
     def broadcast(self, session: Session, values: Values, queue_ids: list[int]) -> list[int]:
-        """The ids, in the order of the queues. Rows are locked in ascending order everywhere."""
+        """Send a message to each queue. The result is the ids, in the order of the queues.
+
+        To avoid deadlocks, every broadcast locks the queues in ascending order.
+        """
         if not self.has_table:
             ids = {"asked_ids": queue_ids, "ascending_ids": sorted(queue_ids)}
             name = "broadcast-with-key" if values["key"] else "broadcast"
@@ -65,7 +69,7 @@ class QueueTechnique:
         return sent
 
     def pop_one(self, session: Session, values: Values, lost: Callable[[], None]) -> Message | None:
-        """The message, or None. `lost` is called when it is tried again."""
+        """Take the oldest message; None if there is none. `lost` is called before each retry."""
         for _ in range(self.retries):
             try:
                 return self._popped(session, values)
@@ -92,7 +96,7 @@ class QueueTechnique:
         return message
 
     def delete(self, session: Session, values: Values) -> bool:
-        """Whether the message was there."""
+        """Delete a message. The result is whether it was there."""
         if self.has_table:
             return bool(session.do("delete-pgmq", values).fetchall()[0][0])
         with session.transaction(*([b"BEGIN"] if self.locks else [])):
@@ -101,12 +105,12 @@ class QueueTechnique:
             return session.do("delete", values).rowcount > 0
 
     def peek(self, session: Session, values: Values) -> list[Message]:
-        """The oldest first."""
+        """The messages, oldest first. They stay in the queue."""
         rows = session.ask("peek-pgmq" if self.has_table else "peek", values)
         return [Message(*row) for row in rows.fetchall()]
 
     def count(self, session: Session, values: Values) -> int:
-        """All messages of the queue."""
+        """The number of messages in the queue."""
         rows = session.ask("count-pgmq" if self.has_table else "count", values)
         return int(rows.fetchall()[0][0])
 
@@ -140,4 +144,4 @@ QUEUE_TECHNIQUES: Mapping[str, QueueTechnique] = {
     "pgmq": QueueTechnique("send-pgmq", "pop-pgmq", has_receivers=False, has_table=True),
     MEMORY: QueueTechnique(has_keys=False),
 }
-"""By the name in requests.TECHNIQUES. How `memory` works is in memory.py."""
+"""The techniques by their names in requests.TECHNIQUES. `memory` is implemented in memory.py."""

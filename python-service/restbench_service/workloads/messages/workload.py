@@ -1,4 +1,4 @@
-"""The workload messages: each request is one operation on queues, done by a queue's technique."""
+"""The workload messages: each request is one operation on queues, done by the queue's technique."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -34,13 +34,13 @@ from .shared_count import SharedCount
 from .techniques import QUEUE_TECHNIQUES, QueueTechnique
 
 GONE = ("23503", "42P01")
-"""foreign_key_violation, and undefined_table of pgmq: the queue that was known is no more."""
+"""foreign_key_violation, and undefined_table of pgmq: the remembered queue no longer exists."""
 UNFIT = ("003", "013")
-"""What the technique of a queue cannot do; by now it may be another queue of that name."""
+"""The technique of the remembered queue cannot do the request. The name may have a new queue."""
 MOST_KNOWN = 10_000
-"""Of more queues all are forgotten."""
+"""When so many queues are remembered, all are forgotten."""
 BYTES_PER_CHARACTER = 8
-"""Of an answer, for a character of a message: an escape takes six."""
+"""Bytes of an answer for a character of a message: an escape takes six."""
 Means = QueueTechnique | MemoryMessages
 Found = TypeVar("Found")
 
@@ -53,48 +53,48 @@ class Queue(NamedTuple):
 
 
 class QueueSnapshot(NamedTuple):
-    """What was known before the database was asked."""
+    """What this process knew of a name before it asked the database."""
 
     deletions: int
     in_memory: int | None
-    """The number of the queue whose messages may be here: once the database has none of the name,
-    or another one, it is gone for good."""
+    """The id of the queue whose messages may be in this process. If the database then has no queue
+    of this name, or one with another id, that queue is gone for good."""
 
 
 class MessagesWorkload(Workload[Request, Outcome]):
-    """In a process of a pool it has one connection, and no queue in memory."""
+    """Operations on queues. In a process of a pool it has one connection and no queue in memory."""
 
     name = "messages"
     is_blocking = True
 
     def __init__(self, settings: DatabaseSettings, count_path: str | None = None) -> None:
-        """`count_path` is where another process counts with this one."""
+        """`count_path` is the path of the service process's SharedCount; None in that process."""
         self._settings, self._count_path = settings, count_path
         self._database = Database(settings)
         self._memory = MemoryMessages(settings.queue_bytes)
         self._space = FreeSpace(settings.free_path, settings.min_free_bytes)
         self._queues: dict[str, Queue] = {}
         self._in_memory: dict[str, int] = {}
-        """By name the latest queue whose messages may be here, until they are dropped."""
+        """By name the id of the latest queue whose messages this process may still have."""
         self._deletions, self._guard = 0, Lock()
         self._retries: SharedCount | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What a process of a pool is given."""
+        """The copy for a process of a pool: one connection, the same SharedCount."""
         settings = replace(self._settings, connections=1, is_alone=False)
         path = self._retries.path if self._retries else self._count_path
         return MessagesWorkload, (settings, path)
 
     def __eq__(self, other: object) -> bool:
-        """Such a process opens equal ones once."""
+        """A process of a pool opens equal workloads once."""
         return isinstance(other, MessagesWorkload) and self._settings == other._settings
 
     def __hash__(self) -> int:
-        """As __eq__."""
+        """Equal for equal workloads."""
         return hash(self._settings)
 
     def open(self) -> None:
-        """See Workload. The database need not be there."""
+        """See Workload. The database may be down."""
         self._retries = SharedCount(self._count_path)
         self._database.open()
         if self._count_path is None:
@@ -103,7 +103,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
             self._database.every(min(PURGE_SECONDS, seconds), forget)
 
     def keep_within(self, resize: Callable[[int], object]) -> None:
-        """See Workload. It is the messages of queues in memory."""
+        """See Workload. The memory is that of messages of the technique `memory`."""
         self._memory.resize = resize
 
     def close(self) -> None:
@@ -126,7 +126,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         return 1.0
 
     def working_bytes(self, value: Request) -> int:
-        """See Workload. A pop is answered with one message, whether or not there is room for it."""
+        """See Workload. A pop needs no room: its one message is answered in any case."""
         messages = value.limit if isinstance(value, Peek) else 0
         return messages * BYTES_PER_CHARACTER * self._settings.max_message_characters
 
@@ -144,7 +144,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
                 else:
                     result, is_replay = act(), False
             except StatementError as error:
-                if error.sqlstate != DISK_FULL or self._space.is_enough():  # else the log has it
+                if error.sqlstate != DISK_FULL or self._space.is_enough():  # else it is logged
                     self._database.report(error.sqlstate)
                 raise not_done() from None
             return Outcome(value, result, is_replay, session.parts_ns)
@@ -238,12 +238,12 @@ class MessagesWorkload(Workload[Request, Outcome]):
             self._require_memory(delete)
         try:
             ((is_deleted,),) = session.do("delete-queue", {"queue": delete.queue}).fetchall()
-        finally:  # also where it may be deleted
+        finally:  # also after an error: it may be deleted
             with self._guard:
                 self._deletions += 1
                 self._queues.pop(delete.queue, None)
         self._drop(delete.queue, queue.id)
-        if delete.queue in self._in_memory:  # another one by now, and maybe that was deleted
+        if delete.queue in self._in_memory:  # a newer one, which may be the deleted one
             with suppress(InvalidRequestError, StatementError):
                 self._find(session, delete.queue)
         return bool(is_deleted)
@@ -254,11 +254,11 @@ class MessagesWorkload(Workload[Request, Outcome]):
         request: Pop | Send | Peek | DeleteMessage,
         attempt: Callable[[Queue, Means], Found | None],
     ) -> Found | None:
-        """What the attempt finds in the queue as it is known.
+        """The result of the attempt on the remembered queue.
 
-        Where that is nothing, or the queue is no more, or its technique cannot do it, it is asked
-        whether the queue is still there, and tried once more where it is another one. Of one in
-        memory that has nothing, nothing is asked.
+        If that finds nothing, the database is asked whether the name has another queue by now, on
+        which the attempt is repeated; this is not done for a queue in memory. If the queue is
+        gone, or its technique cannot do the request, the attempt is repeated in any case.
         """
         known = self._queues.get(request.queue)
         queue = known or self._find(session, request.queue)
@@ -281,7 +281,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         return attempt(now, self._means(now, request))
 
     def _find(self, session: Session, name: str, place: str = "queue") -> Queue:
-        """As it is now. Raises InvalidRequestError 012."""
+        """The queue as it is in the database now. Raises InvalidRequestError 012."""
         seen = self._seen(name)
         row = session.ask("find-queue", {"queue": name}).fetchone()
         if row is None:
@@ -292,12 +292,12 @@ class MessagesWorkload(Workload[Request, Outcome]):
         return self._remember(name, Queue(*row), seen)
 
     def _seen(self, name: str) -> QueueSnapshot:
-        """To be taken before the database is asked for a queue of this name."""
+        """A snapshot, to be taken before the database is asked for a queue of this name."""
         return QueueSnapshot(self._deletions, self._in_memory.get(name))
 
     def _remember(self, name: str, queue: Queue, seen: QueueSnapshot) -> Queue:
-        """As the database had it after what was seen. One that was deleted meanwhile is not
-        remembered: of a queue in memory the database is never asked again."""
+        """Remember a queue that the database reported after the snapshot `seen`, unless a queue was
+        deleted meanwhile: the database is never asked again for a queue in memory."""
         if seen.in_memory and seen.in_memory != queue.id:
             self._drop(name, seen.in_memory)
         with self._guard:
@@ -305,19 +305,20 @@ class MessagesWorkload(Workload[Request, Outcome]):
                 self._queues.clear()
             if seen.deletions == self._deletions:
                 self._queues[name] = queue
-            if queue.technique == MEMORY:  # numbers ascend, and what was asked before may come late
+            if queue.technique == MEMORY:  # ids ascend, and answers may arrive out of order
                 self._in_memory[name] = max(queue.id, self._in_memory.get(name, 0))
         return queue
 
     def _drop(self, name: str, number: int) -> None:
-        """What is here of a queue that the database has no more."""
+        """Discard this process's messages of a queue that the database no longer has."""
         with self._guard:
             if self._in_memory.get(name) == number:
                 del self._in_memory[name]
         self._memory.drop(number)
 
     def _means(self, queue: Queue, request: Request) -> Means:
-        """Raises InvalidRequestError 003 or 013, or StatementError, where it cannot be done."""
+        """The implementation of the queue's technique. Raises InvalidRequestError 003 or 013 if the
+        technique cannot do the request, StatementError if there is no free space."""
         if queue.technique == MEMORY:
             self._require_memory(request)
         technique = QUEUE_TECHNIQUES[queue.technique]
@@ -344,7 +345,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
 
 def _values(queue: Queue, request: Send | Broadcast | Pop) -> dict[str, Any]:
-    """All that the statements of sending and taking may name."""
+    """All parameters that the statements of send, broadcast and pop may name."""
     return {
         "queue_id": queue.id,
         "pgmq_queue": f"q{queue.id}",

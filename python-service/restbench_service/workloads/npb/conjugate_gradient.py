@@ -1,8 +1,8 @@
 """CG: the smallest eigenvalue of a random sparse matrix, by conjugate gradients (NPB 3.4, cg.f).
 
-The matrix is the sum of w_i v_i v_i^T of sparse random vectors v_i, plus (0.1 - shift) on the
-diagonal, by rows. Products with it are loops over blocks of rows. The run is inverse iterations
-with a shift, the first of them untimed.
+The matrix is the sum of w_i v_i v_i^T over sparse random vectors v_i, plus (0.1 - shift) on the
+diagonal, stored by rows. A product with the matrix is a loop over blocks of rows. A run has one
+untimed inverse iteration with the shift, then all timed ones from the same start.
 """
 
 from bisect import bisect_left
@@ -27,9 +27,9 @@ DIAGONAL = 0.5
 CONDITION = 0.1
 """The weights run from 1 to this: the reciprocal of the condition number."""
 PRODUCTS_AT_ONCE = 2**18
-"""Of two vector entries, while building: bounds what is temporary."""
+"""Products of two vector entries that are computed at a time: bounds the memory of building."""
 ROWS_AT_ONCE = 1024
-"""About 150 000 entries: what is gathered for them stays in a core's cache."""
+"""About 150 000 entries: the factors gathered for them stay in a core's cache."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ CLASSES = {
 
 
 class SparseVectors(NamedTuple):
-    """One vector a row: places and values are both rows x entries; a place may come twice."""
+    """One vector per row: places and values are both rows x entries; a place may occur twice."""
 
     places: NDArray[np.int64]
     values: NDArray[np.float64]
@@ -74,15 +74,15 @@ def draw_vectors(size: GradientClass) -> SparseVectors:
 
 
 def _draw_entries(size: GradientClass) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Places and values of all vectors in one row, in the order they are drawn.
+    """The places and values of all vectors as flat arrays, in the order they are drawn.
 
-    The stream is value, place, value, place, … after one number that is thrown away. A place
-    beyond the matrix is skipped with its value, and so is one that its vector has already.
+    The stream is value, place, value, place, … after one number that is not used. A place outside
+    the matrix is skipped with its value, and so is a place that its vector already has.
     """
     wanted = size.rows * size.nonzeros
     place_bits = (size.rows - 1).bit_length()
     draws = wanted * 2**place_bits // size.rows
-    draws += draws // 16 + 1024  # chance and repetitions; how many are short is known below
+    draws += draws // 16 + 1024  # a margin for chance and repetitions
     numbers = random_numbers.states(size.seed, 1, 2 * draws).reshape(-1, 2)
     places = (numbers[:, 1] >> np.uint64(random_numbers.BITS - place_bits)).astype(np.int64)
     inside = np.flatnonzero(places < size.rows)
@@ -91,10 +91,10 @@ def _draw_entries(size: GradientClass) -> tuple[NDArray[np.int64], NDArray[np.fl
 
 
 def _repeated(places: NDArray[np.int64], nonzeros: int) -> list[int]:
-    """Indices of places that their vector has already, ascending.
+    """The indices of places that their vector already has, ascending.
 
-    Whether a place is repeated depends on where its vector begins, and so on all that is skipped
-    before it. Only the few places that come twice within a short distance need to be looked at.
+    Whether a place is repeated depends on where its vector begins, and so on all places skipped
+    before. Only the few places that occur twice within a short distance have to be examined.
     """
     skipped: list[int] = []
     for later, earlier in _close_pairs(places, 4 * nonzeros):
@@ -105,7 +105,7 @@ def _repeated(places: NDArray[np.int64], nonzeros: int) -> list[int]:
 
 
 def _close_pairs(places: NDArray[np.int64], distance: int) -> list[Any]:
-    """[index, index of the same place before it] up to a distance apart, by ascending index."""
+    """[index, previous index of the same place], at most `distance` apart, by ascending index."""
     order = np.argsort(places, kind="stable")
     earlier, later = order[:-1], order[1:]
     is_pair = (places[earlier] == places[later]) & (later - earlier <= distance)
@@ -117,7 +117,7 @@ def _close_pairs(places: NDArray[np.int64], distance: int) -> list[Any]:
 class SparseMatrix(NamedTuple):
     """Compressed rows: row i has the entries row_starts[i] up to row_starts[i + 1], exclusive.
 
-    Columns ascend within a row and come once; every row has its diagonal.
+    Columns are unique and ascend within a row; every row has its diagonal entry.
     """
 
     values: NDArray[np.float64]
@@ -126,12 +126,12 @@ class SparseMatrix(NamedTuple):
 
 
 def most_entries(size: GradientClass) -> int:
-    """More than the matrix has: products of entries, before those of one place are added."""
+    """An upper bound: the products of vector entries, before those at one place are added."""
     return size.rows * (size.nonzeros + 1) ** 2
 
 
 def build_matrix(size: GradientClass) -> SparseMatrix:
-    """A block of rows at a time, so that building takes little more memory than the matrix."""
+    """The matrix, built by blocks of rows so that the temporary memory is small next to it."""
     vectors = draw_vectors(size)
     order = np.argsort(vectors.places, axis=None, kind="stable")
     of_row = np.bincount(vectors.places.ravel(), minlength=size.rows)
@@ -148,9 +148,10 @@ def build_matrix(size: GradientClass) -> SparseMatrix:
 def _rows(
     size: GradientClass, vectors: SparseVectors, entries: NDArray[np.int64], first: int, last: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
-    """Values, columns and lengths of the rows first .. last - 1, from the entries at their places.
+    """Values, columns and lengths of the rows first .. last - 1.
 
-    An entry (vector, place) adds its multiple of the whole vector to the row of its place.
+    `entries` are the indices of the vector entries whose place is one of these rows. Each entry
+    adds a multiple of its whole vector to the row.
     """
     vector = entries // vectors.places.shape[1]
     weights = CONDITION ** (vector / size.rows)
@@ -168,10 +169,10 @@ def _rows(
 
 
 class Solver:
-    """A matrix where the tasks of a loop can read it. `products` counts those with it."""
+    """A matrix that the tasks of a loop can read. `products` counts products with the matrix."""
 
     def __init__(self, matrix: SparseMatrix, loop: ParallelLoop) -> None:
-        """The matrix is copied."""
+        """Copy the matrix to arrays of the loop."""
         self._loop = loop
         self._matrix = [_for_tasks(part, loop) for part in matrix]
         self._rows = matrix.row_starts.size - 1
@@ -181,7 +182,7 @@ class Solver:
         self.products = 0
 
     def solve(self, x: Vector, steps: int) -> tuple[Vector, float]:
-        """z with A z near x after so many steps, and the norm of x - A z."""
+        """The approximate solution z of A z = x after so many steps, and the norm of x - A z."""
         z = np.zeros_like(x)
         residual, direction = x.copy(), self._factor
         direction[...] = x
@@ -207,7 +208,7 @@ class Solver:
 
 
 def multiply(start: int, stop: int, blocks: int, *arrays: Any) -> None:
-    """Some blocks of rows of the product, of a matrix's parts, the factor and the product."""
+    """Compute blocks of rows of the product. `arrays` is matrix parts, factor and product."""
     values, columns, row_starts, factor, product = arrays
     low, high = lines_of(start, stop, blocks, product.size)
     for row in range(low, high, ROWS_AT_ONCE):
@@ -226,33 +227,33 @@ def _for_tasks(part: NDArray[Any], loop: ParallelLoop) -> NDArray[Any]:
 
 
 class ConjugateGradient:
-    """CG. Its input is the matrix."""
+    """The kernel CG. Its input is the matrix."""
 
     classes = CLASSES
 
     def memory_bytes(self, size: GradientClass) -> int:
-        """The matrix in parts and put together, later its copy for the tasks; and vectors."""
+        """See Kernel. The matrix and its blocks, later the tasks' copy; vectors; temporaries."""
         vectors = 8 * size.rows * (4 * (size.nonzeros + 1) + 8)
-        # While a block of rows is built: products, keys, their order and what is sorted by it.
+        # While a block of rows is built: products, keys, their order and sorted copies.
         temporary = 8 * 8 * min(PRODUCTS_AT_ONCE, most_entries(size))
         return 2 * self.input_bytes(size) + vectors + temporary
 
     def input_bytes(self, size: GradientClass) -> int:
-        """Values and columns."""
+        """See Kernel. The values, columns and row starts."""
         return 12 * most_entries(size) + 8 * size.rows
 
     def operations(self, size: GradientClass) -> float:
-        """By cg.f, which supposes that no two products of entries come to the same place."""
+        """See Kernel. The formula of cg.f assumes that no two products add to the same entry."""
         entries = size.nonzeros * (size.nonzeros + 1)
         inner = INNER_STEPS * (5 + entries)
         return 2.0 * size.iterations * size.rows * (3 + entries + inner + 3)
 
     def generate(self, size: GradientClass) -> SparseMatrix:
-        """The matrix."""
+        """See Kernel. The matrix."""
         return build_matrix(size)
 
     def run(self, size: GradientClass, given: SparseMatrix | None, loop: ParallelLoop) -> Outcome:
-        """zeta does not notice skipped inner steps, so products are counted as well."""
+        """See Kernel. Products are counted, too: zeta would not reveal skipped inner steps."""
         solver = Solver(given or build_matrix(size), loop)
         _iteration(solver, size, np.ones(size.rows))
         solver.products = 0
@@ -267,6 +268,6 @@ class ConjugateGradient:
 
 
 def _iteration(solver: Solver, size: GradientClass, x: Vector) -> tuple[Vector, float]:
-    """The next x, of length 1, and the estimate zeta."""
+    """One inverse iteration: the next x, of norm 1, and the estimate zeta."""
     z, _ = solver.solve(x, size.inner_steps)
     return z / np.linalg.norm(z), float(size.shift + 1 / (x @ z))

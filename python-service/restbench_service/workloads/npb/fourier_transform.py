@@ -1,9 +1,9 @@
 """FT: a 3-D partial differential equation, solved by FFTs (NPB 3.4, ft.f).
 
-A run has field, waves, and for each time step the field again and its checksum. Its loops run on
-planes of equal z, or on columns along z above some rows. Fields are nz x ny x nx, complex. The
-sign of the exponent is numpy's, the opposite of NPB's: all results are the same, because the decay
-does not depend on the sign of a wavenumber.
+A run transforms the initial field to waves. In each time step the waves decay and are transformed
+back to a field with a checksum. Loops run over planes of equal z, or over rows of equal y for
+transforms along z. Fields are nz x ny x nx, complex. The sign of the exponent is numpy's, the
+opposite of NPB's: results are the same, as the decay does not depend on a wavenumber's sign.
 """
 
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ ALPHA = 1e-6
 EPSILON = 1e-12
 CHECKED_POINTS = 1024
 ROWS_AT_ONCE = 4
-"""Of columns along z: so many rows are copied together, half a mebibyte for class A."""
+"""Rows whose columns along z are transformed together: half a MiB per row for class A."""
 
 
 @dataclass(frozen=True)
 class TransformClass:
-    """Points along x, y, z, powers of two; a checksum for each iteration."""
+    """Points along x, y, z, powers of two; the reference checksum of each iteration."""
 
     nx: int
     ny: int
@@ -40,12 +40,12 @@ class TransformClass:
 
     @property
     def points(self) -> int:
-        """Of the whole grid."""
+        """The number of points of the grid."""
         return self.nx * self.ny * self.nz
 
     @property
     def iterations(self) -> int:
-        """One a checksum."""
+        """The number of time steps, one per checksum."""
         return len(self.checksums)
 
 
@@ -95,33 +95,33 @@ CLASSES = {
 
 
 class FourierTransform:
-    """FT. Its input is the initial field, which a run transforms and therefore copies."""
+    """The kernel FT. Its input is the initial field, which a run copies, as it transforms it."""
 
     classes = CLASSES
 
     def memory_bytes(self, size: TransformClass) -> int:
-        """Waves and field; copies of a plane or of columns, with the FFT's own."""
+        """See Kernel. Waves and field; copies of a plane or of columns, also inside the FFT."""
         copied = max(size.nx * size.ny, ROWS_AT_ONCE * size.nx * size.nz)
         return 16 * (2 * size.points + 8 * copied)
 
     def input_bytes(self, size: TransformClass) -> int:
-        """One field."""
+        """See Kernel. The input is one field."""
         return 16 * size.points
 
     def operations(self, size: TransformClass) -> float:
-        """By ft.f."""
+        """See Kernel. The formula is that of ft.f."""
         logarithm = log(size.points)
         steps = (5.23518 + 7.21113 * logarithm) * size.iterations
         return size.points * (14.8157 + 7.19641 * logarithm + steps)
 
     def generate(self, size: TransformClass) -> Field:
-        """The initial field."""
+        """See Kernel. The initial field."""
         field = np.empty((size.nz, size.ny, size.nx), np.complex128)
         fill(0, 1, 1, size.seed, field)
         return field
 
     def run(self, size: TransformClass, given: Field | None, loop: ParallelLoop) -> Outcome:
-        """Every checksum is verified. Only the transform before the timed region is left out."""
+        """See Kernel. Every checksum is verified. Only an additional first transform is untimed."""
         solver = _Solver(size, given, loop)
         solver.begin()
         began = perf_counter()
@@ -143,7 +143,7 @@ class _Solver:
         self._decay: list[Any] = []
 
     def begin(self) -> None:
-        """The waves of the initial field, and how each decays in a time step."""
+        """Compute the waves of the initial field, and the decay of each wave in a time step."""
         if self._given is None:
             self._over_planes(fill, self._size.seed, self._waves)
         else:
@@ -153,7 +153,7 @@ class _Solver:
         self._over_rows(to_waves_along_z, self._waves)
 
     def step(self) -> complex:
-        """The checksum after one more time step."""
+        """Compute one more time step. The result is the field's checksum."""
         self._over_rows(decay_and_back_along_z, self._decay, self._waves, self._field)
         self._over_planes(back_in_planes, self._field)
         return self._checksum()
@@ -173,7 +173,7 @@ class _Solver:
 
 
 def _decay(points: int) -> NDArray[np.float64]:
-    """exp(-4 alpha pi**2 k**2) of an axis's wavenumbers, which run to half the points and back."""
+    """exp(-4 alpha pi**2 k**2) for an axis: k = 0 .. points/2 - 1, then -points/2 .. -1."""
     wavenumbers = (np.arange(points) + points // 2) % points - points // 2
     return np.exp(-4 * ALPHA * pi**2 * wavenumbers.astype(np.float64) ** 2)
 
@@ -183,7 +183,7 @@ def _parts(values: Any) -> list[list[float]]:
 
 
 def fill(start: int, stop: int, blocks: int, seed: int, field: Any) -> None:
-    """The planes' initial values: two numbers of the generator's one stream each."""
+    """Fill planes with initial values: a point takes two numbers of the generator's one stream."""
     low, high = lines_of(start, stop, blocks, field.shape[0])
     numbers = field[low:high].reshape(-1).view(field.real.dtype)
     random_numbers.fill(numbers, seed, 2 * low * field[0].size)
@@ -205,9 +205,9 @@ def to_waves_along_z(start: int, stop: int, blocks: int, field: Any) -> None:
 def decay_and_back_along_z(
     start: int, stop: int, blocks: int, decay: list[Vector], *fields: Any
 ) -> None:
-    """A time step of the waves, in place, and its inverse transform along z in the second field.
+    """A time step of the waves, in place, and their inverse transform along z to the field.
 
-    `decay` is a factor for each z, y and x.
+    `fields` is waves and field; `decay` has the factors of each z, of each y and of each x.
     """
     (along_z, along_y, along_x), (waves, field) = decay, fields
     for rows in _rows(start, stop, blocks, waves.shape[1]):

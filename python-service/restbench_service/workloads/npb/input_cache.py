@@ -1,7 +1,7 @@
-"""Inputs that an earlier request of this process has built, for those that want none of their own.
+"""A cache of inputs that earlier requests of this process have generated.
 
-Each process has one: a workload comes to a pool's process anew with every request, so what is to
-stay there cannot be the workload's.
+Each process has one cache for all kernels, so that one limit holds for all of their inputs. It is
+not part of a workload, because workloads are pickled with every request for a pool's process.
 """
 
 from collections import OrderedDict
@@ -15,7 +15,7 @@ Input = TypeVar("Input")
 
 
 class InputCache:
-    """The inputs used last, as many as fit. They are shared between requests and never written."""
+    """The most recently used inputs, as many as fit. Requests share and never write them."""
 
     def __init__(self) -> None:
         self._guard = Lock()
@@ -23,7 +23,7 @@ class InputCache:
 
     @property
     def held_bytes(self) -> int:
-        """Of all inputs."""
+        """The size of all cached inputs in bytes."""
         return sum(size_bytes for size_bytes, _ in self._inputs.values())
 
     def get(
@@ -31,8 +31,8 @@ class InputCache:
     ) -> Input:
         """The input of this key, built if it is not there.
 
-        It is kept if it fits within the limit at all; those not used for longest make room. Two
-        requests that build the same at once both do so, and one of the two stays.
+        It is cached if it fits within the limit; the least recently used inputs are removed for it.
+        If two requests build the same input at the same time, one of the two results is cached.
         """
         with self._guard:
             if key in self._inputs:

@@ -1,7 +1,7 @@
 """IS: the ranks of integer keys, by counting (NPB 3.4, is.c).
 
-A ranking is a histogram of the keys and its running sum, cut into loops over keys and values. A run
-has one untimed, ten timed, and the check of the whole order.
+A ranking is a histogram of the keys, by a loop over keys and a loop over values, and its running
+sum. A run has one untimed ranking, ten timed ones, and a check of the order of all keys.
 """
 
 from collections.abc import Callable
@@ -21,16 +21,16 @@ Integers = NDArray[np.int64]
 ITERATIONS = 10
 TEST_KEYS = 5
 CHECKS = TEST_KEYS * ITERATIONS + 1
-"""Every rank of a test key, and the order of all keys at the end."""
+"""The number of checks: each test key's rank in each iteration, and finally the complete order."""
 MOST_HISTOGRAMS = 8
-"""Each task makes a histogram of its own over all values: more cost more than they bring."""
+"""Each task makes a histogram over all values: more histograms cost more than they gain."""
 KEYS_A_HISTOGRAM = 2**18
 _KEYS_AT_ONCE = random_numbers.CHUNK // 4
 
 
 @dataclass(frozen=True)
 class SortClass:
-    """Sizes are powers of two. test_ranks[j] + offset(j, iteration) is the rank of a test key."""
+    """Sizes are powers of two. test_ranks[j] + offset(j, iteration) is the rank of test key j."""
 
     keys_log2: int
     range_log2: int
@@ -51,9 +51,8 @@ class SortClass:
 
 
 def _offsets(growing: set[int], up_from: int = 0, down_from: int = 0) -> Callable[[int, int], int]:
-    """How far a test key's rank has moved: each iteration adds a small key and a large one.
-
-    The ranks of `growing` rise by one an iteration after `up_from`, the others fall.
+    """How far a test key's rank has moved, as each iteration sets a small key and a large one: by
+    iteration - `up_from` for the test keys in `growing`, by `down_from` - iteration for others.
     """
     return lambda test, iteration: iteration - up_from if test in growing else down_from - iteration
 
@@ -94,7 +93,7 @@ CLASSES = {
 
 
 class Ranking:
-    """The memory of one run's rankings."""
+    """The rankings of one run, with their memory."""
 
     def __init__(self, keys: int, key_range: int, loop: ParallelLoop) -> None:
         """`keys` and `key_range` are powers of two."""
@@ -106,7 +105,7 @@ class Ranking:
         self.up_to: Integers = loop.array((key_range,), np.int64)
 
     def rank(self) -> Integers:
-        """For each value how many keys are at most that; valid until the next call."""
+        """For each value the number of keys of at most that value; valid until the next call."""
         blocks, parts = self._blocks, (self.counts, self.is_used)
         self._loop.for_each(blocks, 1, count, blocks, self.keys, *parts)
         self._loop.for_each(blocks, 1, add_up, blocks, self.up_to, *parts)
@@ -114,12 +113,12 @@ class Ranking:
 
 
 def histogram_count(keys: int) -> int:
-    """Into how many blocks the keys are cut."""
+    """The number of blocks of keys, each of which has room for a histogram."""
     return min(max(keys // KEYS_A_HISTOGRAM, 1), MOST_HISTOGRAMS)
 
 
 def count(start: int, stop: int, blocks: int, keys: Any, *histograms: Any) -> None:
-    """One histogram of all blocks of a task, in the place of the first of them."""
+    """Make one histogram of all blocks of a task, in the row of the first block."""
     counts, is_used = histograms
     low, high = lines_of(start, stop, blocks, keys.size)
     counts[start] = np.bincount(keys[low:high], minlength=counts.shape[1])
@@ -128,7 +127,7 @@ def count(start: int, stop: int, blocks: int, keys: Any, *histograms: Any) -> No
 
 
 def add_up(start: int, stop: int, blocks: int, total: Any, *histograms: Any) -> None:
-    """The histograms' sum over a part of the values."""
+    """Add up the used histograms, for a part of the values."""
     counts, is_used = histograms
     low, high = lines_of(start, stop, blocks, total.size)
     first, *others = np.flatnonzero(is_used)
@@ -138,34 +137,34 @@ def add_up(start: int, stop: int, blocks: int, total: Any, *histograms: Any) -> 
 
 
 class IntegerSort:
-    """IS. Its input is the keys, which a run changes and therefore copies."""
+    """The kernel IS. Its input is the keys, which a run copies because it changes them."""
 
     classes = CLASSES
 
     def memory_bytes(self, size: SortClass) -> int:
-        """Keys and their sorted copy; the histograms, their sum, a new one and a copy; while the
-        keys are made, states, sums and copies of a part.
+        """See Kernel. Keys and their sorted copy; the histograms, their sum, a new histogram and a
+        copy; states, sums and copies of the keys that are made at a time.
         """
         histograms = histogram_count(size.keys) + 3
         made = 8 * min(size.keys, _KEYS_AT_ONCE)
         return 8 * (2 * size.keys + histograms * size.key_range + made)
 
     def input_bytes(self, size: SortClass) -> int:
-        """The keys."""
+        """See Kernel. The input is the keys."""
         return 8 * size.keys
 
     def operations(self, size: SortClass) -> float:
-        """Keys ranked."""
+        """See Kernel. The number of keys ranked."""
         return float(ITERATIONS * size.keys)
 
     def generate(self, size: SortClass) -> Integers:
-        """The keys, in the order they are made."""
+        """See Kernel. The keys in the order of generation."""
         keys = np.empty(size.keys, np.int64)
         _make_keys(size, keys)
         return keys
 
     def run(self, size: SortClass, given: Integers | None, loop: ParallelLoop) -> Outcome:
-        """All checks counted; verified when none failed."""
+        """See Kernel. The value is the number of passed checks; verified if all passed."""
         ranking = Ranking(size.keys, size.key_range, loop)
         if given is None:
             _make_keys(size, ranking.keys)
@@ -180,7 +179,7 @@ class IntegerSort:
 
 
 def _make_keys(size: SortClass, keys: Integers) -> None:
-    """floor(range/4 * the sum of four numbers), in integers: the same and exact."""
+    """Each key is floor(range/4 * the sum of four random numbers), computed exactly in integers."""
     shift = np.uint64(random_numbers.BITS + 2 - size.range_log2)
     for start in range(0, size.keys, _KEYS_AT_ONCE):
         part = keys[start : start + _KEYS_AT_ONCE]
@@ -189,7 +188,7 @@ def _make_keys(size: SortClass, keys: Integers) -> None:
 
 
 def _passed_in(size: SortClass, iteration: int, ranking: Ranking) -> int:
-    """Change two keys, rank all, and count the test keys that have the rank they should."""
+    """Change two keys, rank all keys, and count the test keys that have the expected rank."""
     keys = ranking.keys
     keys[iteration] = iteration
     keys[iteration + ITERATIONS] = size.key_range - iteration
@@ -201,7 +200,7 @@ def _passed_in(size: SortClass, iteration: int, ranking: Ranking) -> int:
 
 
 def _is_order(keys: Integers, up_to: Any) -> bool:
-    """Whether the ranks are those of the keys sorted by other means."""
+    """Whether the ranks equal those of the keys as numpy sorts them."""
     values = np.arange(up_to.size, dtype=np.int32)
     return np.array_equal(
         np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right"), up_to

@@ -1,6 +1,6 @@
-"""What a kernel is to the workload: its classes, its input, and a run that times itself.
+"""The interface of a kernel: its classes, its input, and a run that measures its own time.
 
-A unit of its loops is a block of planes, rows or keys worth a task.
+A unit of a kernel's loops is a block of planes, rows or keys that is large enough for a task.
 """
 
 from collections.abc import Mapping
@@ -12,16 +12,16 @@ from ..workload import ParallelLoop
 Class = TypeVar("Class")
 Input = TypeVar("Input")
 Value = float | list[list[float]]
-"""A number, or [real part, imaginary part] of several."""
+"""A number, or a list of complex numbers as [real part, imaginary part]."""
 ELEMENTS_A_BLOCK = 2**17
-"""Numbers a block has at least: a quarter of a millisecond of work, twenty times what a task costs
-that is a message to another process. One that starts late leaves some of its blocks to another."""
+"""The fewest numbers in a block: a quarter of a millisecond of work, twenty times the cost of
+sending a task to another process. Other processes can take over blocks of one that starts late."""
 MOST_BLOCKS = 64
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run found; `kernel_seconds` is the region that NPB times."""
+    """The result of a run; `kernel_seconds` is the time of the region that NPB times."""
 
     verified: bool
     value: Value
@@ -31,33 +31,33 @@ class Outcome:
 
 
 class Kernel(Protocol[Class, Input]):
-    """One of the NAS kernels. It keeps nothing between two runs."""
+    """One of the NAS kernels. It keeps no state between runs."""
 
     @property
     def classes(self) -> Mapping[str, Class]:
         """Sizes and reference values by the class's name, small to large."""
 
     def memory_bytes(self, size: Class) -> int:
-        """What a run with an input of its own takes at its peak.
+        """The peak memory in bytes of a run that generates its input.
 
-        With tasks in one process; each further process adds what one task takes, a few MiB.
+        This is for tasks in one process; each further process adds one task's memory, a few MiB.
         """
 
     def input_bytes(self, size: Class) -> int:
-        """Of what generate() returns."""
+        """The size in bytes of what generate() returns."""
 
     def operations(self, size: Class) -> float:
-        """Of the timed region, as NPB counts them."""
+        """The number of operations in the timed region, as NPB counts them."""
 
     def generate(self, size: Class) -> Input:
-        """The input in ordinary memory, which no run changes."""
+        """The input, in ordinary memory. Runs do not change it."""
 
     def run(self, size: Class, given: Input | None, loop: ParallelLoop) -> Outcome:
-        """Compute and verify; without a given input one is built."""
+        """Compute and verify; if no input is given, generate it."""
 
 
 def block_count(elements: int, lines: int) -> int:
-    """Into how many blocks to cut `lines` planes or rows that have so many elements altogether.
+    """The number of blocks to cut `lines` planes or rows into, which have `elements` numbers.
 
     A power of two, so that the usual numbers of processes get the same share.
     """

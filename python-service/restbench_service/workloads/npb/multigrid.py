@@ -1,8 +1,8 @@
 """MG: multigrid V-cycles for a periodic 3-D Poisson problem (NPB 3.4, mg.f).
 
-The right-hand side is not zero at the extremes of a random field. The cycles go over a pyramid of
-grids, each operator a loop over blocks of planes. A run has one cycle untimed, then the residual,
-all cycles and the norms timed.
+The right-hand side is +1 and -1 at the extremes of a random field, 0 elsewhere. A cycle visits a
+hierarchy of grids; each operator is a loop over blocks of planes. A run has one untimed cycle; the
+timed region is the residual, all cycles and the norms.
 """
 
 from collections.abc import Callable
@@ -20,24 +20,24 @@ from .kernel import Outcome, block_count
 from .random_numbers import SEED
 
 Grid = NDArray[np.float64]
-"""(n + 2)**3, see stencils."""
+"""A grid of (n + 2)**3 points, see stencils."""
 SMOOTHER_A = (-3 / 8, 1 / 32, -1 / 64)
 SMOOTHER_B = (-3 / 17, 1 / 33, -1 / 61)
 CHARGES = 10
-"""Of each sign."""
+"""The number of charges of each sign."""
 EPSILON = 1e-8
 OPERATIONS_A_POINT = 58
-"""Of one iteration."""
+"""Operations per point in one iteration."""
 _POINTS_AT_ONCE = 2**20
 _TASK_PLANES = 8
 
 
 @dataclass(frozen=True)
 class GridClass:
-    """points**3 points, a power of two, and the norm of the last residual.
+    """A grid of points**3 points; `points` is a power of two. `norm` is the residual's norm.
 
-    `norm` is that after `norm_after` iterations; where that is not the last one, the last has to
-    be below `noise`.
+    `norm_after` is the number of iterations before that norm; None: all. If it is given, the norm
+    after the last iteration must also be below `noise`.
     """
 
     points: int
@@ -61,19 +61,19 @@ CLASSES = {
 
 
 class Charges(NamedTuple):
-    """Positions in the interior, first axis fastest, ascending: +1 and -1."""
+    """Ascending positions of +1 and of -1 in the interior, counted with i1 fastest."""
 
     positive: NDArray[np.int64]
     negative: NDArray[np.int64]
 
 
 def search_bytes(size: GridClass) -> int:
-    """Of the numbers among which is looked at once, with their positions and order."""
+    """The bytes of the numbers that are searched at a time, with their positions and order."""
     return 8 * 4 * min(_POINTS_AT_ONCE, size.points**3)
 
 
 def find_charges(size: GridClass) -> Charges:
-    """The ten largest numbers of the stream that fills the interior, and the ten smallest."""
+    """The positions of the ten largest and the ten smallest numbers of the random field."""
     positions = np.empty(0, np.int64)
     numbers = np.empty(0, np.uint64)
     total = size.points**3
@@ -89,15 +89,15 @@ def find_charges(size: GridClass) -> Charges:
 
 
 def level_points(size: GridClass) -> list[int]:
-    """Points an axis on each level, from 2 on the first."""
+    """Points per axis on each level, beginning with 2 on level 1."""
     return [2**level for level in range(1, size.points.bit_length())]
 
 
 class Solver:
-    """The grids of one run. Level k has 2**k points an axis; the lists begin with level 1."""
+    """The grids of one run. Level k has 2**k points per axis; the lists begin with level 1."""
 
     def __init__(self, size: GridClass, loop: ParallelLoop) -> None:
-        """Memory only; begin() gives it values."""
+        """Allocate the grids; begin() sets their values."""
         self._size, self._loop = size, loop
         sides = [points + 2 for points in level_points(size)]
         self._u: list[Grid] = [loop.array((side,) * 3, np.float64) for side in sides]
@@ -106,7 +106,7 @@ class Solver:
         self._sums: Grid = loop.array((self._blocks(self._v),), np.float64)
 
     def begin(self, charges: Charges) -> None:
-        """u = 0, and v the charges."""
+        """Set u to 0 and v to the charges."""
         self._u[-1][...] = 0
         self._v[...] = 0
         interior = self._v[1:-1, 1:-1, 1:-1]
@@ -116,7 +116,7 @@ class Solver:
         stencils.fill_all_ghosts(self._v)
 
     def cycle(self) -> None:
-        """One V-cycle, which mends u from the residual that is there, and the new residual."""
+        """One V-cycle: correct u by means of the current residual, and compute the new residual."""
         for fine, coarse in zip(self._r[:0:-1], self._r[-2::-1], strict=True):
             self._over(coarse, stencils.restrict, fine, coarse)
         self._u[0][...] = 0
@@ -130,12 +130,12 @@ class Solver:
         self._over(self._v, stencils.residual, self._v, self._u[-1], self._r[-1])
 
     def norm(self) -> float:
-        """The root of the residual's mean square."""
+        """The root mean square of the residual."""
         self._over(self._v, stencils.sum_squares, self._r[-1], self._sums)
         return sqrt(sum(self._sums.tolist()) / self._size.points**3)
 
     def _correct(self, level: int) -> None:
-        """Take over the coarser grid's solution, and smooth what it leaves."""
+        """Add the coarser grid's solution, and smooth the residual that remains."""
         u, r = self._u[level], self._r[level]
         is_finest = level == len(self._u) - 1
         if not is_finest:
@@ -158,33 +158,33 @@ class Solver:
 
 
 class Multigrid:
-    """MG. Its input is where the charges are."""
+    """The kernel MG. Its input is the positions of the charges."""
 
     classes = CLASSES
 
     def memory_bytes(self, size: GridClass) -> int:
-        """u, r and v on the finest grid, u and r on the others; planes that tasks need.
+        """See Kernel. u, r and v on the finest grid, u and r on the others; planes for tasks.
 
-        The search for the charges is over then.
+        The search for the charges has ended before, so the larger of the two counts.
         """
         sides = [points + 2 for points in level_points(size)]
         grids = 2 * sum(side**3 for side in sides) + sides[-1] ** 3
         return max(8 * (grids + _TASK_PLANES * sides[-1] ** 2), search_bytes(size))
 
     def input_bytes(self, size: GridClass) -> int:  # noqa: ARG002 - the same for all
-        """Positions."""
+        """See Kernel. The input is positions."""
         return 8 * 2 * CHARGES
 
     def operations(self, size: GridClass) -> float:
-        """By mg.f."""
+        """See Kernel. The formula is that of mg.f."""
         return float(OPERATIONS_A_POINT * size.iterations * size.points**3)
 
     def generate(self, size: GridClass) -> Charges:
-        """The charges."""
+        """See Kernel. The charges."""
         return find_charges(size)
 
     def run(self, size: GridClass, given: Charges | None, loop: ParallelLoop) -> Outcome:
-        """The norm after the iterations that the class says."""
+        """See Kernel. The value is the norm after the iterations that the class specifies."""
         charges = given or find_charges(size)
         solver = Solver(size, loop)
         solver.begin(charges)
@@ -201,9 +201,9 @@ class Multigrid:
 
 
 def _norms(solver: Solver, size: GridClass) -> dict[int, float]:
-    """Iterate, and the norm after as many iterations as the key says.
+    """Run all iterations. The result is norms by the number of iterations before them.
 
-    NPB has the first and the last; a norm in between is a hundredth of an iteration.
+    NPB computes the first and the last norm; one in between takes a hundredth of an iteration.
     """
     solver.residual()
     norms = {0: solver.norm()}

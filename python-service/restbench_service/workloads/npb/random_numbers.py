@@ -1,7 +1,7 @@
 """NPB's generator: x' = 5**13 x mod 2**46, a number is x' / 2**46 (NPB 3.4, randdp).
 
-The reference works with halves of 23 bits in doubles. 64-bit integers that wrap around give the
-same, since a product's low 46 bits do not depend on the bits above.
+The reference computes with halves of 23 bits in doubles. 64-bit integers that wrap around give the
+same result, because the low 46 bits of a product do not depend on the bits above.
 """
 
 from typing import Any
@@ -22,12 +22,12 @@ CHUNK = 2**16
 
 
 def after(state: int, steps: int) -> int:
-    """The state so many steps later; steps below 0 go back."""
+    """The state that follows `state` after so many steps; negative steps go back."""
     return state * pow(MULTIPLIER, steps, MODULUS) % MODULUS
 
 
 def states(seed: int, first: int, count: int) -> Integers:
-    """The states with the numbers first .. first + count - 1, the one after the seed being 0."""
+    """The states number first .. first + count - 1; number 0 is the state after the seed."""
     result = np.empty(count, np.uint64)
     for start in range(0, count, CHUNK):
         part = result[start : start + CHUNK]
@@ -37,7 +37,7 @@ def states(seed: int, first: int, count: int) -> Integers:
 
 
 def fill(out: NDArray[np.floating[Any]], seed: int, first: int) -> None:
-    """Put the numbers from `first` on, in (0, 1), into a flat array."""
+    """Fill a flat array with the random numbers from number `first` on; they are in (0, 1)."""
     for start in range(0, out.size, CHUNK):
         part = out[start : start + CHUNK]
         np.multiply(states(seed, first + start, part.size), UNIT, out=part, casting="same_kind")

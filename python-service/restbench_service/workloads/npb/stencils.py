@@ -1,8 +1,8 @@
 """The four operators of MG, as the loops run them: on blocks of planes of equal i3.
 
-A grid is (n + 2)**3, indexed [i3][i2][i1], with a layer of ghosts around the n**3 points: they are
-the points on the opposite side, since the problem is periodic. Each operator fills the ghosts of
-what it writes; the first and the last plane are copied by the task that computes their originals.
+A grid is (n + 2)**3, indexed [i3][i2][i1]: n**3 points in a layer of ghosts. The problem is
+periodic, so ghosts are copies of the points on the opposite side. Each operator fills the ghosts of
+the grid that it writes; the first and last plane are filled by the task that computes the original.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ from .kernel import lines_of
 Plane = NDArray[Any]
 Weights = tuple[float, float, float]
 A0, A2, A3 = -8 / 3, 1 / 6, 1 / 12
-"""Weights of a point, its edge and its corner neighbours; its face neighbours' is 0."""
+"""Weights of a point, its edge and its corner neighbours; face neighbours have weight 0."""
 POINTS_AT_ONCE = 2**14
-"""128 KiB of each operand, so that about eight of them stay in a core's cache."""
+"""128 KiB of each operand, so that about eight operands stay in a core's cache."""
 
 
 def residual(start: int, stop: int, blocks: int, *grids: Any) -> None:
-    """r = right - A u, of right, u and r; r may be right."""
+    """r = right - A u. `grids` is right, u and r; r may be the same grid as right."""
     right, u, r = grids
     room = _Room(u)
     for i3 in _planes(start, stop, blocks, u):
@@ -42,7 +42,7 @@ def residual(start: int, stop: int, blocks: int, *grids: Any) -> None:
 
 
 def smooth(start: int, stop: int, blocks: int, weights: Weights, *grids: Any) -> None:
-    """u += S r, of r and u; the weights are of a point, its face and its edge neighbours."""
+    """u += S r. `grids` is r and u; `weights` is for a point, its face and its edge neighbours."""
     (c0, c1, c2), (r, u) = weights, grids
     room = _Room(u)
     for i3 in _planes(start, stop, blocks, u):
@@ -65,9 +65,9 @@ def smooth(start: int, stop: int, blocks: int, weights: Weights, *grids: Any) ->
 
 
 def restrict(start: int, stop: int, blocks: int, fine: Any, coarse: Any) -> None:
-    """Each coarse point is half the fine one there, plus neighbours by 1/4, 1/8 and 1/16.
+    """A coarse point is half the fine point plus 1/4, 1/8, 1/16 of face, edge, corner neighbours.
 
-    These weights are a product of (1/2, 1, 1/2) along each axis, and 1/2.
+    These weights are the product of (1/2, 1, 1/2) along each axis, times 1/2.
     """
     for j in _planes(start, stop, blocks, coarse):
         plane = _weighted(fine[2 * j - 1], fine[2 * j], fine[2 * j + 1])
@@ -78,7 +78,7 @@ def restrict(start: int, stop: int, blocks: int, fine: Any, coarse: Any) -> None
 
 
 def prolong(start: int, stop: int, blocks: int, coarse: Any, fine: Any) -> None:
-    """Add the coarse grid to the fine one, with averages between its points, ghosts too."""
+    """Add the coarse grid to the fine grid, interpolated linearly, including the ghosts."""
     low, high = lines_of(start, stop, blocks, coarse.shape[0] - 1)
     for c in range(low, high):
         here, above = _spread(coarse[c]), coarse[c + 1]
@@ -89,7 +89,7 @@ def prolong(start: int, stop: int, blocks: int, coarse: Any, fine: Any) -> None:
 
 
 def sum_squares(start: int, stop: int, blocks: int, r: Any, sums: Any) -> None:
-    """Of the points in each block of planes."""
+    """Write the sum of the squared points of each block of planes to `sums`."""
     for block in range(start, stop):
         planes = _planes(block, block + 1, blocks, r)
         inner = (r[i3, 1:-1, 1:-1] for i3 in planes)
@@ -97,7 +97,7 @@ def sum_squares(start: int, stop: int, blocks: int, r: Any, sums: Any) -> None:
 
 
 def fill_all_ghosts(grid: Any) -> None:
-    """The ghosts of a grid whose points were set directly."""
+    """Fill the ghosts of a grid whose points were set directly."""
     for i3 in range(1, grid.shape[0] - 1):
         _fill_ghosts(grid, i3)
 
@@ -108,7 +108,7 @@ def _planes(start: int, stop: int, blocks: int, grid: Any) -> range:
 
 
 class _Room:
-    """Where a task puts its sums: made once, for as many rows as stay in a core's cache."""
+    """A task's temporary arrays, made once, for as many rows as stay in a core's cache."""
 
     def __init__(self, grid: Any) -> None:
         side = grid.shape[0]
@@ -121,8 +121,8 @@ class _Room:
         self.result = np.empty((rows, side - 2), grid.dtype)
 
     def neighbours(self, grid: Any, i3: int, rows: slice) -> tuple[Plane, Plane]:
-        """Of the points between the first and the last of the rows: the sums of the four
-        neighbours across the line along i1, and of the four diagonally across.
+        """For each point between the first and the last of the rows: the sum of its four direct
+        neighbours, and the sum of its four diagonal neighbours, at the same i1.
         """
         below, here, above = grid[i3 - 1, rows], grid[i3, rows], grid[i3 + 1, rows]
         both, edges = self._both[: len(here)], self._edges[: len(here) - 2]
@@ -152,7 +152,7 @@ def _weighted(before: Plane, here: Plane, after: Plane) -> Plane:
 
 
 def _spread(plane: Plane) -> Plane:
-    """The plane at the points of the next finer grid."""
+    """The plane interpolated linearly to the points of the next finer grid."""
     half = len(plane) - 1
     wide = np.empty((half + 1, 2 * half), plane.dtype)
     wide[:, 0::2] = plane[:, :-1]

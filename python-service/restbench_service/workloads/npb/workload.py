@@ -1,4 +1,4 @@
-"""The workload npb-is, npb-cg, npb-mg or npb-ft: a kernel, its input and the time it takes."""
+"""The workloads npb-is, npb-cg, npb-mg and npb-ft: a timed run of one NAS kernel."""
 
 from dataclasses import dataclass
 from time import perf_counter
@@ -18,22 +18,22 @@ KERNELS: dict[str, Kernel[Any, Any]] = {
     "MG": Multigrid(),
     "FT": FourierTransform(),
 }
-"""They have no state."""
+"""The kernels by name. They have no state."""
 
 
 @dataclass(frozen=True)
 class NpbRequest:
-    """A right request: `class_name` is one of the kernel's."""
+    """A valid request: `class_name` is one of the kernel's classes."""
 
     request_id: str | int
     class_name: str
     generate: bool
-    """Whether the input is built for this request, or may be one that an earlier one has left."""
+    """Whether to generate the input for this request. If False, a cached input may be used."""
 
 
 @dataclass(frozen=True)
 class NpbResult:
-    """An outcome, whose it is, how long the whole of it took, and the timed region's operations."""
+    """A request's outcome, its total time, and the number of operations in the timed region."""
 
     request: NpbRequest
     outcome: Outcome
@@ -43,7 +43,7 @@ class NpbResult:
 
 @dataclass(frozen=True)
 class NpbWorkload(Workload[NpbRequest, NpbResult]):
-    """A process keeps inputs of up to `cache_bytes` for requests that do not want their own."""
+    """Each process caches inputs of up to `cache_bytes` for requests without `generate`."""
 
     kernel_name: str
     cache_bytes: int
@@ -55,11 +55,12 @@ class NpbWorkload(Workload[NpbRequest, NpbResult]):
         return f"npb-{self.kernel_name.lower()}"
 
     def operations(self, value: NpbRequest) -> float:
-        """Of the region that NPB times."""
+        """The number of operations in the region that NPB times."""
         return self._kernel.operations(self._size(value))
 
     def working_bytes(self, value: NpbRequest) -> int:
-        """An input that is not cached in the end is held next to the kernel's own copy of it."""
+        """See Workload. An input from the cache counts, too: it may not be cached in the end, and
+        is then held next to the kernel's copy of it."""
         size = self._size(value)
         own_bytes = 0 if value.generate else self._kernel.input_bytes(size)
         return self._kernel.memory_bytes(size) + own_bytes
@@ -69,7 +70,7 @@ class NpbWorkload(Workload[NpbRequest, NpbResult]):
         return f"class: {value.class_name}"
 
     def compute(self, value: NpbRequest, loop: ParallelLoop) -> NpbResult:
-        """Whether the result is verified is part of it."""
+        """See Workload. A result that fails verification is a result, not an error."""
         began = perf_counter()
         given = None if value.generate else self._cached(value)
         outcome = self._kernel.run(self._size(value), given, loop)

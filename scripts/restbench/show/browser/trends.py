@@ -17,8 +17,8 @@ from restbench.show.charts import theme
 Family: TypeAlias = dict[tuple[int, str], dict[int, list[float]]]
 _HEIGHT_PX = 240
 _CAPTION = (
-    "Points with 95 % intervals; hollow: a run of too few blocks. Dashed: a step, between that run "
-    "and the one before it; across: the mean between steps."
+    "Points have 95 % intervals; a hollow point is a run with too few blocks. A dashed line is a "
+    "step between this run and the one before it. A horizontal line is the mean between steps."
 )
 
 

@@ -40,8 +40,8 @@ def stages(rows: Sequence[Row]) -> theme.Chart | None:
     caption = (
         "The service reports with each answer how long it waited, parsed, computed and serialized; "
         "the rest of the response time is network, web server and JMeter. Each bar is a technique "
-        "and number of users with its mean response time. A long queue is no slow computation: "
-        "with more users than cores requests wait whatever the technique."
+        "and number of users with its mean response time. A long queue does not mean a slow "
+        "computation: with more users than cores, requests wait under any technique."
     )
     return theme.Chart(
         name="stages-shares",
@@ -130,9 +130,9 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> theme.Chart
     if not panels:
         return None
     caption = (
-        "Long uninterrupted windows check the interleaved trials: a trend says that the service "
-        "was not warm, a dent that something else ran. "
-        f"Each is shown in at most {_MOST_STEPS} steps."
+        "Long uninterrupted windows check the interleaved trials: a trend means that the service "
+        "was not warm, a dip that another program ran. "
+        f"Each line has at most {_MOST_STEPS} points."
     )
     return theme.Chart(
         name="series-course",

@@ -113,7 +113,7 @@ def _panel(panel: Panel, series: Mapping[str, int]) -> theme.View:
     marks = base.transform_filter("isValid(datum.value)").encode(
         x=_x(panel), stroke=stroke, fill=alt.Fill("fill:N").scale(None)
     )
-    tips = theme.tips(name="Of", shown=panel.x_label, series="Result", note="More")
+    tips = theme.tips(name="Name", shown=panel.x_label, series="Result", note="Details")
     bars = marks.mark_bar(height=9, yOffset=_MARKS_PX).encode(tooltip=tips)
     intervals = base.transform_filter("isValid(datum.low)").mark_rule(yOffset=_MARKS_PX)
     points = marks.mark_point(yOffset=_MARKS_PX).encode(shape=shape, tooltip=tips)

@@ -37,11 +37,11 @@ def cost(rows: Sequence[Row]) -> theme.Chart | None:
     return forest.chart(
         "npb-cost",
         "What does the service cost a kernel?",
-        "The kernel's own time in the warm service over that in a warm process of its own, with "
-        "its 95 % interval over blocks; within the band a difference does not count. Hollow: one "
-        "block, no interval.",
+        "The kernel's own time in the warm service, divided by that in a warm process of its own, "
+        "with its 95 % interval over blocks. Within the band a difference does not count. A hollow "
+        "symbol has one block and no interval.",
         [
-            Panel(name, "In the service over its own process", tuple(entries))
+            Panel(name, "In the service / in its own process", tuple(entries))
             for name, entries in panels.items()
         ],
         styles,
@@ -85,9 +85,9 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
     return lines.chart(
         name,
         title,
-        "The kernel's own time in a warm process that may use so many cores, with as many threads "
-        "(Java) or processes (Python); geometric mean over the rounds, with its 95 % t interval "
-        "(of the logarithms) where there are several.",
+        "The kernel's own time in a warm process that may use this number of cores, with as many "
+        "threads (Java) or processes (Python). Points are geometric means over the rounds, with "
+        "the 95 % t interval (of the logarithms) where there are enough rounds.",
         [
             lines.Panel(
                 panel,

@@ -29,12 +29,13 @@ _TIED = "not shown to be slower"
 _FULL_SPEED, _AT_RATE = "pgbench at full speed", "pgbench at the same rate"
 _STYLES = {"first": 0, "slower": 1, _TIED: 6, _FULL_SPEED: 2, _AT_RATE: 3}
 _OF_RATIOS = (
-    "Throughput over that of the service's first technique, with its 95 % interval paired by "
+    "Throughput divided by that of the service's first technique, with its 95 % interval paired by "
     "block. The band is the margin within which a difference does not count."
 )
 _OF_COSTS = (
-    " CPU time of the database: of an operation of the service, over that of one of pgbench, which "
-    "sends the same statements at its full speed or at the rate of the cell."
+    " CPU time of the database: that of an operation of the service, divided by that of an "
+    "operation of pgbench, which sends the same statements at full speed or at the rate of the "
+    "cell."
 )
 
 
@@ -52,7 +53,7 @@ def settings_of(cell: Cell) -> list[str]:
 
 def _caption(panels: Sequence[Panel]) -> str:
     if any(line.is_limit for panel in panels for line in panel.lines):
-        return "Dashed, in a technique's colour: pgbench, the limit."
+        return "A dashed line is pgbench, the limit, in the colour of its technique."
     return "No limit was measured."
 
 
@@ -120,7 +121,7 @@ def _costs(group: Mapping[Cell, Row]) -> forest.Panel:
         for how, cost in ((_FULL_SPEED, database_cost(row)), (_AT_RATE, at_rate))
     ]
     service = next(iter(group)).service.capitalize()
-    return forest.Panel(f"{service}: CPU time of the database", "Over pgbench's", tuple(entries))
+    return forest.Panel(f"{service}: CPU time of the database", "Ratio to pgbench", tuple(entries))
 
 
 def _compared(row: Row, found: Comparison, name: str, series: str) -> forest.Entry:
@@ -146,14 +147,14 @@ def _over_users(rows: Sequence[Row], what: str, usual: str) -> theme.Chart | Non
         has_limit=is_limited,
     )
     title = f"Messages sent and popped, by {what}"
-    caption = _caption(panels) if is_limited else "One technique."
+    caption = _caption(panels) if is_limited else "All lines have the same technique."
     return lines.chart(f"messages-{what}", title, caption, panels, "Users", is_log=True)
 
 
 def _over_threads(rows: Sequence[Row]) -> theme.Chart | None:
     several = alike((row for row in rows if row.cell.pool_threads), pool_threads=0)
     panels = _panels(several, name, lambda row: row.cell.pool_threads)
-    title = "Messages sent and popped, by threads with a connection each"
+    title = "Messages sent and popped, by threads with one connection each"
     return lines.chart("messages-threads", title, _caption(panels), panels, "Threads", is_log=False)
 
 
@@ -163,7 +164,7 @@ def _over_connections(rows: Sequence[Row]) -> theme.Chart | None:
         lambda cell: f"{name(cell)}, {cell.pool_threads} threads",
         lambda row: row.cell.connections or row.cell.pool_threads,
     )
-    title = "Messages sent and popped, by connections of as many threads"
+    title = "Messages sent and popped, by connections at a fixed number of threads"
     caption = _caption(panels)
     return lines.chart("messages-connections", title, caption, panels, "Connections", is_log=False)
 
@@ -177,7 +178,7 @@ def _over_characters(rows: Sequence[Row], definition: Experiment) -> theme.Chart
     }
     several = alike((row for row in rows if row.cell in sizes), complexity="by size")
     panels = _panels(several, name, lambda row: sizes[row.cell], fewest=3)
-    title = "Messages sent and popped, by their characters"
+    title = "Messages sent and popped, by message size"
     return lines.chart("messages-sizes", title, _caption(panels), panels, "Characters", is_log=True)
 
 
@@ -224,9 +225,9 @@ def _stages(pies: Sequence[TimeBreakdown]) -> theme.Chart | None:
     if not panels:
         return None
     caption = (
-        "By the service's own clock, one user. Network is all that is in no stage: the web server, "
-        "the kernel, the load generator. Rest is computing that waits neither for a connection nor "
-        "for the database."
+        "Measured by the service's own clock, with one user. Network is the time outside the "
+        "service: the web server, the kernel, the load generator. Rest is computing that waits "
+        "neither for a connection nor for the database."
     )
     return theme.Chart(
         name="messages-stages",

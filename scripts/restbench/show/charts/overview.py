@@ -28,10 +28,10 @@ _ROW_PX, _LINE_PX = 21, 12
 _SMALL = 0.095
 _TOOLTIP = ("Technique", "Size and users", "Throughput, /s", "Of the best", "Notes")
 _CAPTION = (
-    "Throughput over that of the best technique of the same size and users: 0.50 is half of it. "
-    "Filled: shown by the run's blocks; ≈ is as good as the best within 5 %. Outlined: the "
-    "difference from the first is not shown, or one block tells no interval; ? has no block with "
-    "the first. A dot: not measured; wrong: its answers were."
+    "Throughput divided by that of the best technique for the same size and users: 0.50 is half. "
+    "Filled: the run's blocks show the result; ≈ means equal to the best within 5 %. Outlined: the "
+    "difference from the first is not shown, or a single block gives no interval. ?: no block has "
+    "both this technique and the first. A dot: not measured. wrong: wrong answers."
 )
 
 
@@ -46,7 +46,7 @@ def chart(rows: Sequence[Row]) -> theme.Chart | None:
     if not any(each.others for found in led.values() for each in found):
         return None
     shown = sum(len(group) for groups in panels.values() for group in groups)
-    alone = f" {len(rows) - shown} cells have no other to be compared with." * (shown < len(rows))
+    alone = f" {len(rows) - shown} cells have no other cell to compare with." * (shown < len(rows))
     return theme.Chart(
         name="overview",
         title="Which technique, for which size and how many users?",
@@ -201,7 +201,7 @@ def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
 
 def _against(cell: Cell, led: Leader) -> str:
     if cell == led.best:
-        return f"it is the first: {led.text}"
+        return f"this technique is the first: {led.text}"
     found = dict(led.others).get(cell)
     if found is None or found.estimate is None:
         return (found and found.lack) or "no ratio"

@@ -126,7 +126,7 @@ def _only_the_best(plot: Plot) -> Plot:
             where = tuple(getattr(cell, factor) for factor in FACTORS if factor != "strategy")
             throughputs.setdefault(cell.strategy, {})[where] = value
     if not throughputs:
-        return replace(plot, choice="None of them has a throughput, so none is the best.")
+        return replace(plot, choice="No technique has a throughput, so none is the best.")
     shared = set.intersection(*(set(values) for values in throughputs.values()))
     if not shared:
         return plot
@@ -136,7 +136,9 @@ def _only_the_best(plot: Plot) -> Plot:
     }
     best = max(means, key=lambda strategy: means[strategy])
     ranking = ", ".join(f"{strategy} {mean:.3g}/s" for strategy, mean in means.items())
-    choice = f"Shown is {best}: geometric mean over {len(shared)} common cells: {ranking}."
+    choice = (
+        f"Shown is the best, {best}. Geometric means over {len(shared)} common cells: {ranking}."
+    )
     chosen = {cell: row for cell, row in plot.rows.items() if cell.strategy == best}
     return Plot(plot.figure, chosen, choice)
 
@@ -156,7 +158,7 @@ def _sentences(plot: Plot, *, is_log: bool) -> list[str]:
         "The vertical axis is logarithmic." if is_log else "",
         f"Bars: 95 % t interval over {blocks} blocks."
         if blocks >= FEWEST_BLOCKS
-        else "No interval: that takes three blocks.",
+        else "No interval: it needs three blocks.",
         *_warnings(plot),
         *_missing(plot),
     ]

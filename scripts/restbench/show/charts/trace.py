@@ -19,8 +19,8 @@ _PANELS = {
     "Response time, ms": ("p50_ms", "p95_ms", "p99_ms"),
     "Stages, ms": ("queue_ms", "connection_ms", "database_ms"),
     "Rows": ("live_rows", "dead_rows"),
-    "MiB": ("table_mib", "index_mib"),
-    "Log, per second": ("wal_records_per_s", "wal_syncs_per_s"),
+    "Size, MiB": ("table_mib", "index_mib"),
+    "WAL, per second": ("wal_records_per_s", "wal_syncs_per_s"),
     "Oldest snapshot, s": ("oldest_snapshot_s",),
     "Backends by wait": (_WAITS,),
 }
@@ -49,8 +49,8 @@ def chart(name: str, title: str, found: TraceEntry) -> theme.Chart:
             panels[label] = its
     bands = _bands(found)
     kinds = dict.fromkeys(each["band"] for each in bands)
-    caption = f"Each point is the mean of {found.series[0].step_s:g} s; p99 of 10 s. " + (
-        "Bands: " + ", ".join(kinds) + "." if kinds else "Nothing happened that logs tell of."
+    caption = f"Each point is the mean over {found.series[0].step_s:g} s; p99 is over 10 s. " + (
+        "Bands: " + ", ".join(kinds) + "." if kinds else "The logs report no incident."
     )
     shown = dict.fromkeys(_name(each) for its in panels.values() for each in its)
     series = {column: n for n, column in enumerate(shown)}
@@ -114,7 +114,7 @@ def _panel(
             fill=alt.Fill("band:N")
             .scale(domain=list(colours), range=list(colours.values()))
             .legend(alt.Legend(symbolType="square", symbolStrokeWidth=0)),
-            tooltip=theme.tips(band="What", note="More"),
+            tooltip=theme.tips(band="Incident", note="Details"),
         )
     )
     return theme.layered(label, _HEIGHT_PX, *([behind] if bands else []), lines)

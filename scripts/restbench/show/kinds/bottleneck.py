@@ -24,16 +24,18 @@ NAME = "bottleneck"
 _FEW = 12
 _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 HOW_TO_READ = (
-    "Service, client and database ms: CPU time for a correct answer; all that share cores are one "
-    "station. CPU %: of all cores, as the machine counts it; by law: the same from the CPU times "
-    f"(U = X D/m); a gap of more than {100 * tiers.UTILISATION_TOLERANCE:.0f} points is noted. "
-    "Would wait: of requests that came at random at that rate, the part that would find all cores "
-    "of the limiting station busy (Erlang's C). "
-    "Predicted: the exact solution of a closed network (mean value analysis) with the demands of "
-    "the fewest users; what one user waits beyond its CPU time is a delay, which nobody queues "
-    "for. By station ms: where the predicted time passes, in line and being served. "
-    f"Where the prediction is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} % something "
-    "decides that is no queue for a core: locks, one permit, commits that share a flush of the log."
+    "Service, client and database ms: CPU time per correct answer. All tiers that share cores are "
+    "one station. CPU %: the utilisation of all cores, as the machine counts it. By law %: the "
+    "same, calculated from the CPU times (U = X D/m); a gap of more than "
+    f"{100 * tiers.UTILISATION_TOLERANCE:.0f} points is noted. "
+    "Would wait %: if requests arrived at random at that rate, the share of them that would find "
+    "all cores of the limiting station busy (Erlang's C). "
+    "Predicted: the exact solution of a closed network (mean value analysis) with the demands at "
+    "the fewest users. What one user waits beyond its CPU time is a delay, for which no request "
+    "queues. By station ms: the predicted time at each station, waiting and being served. "
+    f"Where the prediction is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} %, the limit is "
+    "not a queue for a core: it may be locks, a single permit, or commits that share a flush of "
+    "the log."
 )
 
 
@@ -50,40 +52,45 @@ def summary(known: Sequence[Family]) -> str:
     limited = [each for each in known if not each.has_idle_cores]
     text = f"A core limits {len(limited) or 'none'} of {len(known)} techniques"
     if with_others := [each for each in limited if each.busy < tiers.SATURATED]:
-        text += f", {len(with_others)} of them next to work of no tier"
+        text += f", {len(with_others)} of them together with CPU work of no tier"
     if len(limited) == len(known):
         return f"{text}."
     others = "in the others" if limited else "by the CPU times of their answers"
     return (
-        f"{text}; {others} no core is busy {100 * tiers.SATURATED:.0f} % of the time: what limits "
-        "them is no station of this model."
+        f"{text}; {others} no core is busy {100 * tiers.SATURATED:.0f} % of the time, so the "
+        "limit is not a station of this model."
     )
 
 
 def sentence(family: Family) -> str:
-    """`java serial, low: the CPU: 0.0551 ms of 0.0551 ms of an operation, of which …`"""
+    """`java serial, low: the CPU would saturate first, with 0.0551 of the 0.0551 ms …`"""
     limiting, best, demands = family.limiting, family.best, family.levels[0].demands
     whole_ms = sum(each.demand for each in family.stations)
     parts = ", ".join(f"{name} {readable(value)}" for name, value in demands.parts.items())
     text = (
-        f"{name_of(family)}: {limiting.name}: {readable(limiting.demand)} ms of "
-        f"{readable(whole_ms)} ms of an operation, of which {parts}"
+        f"{name_of(family)}: {limiting.name} would saturate first, with "
+        f"{readable(limiting.demand)} of the {readable(whole_ms)} ms of an operation, of "
+        f"which {parts}"
     )
-    text += f"; {_gain(family)}; users wait for each other from {family.knee:.1f} on"
-    at_best = f". At {readable(best.per_s)}/s it is busy {_percent(family.busy)} % of the time"
+    text += f"; {_gain(family)}; users wait for each other above {family.knee:.1f} users"
+    at_best = (
+        f". At {readable(best.per_s)}/s that station is busy {_percent(family.busy)} % of the time"
+    )
     if family.has_idle_cores:
-        text += f"{at_best}: what limits is no station of this model"
+        text += f"{at_best}, so the limit is not a station of this model"
     elif family.busy < tiers.SATURATED:
         text += (
-            f"{at_best} with these, and all cores {_percent(best.utilisation)} %: the rest is work "
-            "of no tier, which takes from what they could do"
+            f"{at_best} with this work, and all cores are busy {_percent(best.utilisation)} %: the "
+            "rest is CPU work of no tier, which takes capacity from the tiers"
         )
     return f"{text}."
 
 
 def _gain(family: Family) -> str:
     ordinal = dict(enumerate(_ORDINALS, 1)).get(family.limiting.servers or 1, "further")
-    return f"a {ordinal} core would give at most {100 * family.gain_of_a_server:.0f} %"
+    return (
+        f"a {ordinal} core would raise throughput by at most {100 * family.gain_of_a_server:.0f} %"
+    )
 
 
 def name_of(family: Family) -> str:
@@ -177,9 +184,9 @@ def charts(known: Sequence[Family]) -> list[theme.Chart | None]:
     panels = grouped(several, _panel_name)
     styles = _styles(panels.values())
     caption = (
-        "Solid: measured, with 95 % intervals over blocks; hollow: the network misses it by more "
-        f"than {100 * tiers.MODEL_TOLERANCE:.0f} %. Dashed: predicted from the CPU times of the "
-        "fewest users."
+        "Solid lines: measured, with 95 % intervals over blocks. A hollow symbol: the prediction "
+        f"is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} %. Dashed lines: predicted from "
+        "the CPU times at the fewest users."
     )
     return [
         lines.chart(

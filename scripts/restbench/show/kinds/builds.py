@@ -29,9 +29,9 @@ _TONES = {
 _STYLES = {"within": 0, "beyond": 1, "undecided": 6, "no number": 7, "faulty": 2}
 _HOW_TO_READ = (
     "Ratios are paired by block. A verdict is 'beyond' where the whole 95 % interval lies beyond "
-    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not reach over "
-    "it, and 'faulty' where a block of the cell failed or gave a wrong answer in either build: its "
-    "ratios are of the other blocks."
+    "the threshold (Holm over all ratios), 'within' where the 90 % interval does not extend "
+    "beyond it, and 'faulty' where a block of the cell failed or gave a wrong answer in either "
+    "build: its ratios then come from the other blocks."
 )
 
 
@@ -54,8 +54,8 @@ class Comparison:
         """How the ratios were measured, as a reason to believe them."""
         blocks = trust.blocks_of(held.comparison.blocks for _, held in self.ratios)
         return (
-            f"Both builds were up and warm at once, their trials interleaved at random; ratios are "
-            f"paired over {blocks} of fresh services."
+            "Both builds ran at the same time and were warm; their trials were interleaved at "
+            f"random. Ratios are paired over {blocks} of fresh services."
         )
 
     @property
@@ -94,8 +94,8 @@ def charts(two: Comparison) -> list[theme.Chart | None]:
         forest.chart(
             "builds-ratios",
             "Is B worse than A?",
-            "B over A in each cell with its 95 % interval, paired by block. The band is what the "
-            "threshold allows. Hollow marks have warnings.",
+            "The ratio B / A of each cell with its 95 % interval, paired by block. The band shows "
+            "what the threshold allows. A hollow symbol has a warning.",
             [forest.Panel(metric, "B / A", tuple(of)) for metric, of in metrics.items()],
             _STYLES,
         )

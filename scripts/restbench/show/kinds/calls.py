@@ -31,10 +31,11 @@ _STAGES = {"S": 5, "C": 4, "D": 2, "P": 6}
 _SHOWN = tuple(name for name in COLUMNS if name != "made")
 HOW_TO_READ = (
     "Every number is the median over the blocks. Speed-up is the time of the same calls one after "
-    "the other over the batch's; from 100 ms of response time on, ten of those stand for all, each "
-    "takes as long as the other. The limit is the least time that any client of so many threads "
-    "needs, by what a call takes alone (S, C, D, P) and costs in CPU time: no measurement can be "
-    "below it, and nearness is the limit over the time. A thread that waits needs no core."
+    "the other divided by the time of the batch. From 100 ms of response time on, only ten calls "
+    "are made one after the other, and their time is scaled up: all calls take equally long. The "
+    "limit is the least time that any client with that many threads needs. It is calculated from "
+    "the stages (S, C, D, P) and the CPU time of a single call, so no measurement can be below it. "
+    "Nearness is the limit divided by the time. A thread that waits needs no core."
 )
 
 
@@ -56,14 +57,14 @@ def sentence(rows: Sequence[Row]) -> str:
     at_once = [row for row in rows if work(row).strategy not in _NOT_AT_ONCE]
     times = [(1 / near, row) for row in at_once if (near := calls.nearness(row))]
     if not times:
-        return "No batch of calls at once was measured."
+        return "No batch of concurrent calls was measured."
     gains = [(median(of), row) for _, row in times if (of := calls.speed_ups(row, rows))]
     parts = []
     if gains:
         gain, best = max(gains, key=itemgetter(0))
         parts.append(
-            f"Calls at once are up to {readable(gain)} times as fast as one after the other "
-            f"({_named(best)})."
+            f"Concurrent calls are up to {readable(gain)} times as fast as calls one after the "
+            f"other ({_named(best)})."
         )
     slowest, worst = max(times, key=itemgetter(0))
     typical = median(each for each, _ in times)
@@ -87,8 +88,8 @@ def sure(rows: Sequence[Row]) -> str:
     """How sure the numbers are."""
     counts = [len(row.measured) for row in rows]
     if max(counts, default=0) < 2:
-        return "Each number is of one block: no interval, so no verdict."
-    return f"Each number is a median over {trust.blocks_of(counts)}: ratios are paired over them."
+        return "Each number comes from one block, so it has no interval and no verdict."
+    return f"Each number is a median over {trust.blocks_of(counts)}; ratios are paired by block."
 
 
 def tables(rows: Sequence[Row]) -> list[doc.Table]:
@@ -102,7 +103,7 @@ def tables(rows: Sequence[Row]) -> list[doc.Table]:
         doc.Column("Strategy", lambda row: doc.cell_link(row.cell, work(row).strategy)),
         doc.number("Threads", lambda row: row.cell.users),
         doc.number("Speed-up", lambda row: middle(row, "elapsed_s")),
-        doc.number("Limit of it", lambda row: middle(row, "limit_s")),
+        doc.number("Its limit", lambda row: middle(row, "limit_s")),
         doc.number("Nearness", calls.nearness),
         *map(_median, _SHOWN),
         doc.number("Blocks", lambda row: len(row.measured)),
@@ -135,7 +136,7 @@ def study(rows: Sequence[Row]) -> doc.Table:
         doc.number("By the limits", lambda pair: calls.gain(*pair, "limit_s")),
         doc.number("Here", lambda pair: calls.gain(*pair)),
     ]
-    return doc.table("Time of the task pool over that of pipeline-async", columns, pairs)
+    return doc.table("Time of the task pool / time of pipeline-async", columns, pairs)
 
 
 def _median(name: str) -> doc.Column[Row]:
@@ -167,8 +168,8 @@ def _stages(rows: Sequence[Row]) -> theme.Chart | None:
     if len(in_turn) < 2:
         return None
     caption = (
-        "Calls in turn, without a response time beyond the work, medians over the blocks. S, D and "
-        "P are the client's; C is the way to the service and back, and all that it does."
+        "Calls one after the other to a service that does not wait, medians over the blocks. S, D "
+        "and P are times in the client; C is the time on the network and in the service."
     )
     bars = list(map(_bar, in_turn))
     return theme.Chart(
@@ -200,10 +201,11 @@ def _chart(program: tuple[str, str], rows: Sequence[Row]) -> theme.Chart | None:
     strategies = list(dict.fromkeys(work(row).strategy for of in panels.values() for row in of))
     return lines.chart(
         f"calls-{client}-{transport}",
-        f"Speed-up over one call after the other: {client.capitalize()} client, {transport}",
-        "Dashed, in a strategy's colour: the best possible. Marks of the study: what it says its "
-        "optimised pipeline gains over a task pool, of which the limit is known. Geometric mean "
-        "over blocks with its 95 % interval, where there are several.",
+        f"Speed-up over sequential calls: {client.capitalize()} client, {transport}",
+        "Dashed lines: the best possible speed-up of the strategy with the same colour. Symbols of "
+        "the study: the gain that it reports for its optimised pipeline over a task pool, times "
+        "the limit of the task pool. Geometric mean over blocks with its 95 % interval, where "
+        "there are several blocks.",
         [_panel(delay, group, rows, strategies) for delay, group in panels.items()],
         "Client threads",
         is_log=True,

@@ -63,7 +63,7 @@ def sentence(found: Factorial) -> str:
     parts += [f"{each.name} {each.share_pct:.1f} %" for each in named]
     if unnamed := others[len(named) :]:
         share = sum(each.share_pct for each in unnamed)
-        parts.append(f"{len(unnamed)} further together {share:.1f} %")
+        parts.append(f"{len(unnamed)} more together {share:.1f} %")
     rest = [f"{found.block_share_pct:.1f} % is between blocks"] if found.ss_blocks else []
     if found.degrees_of_freedom:
         rest.append(f"{found.error_share_pct:.1f} % is between runs of one cell")
@@ -75,7 +75,9 @@ def sure(found: Factorial) -> str:
     """How sure the effects are."""
     blocks = len(found.blocks)
     if not found.degrees_of_freedom:
-        return f"The shares are of {blocks} block{'s' * (blocks != 1)}: no effect has an interval."
+        return (
+            f"The shares come from {blocks} block{'s' * (blocks != 1)}; no effect has an interval."
+        )
     percent = f"{100 * found.confidence:.0f} %"
     return f"Effects have {percent} intervals over {blocks} blocks, and are tested together."
 
@@ -92,7 +94,7 @@ def _lead(found: Factorial, first: Effect) -> str:
 def _significance(found: Factorial) -> str:
     if found.degrees_of_freedom == 0:
         margin = f"{_short(found.lenth_margin)}{_of_mean(found, found.lenth_margin)}"
-        return f"One run a cell: shares only; Lenth's margin is {margin}."
+        return f"One run per cell gives shares only; Lenth's margin is {margin}."
     test = f"(Holm, {100 * (1 - found.confidence):.0f} %)"
     seen = [f"{each.name} ({_size(found, each)})" for each in found.distinguishable()]
     # The ratio is that of the response at a factor's high and low level; it is named only once.
@@ -101,8 +103,8 @@ def _significance(found: Factorial) -> str:
     known = known if seen else f"No effect is distinguishable from 0 {test}"
     limit = found.smallest_detectable_effect
     if found.model == "multiplicative":
-        return f"{known}; ratios below {np.exp(2 * limit):.3f} could not be seen."
-    return f"{known}; effects below {_short(limit)}{_of_mean(found, limit)} could not be seen."
+        return f"{known}; ratios below {np.exp(2 * limit):.3f} could not be detected."
+    return f"{known}; effects below {_short(limit)}{_of_mean(found, limit)} could not be detected."
 
 
 def _size(found: Factorial, effect: Effect) -> str:
@@ -168,7 +170,7 @@ def sign_table(found: Factorial) -> doc.Table:
     widths: list[float] = []
     if found.degrees_of_freedom:
         percent = f"{100 * found.confidence:.0f} %"
-        head += [f"{percent} interval", f"{percent} of a run more"]
+        head += [f"{percent} interval", f"{percent} for a new run"]
         coefficients = len(found.means)
         widths = [found.half_width(coefficients), found.half_width(coefficients, 1)]
     rows = [
@@ -195,17 +197,19 @@ def _effects_chart(found: Factorial) -> theme.Chart | None:
     shares = [forest.Entry(each.name, each.share_pct, None, "effect") for each in ranked]
     shares += [forest.Entry(name, share, None, "unexplained") for name, share in unexplained(found)]
     sizes = [_sized(found, each, is_ratio=is_ratio) for each in ranked]
-    unit = "High over low" if is_ratio else f"q, {found.design.response}"
-    size = "high over low" if is_ratio else "q, half of high less low"
+    unit = "High / low" if is_ratio else f"q, {found.design.response}"
+    size = "high / low" if is_ratio else "q, half of high minus low"
     shown = (
-        f"with {100 * found.confidence:.0f} % intervals; filled where Holm's test over all effects "
-        "tells it from none."
+        f"with {100 * found.confidence:.0f} % intervals. A filled symbol: the effect differs "
+        "from none by Holm's test over all effects."
         if found.degrees_of_freedom
-        else "one run a cell; the band is Lenth's margin."
+        else "from one run per cell; the band is Lenth's margin."
     )
-    caption = f"Bars: shares of the variation, a description and no test. Points: {size}, {shown}"
+    caption = (
+        f"Bars: shares of the variation, which describe and do not test. Points: {size}, {shown}"
+    )
     if len(ranked) < len(found.effects):
-        caption += f" The {_DRAWN_AT_MOST} largest of {len(found.effects)} effects."
+        caption += f" Only the {_DRAWN_AT_MOST} largest of {len(found.effects)} effects are shown."
     return forest.chart(
         "factorial-effects",
         f"What explains {response(found)}",
@@ -245,10 +249,11 @@ def _residuals(found: Factorial) -> theme.Chart:
         panels["Order of measurement"] = np.argsort(np.argsort(order, kind="stable")) + 1
     panels["Normal quantile"] = scipy.special.ndtri((places + 0.5) / flat.size)
     caption = (
-        "Sound: no trend and one width left of the last panel, a straight line in that. "
+        "The model is sound if the last panel shows a straight line, and the other panels show no "
+        "trend and an even spread. "
         + " ".join(found.warnings or ("No check of the residuals fails.",))
-        + " What is between blocks is taken out of the residuals, so they are not held against the "
-        "order of measurement." * found.design.blocks
+        + " Differences between blocks are removed from the residuals, so these are not compared "
+        "with the order of measurement." * found.design.blocks
     )
     return theme.Chart(
         name="factorial-residuals",

@@ -15,17 +15,17 @@ from restbench.show.charts.forest import Entry, Panel
 from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
-    "Each fault comes at a random moment of a load, and is repaired; then all is drained. Eight "
-    "rules judge the history of all requests. Of a service under a fault it is asked: no 5xx but "
-    f"503 with Retry-After, no answer later than {faults.LATEST_ANSWER_S} s, a first success "
-    f"within {faults.FIRST_SUCCESS_S:.0f} s of the database's, and no failure from "
-    f"{faults.ALL_SUCCEED_S:.0f} s after it on. Counts are sums over the blocks, times are the "
-    "worst of them."
+    "Each fault is injected at a random moment of a load, and is then repaired. At the end the "
+    "queues are drained. Eight rules judge the history of all requests. A service under a fault "
+    "must keep these promises: no 5xx other than 503 with Retry-After, no answer later than "
+    f"{faults.LATEST_ANSWER_S} s, a first success within {faults.FIRST_SUCCESS_S:.0f} s of the "
+    f"database's first success, and no failure from {faults.ALL_SUCCEED_S:.0f} s after that on. "
+    "Counts are sums over the blocks; times are the worst of all blocks."
 )
 _CONFIDENCE = 0.95
 #: Panels of the chart: the column of each, and the most that a service promises.
 _TIMES = (
-    ("First success after the database's", "first_s", faults.FIRST_SUCCESS_S),
+    ("First success after recovery", "first_s", faults.FIRST_SUCCESS_S),
     ("Latest answer", "latest_s", faults.LATEST_ANSWER_S),
 )
 _KEPT, _BROKEN = "as promised", "promise broken"
@@ -47,7 +47,7 @@ def page(found: Findings, known: Sequence[Outcome]) -> doc.Section | None:
 def sentence(known: Sequence[Outcome]) -> str:
     """The number of faults, and what they did to the messages and the services."""
     if not known:
-        return "No fault was inflicted."
+        return "No fault was injected."
     times = Counter[str]()
     for each in known:
         times[each.row.cell.complexity] += len(each.measured)
@@ -58,11 +58,11 @@ def sentence(known: Sequence[Outcome]) -> str:
     broken = sum(len(each.complaints) for each in known)
     times_broken = "once" if broken == 1 else f"{broken} times"
     services = (
-        f"services broke a promise of theirs {times_broken}" if broken else "services kept theirs"
+        f"services broke a promise {times_broken}" if broken else "services kept their promises"
     )
     return (
         f"Of {sends:,.0f} messages that were sent during {sum(times.values())} faults ({listed}): "
-        f"{verdict}; {replayed:.0f} answers were given once more, {services}."
+        f"{verdict}; {replayed:.0f} answers were repeated for the same key; {services}."
     )
 
 
@@ -72,9 +72,13 @@ def sure(known: Sequence[Outcome]) -> str:
     if not trials:
         return sentence(known)
     if any(_totals(known).values()):
-        return f"{trials} faults were inflicted: violations are facts, whatever their number."
+        return (
+            f"{trials} faults were injected: violations are facts, however few faults there were."
+        )
     most = 100 * (1 - (1 - _CONFIDENCE) ** (1 / trials))
-    return f"No violation in {trials} faults: fewer than {most:.1f} % of such have one (95 %)."
+    return (
+        f"No violation in {trials} faults: fewer than {most:.1f} % of such faults cause one (95 %)."
+    )
 
 
 def _totals(known: Sequence[Outcome]) -> dict[str, float]:
@@ -94,7 +98,7 @@ def charts(known: Sequence[Outcome]) -> list[theme.Chart | None]:
         forest.chart(
             "faults-times",
             "How soon does the service answer again?",
-            "A mark a fault. The band ends where the service breaks its promise.",
+            "Each symbol is one fault. The band ends where the service breaks its promise.",
             panels if known else [],
             _STYLES,
         )

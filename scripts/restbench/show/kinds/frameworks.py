@@ -18,15 +18,16 @@ from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
-    "CPU time a request is the service's own: the load generator changes nothing about it, while "
-    "small requests have throughputs that it makes alike: there frameworks are ranked by CPU time. "
-    "wrk costs less than JMeter, keeps its connections, sends one body again and again, and looks "
-    "at an answer's status alone. The cheapest, and what cannot be told "
-    "from it (paired t, Holm), is marked ≈. A p99 needs 10 000 responses. A size's work is its CPU "
-    f"time a request in the cheapest framework; a framework does not matter where all lie within "
-    f"{100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals. Services "
-    "are measured without a front: for measuring, not for exposure. How each server differs with "
-    "slow, broken or hostile requests stands in the last table (contract/deviations.toml)."
+    "Frameworks are ranked by the service's own CPU time per request. The load generator does not "
+    "affect this time, but makes the throughputs of small requests alike. wrk costs less than "
+    "JMeter, keeps its connections, sends the same body again and again, and checks only the "
+    "status of an answer. ≈ stands at the cheapest framework, and at those that cannot be "
+    "distinguished from it (paired t, Holm). A p99 needs 10 000 responses. The work of a size is "
+    "its CPU time per request in the cheapest framework. The framework does not matter where all "
+    f"lie within {100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals. "
+    "Services are measured without a front: for measuring, not for exposure. The last table "
+    "(contract/deviations.toml) shows how each server differs with slow, broken or hostile "
+    "requests."
 )
 
 
@@ -44,10 +45,13 @@ def outcome(load: Load) -> str:
             f"matters: {_over(found)}, within {100 * MARGIN:.0f} %."
         )
     last = load.sizes[-1]
-    start = f"{name(load)}: not reached. At {last.complexity}, the largest size ({work(last)})"
+    start = (
+        f"{name(load)}: no size is shown to make the framework irrelevant. "
+    start += f"At {last.complexity}, the largest size ({work(last)})"
+    )
     if last.lacking:
         absent = ", ".join(row.cell.framework_text for row in last.lacking)
-        return f"{start}, there is no number of {absent}."
+        return f"{start}, there is no number for {absent}."
     few = "" if last.costs[0].to_best.ratio else ", and one block has no interval"
     return f"{start}, {_over(last)}{few}."
 
@@ -78,9 +82,10 @@ def sentence(known: Sequence[Load]) -> str:
         first = next(each for each in load.sizes if len(each.costs) > 1)
         found = load.from_size
         until = (
-            f"from {found.complexity} on ({readable(found.work_ms)} ms) it no longer matters"
+            f"from {found.complexity} on ({readable(found.work_ms)} ms) the framework no longer "
+            "matters"
             if found
-            else f"it may still matter at {load.sizes[-1].complexity}, the largest size"
+            else f"the framework may still matter at {load.sizes[-1].complexity}, the largest size"
         )
         best, worst = first.costs[0], first.costs[-1]
         parts.append(
@@ -120,7 +125,7 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
 def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
     """A table per service with its largest number of users, then the outcome of each load."""
     tables = [table_of(load.cell.service, [load]) for load in with_most_users(known)]
-    note = ["≈: cannot be told from the cheapest."] if tables else []
+    note = ["≈: cannot be distinguished from the cheapest."] if tables else []
     return [*(each.only(range(7)) for each in tables), *note, *map(outcome, known)]
 
 
@@ -140,10 +145,11 @@ def _chart(load: Load) -> theme.Chart | None:
 
     return forest.chart(
         f"frameworks-{load.cell.service}-{load.cell.users}",
-        f"CPU time a request over that in the cheapest framework: {name(load)}",
-        f"{outcome(load)} Filled: shown to lie within {100 * MARGIN:.0f} % of the cheapest.",
+        f"CPU time per request over that in the cheapest framework: {name(load)}",
+        f"{outcome(load)} A filled symbol: shown to lie within {100 * MARGIN:.0f} % of the "
+        "cheapest.",
         [
-            forest.Panel(f"{size.complexity}: {work(size)}", "Over the cheapest", entries(size))
+            forest.Panel(f"{size.complexity}: {work(size)}", "Ratio to cheapest", entries(size))
             for size in load.sizes
         ],
         {"framework": 0},
@@ -228,8 +234,8 @@ _OF_DEVIATIONS: Sequence[doc.Column[Mapping[str, str]]] = (
 )
 #: Readers of the study of 2022 will look for this framework.
 _JAPRONTO = (
-    "not measured: no release since 2018; rsgi is the nearest living kind, a compiled HTTP "
-    "server that calls a bare handler"
+    "not measured: no release since 2018; rsgi is the nearest maintained framework, a compiled "
+    "HTTP server that calls a bare handler"
 )
 
 

@@ -18,10 +18,11 @@ from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
-    "All instances are behind the same front, so its cost is in every number. / one: over one "
-    "instance that the kernel places, under the same strategy; / best one: under that instance's "
-    "best strategy. CPU ms is a request's in instances and front, Front ms the front's part of it. "
-    "Each instance has its part of one's heap or processes."
+    "All instances are behind the same front, so every number includes its cost. / one: the ratio "
+    "to one instance that the kernel places, under the same strategy. / best one: the ratio to "
+    "that instance under its best strategy. CPU ms: CPU time per request of the instances and the "
+    "front. Front ms: the front's part of it. The instances share the heap or the processes of "
+    "one."
 )
 
 
@@ -38,9 +39,11 @@ def sentence(loads: Sequence[Load]) -> str:
             for number, (load, bound) in enumerate(of)
         )
         count = of[0][1].row.cell.instances
-        parts.append(f"in {service.capitalize()} {count} instances, a core each, answer {found}")
+        parts.append(
+            f"in {service.capitalize()} {count} instances with one core each answer {found}"
+        )
     text = "; ".join(parts)
-    return f"Next to one instance under its best strategy, {text}." if text else ""
+    return f"Compared with one instance under its best strategy, {text}." if text else ""
 
 
 def sure(loads: Sequence[Load]) -> str:
@@ -78,7 +81,7 @@ def growth(loads: Sequence[Load], cores: int) -> list[str]:
             of = f"{cell.service.capitalize()} {cell.strategy} {cell.placement}, {name(load)}"
             told.setdefault(laws, []).append(of)
     return [
-        f"Over instances, {of[0] if len(of) == 1 else f'{len(of)} series of cells'}: {laws}."
+        f"Growth with instances, {of[0] if len(of) == 1 else f'{len(of)} series of cells'}: {laws}."
         for laws, of in told.items()
     ]
 
@@ -90,8 +93,8 @@ def charts(loads: Sequence[Load]) -> list[theme.Chart | None]:
         forest.chart(
             f"instances-{service}",
             f"Throughput over that of one instance under its best strategy: {service.capitalize()}",
-            f"Within {100 * MARGIN:.0f} % nothing differs.",
-            [forest.Panel(name(each), "Over the best one", _entries(each)) for each in of],
+            f"Within {100 * MARGIN:.0f} % a difference does not count.",
+            [forest.Panel(name(each), "Ratio to best one", _entries(each)) for each in of],
             {"unbound": 0, "per-core": 1},
         )
         for service, of in services.items()

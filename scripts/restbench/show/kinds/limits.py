@@ -28,16 +28,17 @@ T = TypeVar("T")
 #: Columns that only the page shows: the terminal is narrow.
 _LESS_SHOWN = ("users", "steps", "latency_ms", "failed_unsent", "failed_late")
 HOW_TO_READ = (
-    "Requests are sent at the moments of a schedule that was fixed before, whatever the service "
-    "does; latency counts from the intended moment to the end of the answer, so a request that "
-    "had to wait for a free connection, or for the load generator itself, is as slow as it was for "
-    "its client. Percentiles are over all arrivals of the window; one that got no correct answer "
-    "is slower than any other. In each block every technique walks to the highest rate that meets "
-    "the objective, a step of each in turn, in random order; its limit lies in the middle of its "
-    "bracket. 'Limit' is their geometric mean over blocks, each on fresh services, 'from' and "
-    "'to' its 95 % interval. In every block the objective was met at the rate 'Met at', and was "
-    "not at the rate 'Not met at'. "
-    "This holds for windows as long as these: a service that falls behind slowly shows it only in "
+    "Requests are sent at the moments of a fixed schedule, whatever the service does. Latency "
+    "counts from the intended moment to the end of the answer. So it includes the time in which a "
+    "request waits for a free connection, or for the load generator itself. Percentiles are over "
+    "all arrivals of the window; an arrival without a correct answer counts as slower than any "
+    "other. In each block a search finds the highest rate at which each technique meets the "
+    "objective. The techniques take their steps alternately, in random order. The limit of a "
+    "technique is the middle of the bracket that its search ends with. 'Limit' is the geometric "
+    "mean of these limits over blocks, each on fresh services; 'from' and 'to' are its 95 % "
+    "interval. In every block the objective was met at the rate 'Met at', and was not met at the "
+    "rate 'Not met at'. "
+    "This holds for windows of this length: a service that falls behind slowly shows it only in "
     "longer ones."
 )
 
@@ -96,8 +97,9 @@ def page(found: Findings, known: Sequence[Limit], load: OpenLoad) -> doc.Section
         "limits",
         f"The highest rate with {load.objective}",
         doc.Text(
-            f"At most {100 * load.objective.unsent_max_share:.1f} % of the arrivals unsent, no "
-            f"errors; arrivals: {load.arrivals}."
+            "The objective also demands that there are no errors, and that at most "
+            f"{100 * load.objective.unsent_max_share:.1f} % of the arrivals are unsent. "
+            f"Arrivals: {load.arrivals}."
         ),
         *found.figures("open-load"),
         doc.table("The highest rate of each technique", list(_columns(load).values()), known),
@@ -154,7 +156,7 @@ def _columns(load: OpenLoad) -> dict[str, doc.Column[Limit]]:
         "failed_per_s": doc.number("Not met at /s", lambda of: of.failed_per_s),
         "latency_ms": doc.number("Latency ms", lambda of: of.met_latency_ms(percent)),
         "steps": doc.number("Steps", lambda of: sum(len(each.steps) for each in of.walks)),
-        "failed_why": doc.Column("What failed there", _why),
+        "failed_why": doc.Column("Why not met", _why),
         "failed_unsent": doc.number("Unsent there", lambda of: of.failed and of.failed.unsent),
         "failed_late": doc.number("Late there", lambda of: of.failed and of.failed.late),
         "notes": doc.Column("Notes", lambda of: " ".join(of.notes(resolution))),
@@ -201,8 +203,8 @@ def limits_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | 
     return forest.chart(
         "open-load-limits",
         "The highest rate that meets the objective",
-        f"Objective: {objective}. Geometric mean over blocks with its 95 % interval; hollow: too "
-        "few blocks for one.",
+        f"Objective: {objective}. Geometric mean over blocks with its 95 % interval. A hollow "
+        "symbol: too few blocks for an interval.",
         [
             forest.Panel(name, "Requests per second", tuple(map(_entry, of)), reference=None)
             for name, of in panels.items()
@@ -233,10 +235,10 @@ def steps_chart(found: Sequence[Limit], objective: Objective) -> theme.Chart | N
             panels.setdefault(each.cell.complexity, []).append(line)
     return lines.chart(
         "open-load",
-        "Latency from the intended moment, against the rate at which requests arrive",
-        f"Open load; the percentile of the objective ({objective}) over all arrivals of each step. "
-        "Hollow: the objective was not met. Do not compare the height of points beyond the limit: "
-        "it depends on how long the window was.",
+        "Latency from the intended moment, against the rate of arrivals",
+        f"Open load. Each symbol is one step: the percentile of the objective ({objective}) over "
+        "all its arrivals. A hollow symbol: the objective was not met. Do not compare the "
+        "height of points beyond the limit: it depends on how long the window was.",
         [
             lines.Panel(name, "Latency (open load), ms", tuple(each))
             for name, each in panels.items()

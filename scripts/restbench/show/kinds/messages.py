@@ -27,26 +27,27 @@ _THREADS, _INSTANCES = 4, 5
 _USUAL: Technique = "skip-locked"
 _OVER_USUAL = f"/ {_USUAL}'s [95 %]"
 _OF_LIMITS = (
-    f"What pgbench reaches by this technique over what it reaches by {_USUAL}: the price of a "
+    f"The throughput of pgbench by this technique over its throughput by {_USUAL}: the cost of a "
     "technique without any service."
 )
 _AT_RATE = doc.Column[Row](
-    "/ at its rate [95 %]", lambda row: ratio_text(messages.database_cost(row, at_rate=True))
+    "/ same rate [95 %]", lambda row: ratio_text(messages.database_cost(row, at_rate=True))
 )
 _OF_RATE = (
-    "The same over pgbench's where it is held to the rate of the cell, on as many connections as "
-    "the service has. A database that has less to do takes more CPU time for an operation."
+    "The database's CPU time over that under pgbench at the same rate, on as many connections as "
+    "the service has. A database that has less to do takes more CPU time per operation."
 )
 HOW_TO_READ = (
     "An operation is a send or a pop. The limit is pgbench with the same statements on as many "
     "connections as there are users, measured in the same blocks. Each trial begins with the same "
-    "messages in the queues. CPU times are an operation's. Threads and connections that are not "
-    "given are the service's usual 20. An empty pop found nothing, or only what others held."
+    "messages in the queues. CPU times are per operation. Where no number of threads or "
+    "connections is given, it is the service's default of 20. An empty pop found no message, "
+    "or only messages that others held."
 )
 CHECKED = (
-    "Every operation of every trial was checked: no message popped twice (R2), none that nobody "
-    "sent (R3), none altered (R4), none from another queue (R5), and as many left as sends and "
-    "pops leave (R8)."
+    "Every operation of every trial was checked: no message may be popped twice (R2), popped "
+    "without having been sent (R3), altered (R4) or popped from another queue (R5), and the "
+    "messages left must be the sends minus the pops (R8)."
 )
 #: Metrics of the table for programs, next to those of DATABASE.
 _METRICS = (
@@ -69,7 +70,7 @@ def sentence(rows: Sequence[Row]) -> str:
     leads = {each.best.service.capitalize(): each for each in leader.of_messages(loads)}
     services = grouped(loads, wording.service_name)
     parts = [_best(name, of, leads.get(name)) for name, of in services.items()]
-    return f"{'; '.join(parts)}." if parts else "No load of messages was measured."
+    return f"{'; '.join(parts)}." if parts else "No message load was measured."
 
 
 def _loads(rows: Sequence[Row]) -> list[Row]:
@@ -106,7 +107,7 @@ def _ahead(lead: Leader) -> str:
     doubt = "" if lead.is_shown else ", which is not shown to be slower"
     return (
         f"{best.service.capitalize()}: {label(best, [following])} answers {ratio_text(found)} "
-        f"times as many as {label(following, [best])}{doubt}"
+        f"times as many operations as {label(following, [best])}{doubt}"
     )
 
 
@@ -119,7 +120,7 @@ def _costs(loads: Sequence[Row]) -> list[str]:
         if known := [each for each in found if each]:
             ends = dict.fromkeys((readable(min(known)), readable(max(known))))
             parts.append(f"{' to '.join(ends)} ({service})")
-    what = "times the database's CPU time that it takes under pgbench at the same rate"
+    what = "times as much CPU time of the database as under pgbench at the same rate"
     return [f"An operation takes {' and '.join(parts)} {what}"] if parts else []
 
 
@@ -128,22 +129,22 @@ def sure(rows: Sequence[Row]) -> str:
     known = [messages.share_of_limit(row) for row in rows if messages.is_message(row)]
     shares = [each for each in known if each.estimate]
     if not shares:
-        return "No limit was measured next to the services."
+        return "No limit was measured together with the services."
     return verdicts.certainty_text("throughput to the limit", shares)
 
 
 def checked(rows: Sequence[Row]) -> str:
     """What the checks of all trials came to."""
     if broken := messages.violations(rows):
-        return f"{CHECKED} Broken: {'; '.join(broken)}."
-    return f"{CHECKED} None was broken."
+        return f"{CHECKED} Violated: {'; '.join(broken)}."
+    return f"{CHECKED} No rule was violated."
 
 
 def pool_sentences(rows: Sequence[Row]) -> list[str]:
     """How many threads are enough, for each load with several numbers of threads."""
     return [
         f"{name(each.cell)}: {each.enough.cell.pool_threads} threads are enough: no other number "
-        f"answers over 5 % more ({ratio_text(each.comparison)} of the best, "
+        f"answers over 5 % more ({ratio_text(each.comparison)} of the best number, "
         f"{each.best.cell.pool_threads})"
         for each in messages.pools(rows)
     ]

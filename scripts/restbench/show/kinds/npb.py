@@ -30,17 +30,19 @@ _LANGUAGES = ("java", "python")
 _OURS = ("fresh_s", "warm_s", "java_rest_s", "java_soap_s", "python_soap_s")
 _WRONG = " (no result)"
 _NO_RESULT = (
-    "Seconds times Mop/s are the kernel's count of operations. Where they are not, but for "
-    "rounding, the study's pair is of no run. Its screenshots have the kernel's time in the web "
-    "service, too. Its own machine and clients: only ratios compare."
+    "Seconds times Mop/s must equal the kernel's count of operations, except for rounding. Where "
+    "they do not, the study's two numbers cannot come from one run: no result. The study's "
+    "screenshots (Screen s) also show the kernel's time in the web service. The study had its own "
+    "machine and clients, so only ratios can be compared."
 )
 HOW_TO_READ = (
-    "Every number is the median over the blocks, of the median within each; a ratio has its 95 % "
-    "t interval over the blocks, paired, where there are several. The kernel's own time is NPB's "
-    "timed region: neither the start of a process nor the input is in it. At client is a whole "
-    "call, the input built for it included, and is held against the process' time with its input. "
+    "Every number is the median over the blocks, of the median within each block. A ratio is "
+    "paired by block, and has a 95 % t interval where there are several blocks. The kernel's own "
+    "time is NPB's timed region, which contains neither the start of a process nor the generation "
+    "of the input. 'At client' is a whole call, including the generation of its input; it is "
+    "compared with the time of the process including its input. "
     "A fresh process has compiled nothing yet (Java) and touches its memory for the first time; "
-    "that is what a long-running service does not pay."
+    "a long-running service does not pay for this."
 )
 
 
@@ -118,10 +120,10 @@ def _sentence(technique: str, rows: Sequence[Row]) -> str:
     return (
         f"{technique}, geometric means over {len(rows)} kernels and classes: in the service / "
         f"fresh process {means['service/fresh']:.3f} = warm / fresh "
-        f"{means['warm/fresh']:.3f} (a process that has run it before) × service / warm "
-        f"{means['service/warm']:.3f} (what the service itself does to it); at the client / warm "
-        f"{means['client/warm']:.3f}, a call costs {median(costs_ms):.2f} ms (median; at most "
-        f"{max(costs_ms):.2f} ms) beyond the kernel and its input."
+        f"{means['warm/fresh']:.3f} (the effect of warming up) × service / warm "
+        f"{means['service/warm']:.3f} (the effect of the service itself); at the client / warm "
+        f"{means['client/warm']:.3f}; a call costs {median(costs_ms):.2f} ms (median; at most "
+        f"{max(costs_ms):.2f} ms) more than the kernel and its input."
     )
 
 

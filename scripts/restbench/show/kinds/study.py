@@ -19,11 +19,11 @@ from restbench.store.quoted import ClaimEntry, PartEntry
 #: The id of the claim on choosing per request; further claims on it have ids that begin with it.
 CHOICE = "F1"
 _HOW_TO_READ = (
-    "Regret is what is lost by not knowing the best fixed strategy of a cell beforehand: 1 less "
-    "the ratio of throughput; of p95 and CPU time 1 less its inverse. Below 0 choosing is better. "
-    "The best is the one that these runs show as the best, so among several alike the one that "
-    "luck favoured: regret is rather shown too large. A cell without a number here has its reason "
-    "at the claim."
+    "Regret is what is lost by not knowing the best fixed strategy of a cell beforehand: 1 minus "
+    "the ratio for throughput, 1 minus its inverse for p95 and CPU time. Below 0 choosing is "
+    "better. The best strategy is the one that these runs show as the best. Among several alike "
+    "it is the one that chance favoured, so regret is overestimated rather than underestimated. "
+    "The claim states why a cell has no number here."
 )
 
 
@@ -36,9 +36,9 @@ def sentence(entries: Sequence[ClaimEntry]) -> str:
         return ""
     lost, worst = max(known, key=lambda each: each[0])
     return (
-        f"That choosing per request is as fast as the best fixed technique everywhere ({CHOICE}) "
-        f"is {claim.headline}; the largest regret of {len(known)} cells is {100 * lost:.1f} % "
-        f"({_sides(worst)[0]})."
+        f"The claim that choosing per request is as fast as the best fixed technique everywhere "
+        f"({CHOICE}) is {claim.headline}; the largest regret of {len(known)} cells is "
+        f"{100 * lost:.1f} % ({_sides(worst)[0]})."
     )
 
 
@@ -112,8 +112,8 @@ def chart_of(claim: ClaimEntry) -> theme.Chart | None:
     return forest.chart(
         f"{claim.id}-ratios",
         f"What choosing costs, {claim.id}: ratio of {WORDS[metric]}",
-        f"{claim.text}. At each load the ratio of {CHOOSING} to what the claim compares it with; "
-        "the band is the margin within which a difference does not count.",
+        f"{claim.text}. Each symbol is one load: the ratio of {CHOOSING} to what the claim "
+        "compares it with. The band is the margin within which a difference does not count.",
         [
             forest.Panel(name.capitalize(), "Ratio", tuple(_entry(claim, each) for each in of))
             for name, of in services.items()
@@ -157,8 +157,9 @@ def figures(found: Findings) -> doc.Section | None:
         found.folder.dashboards.exists()
     )
     intro = doc.Text(
-        "The numbers are the study's. Point at a mark for its cell, press it for its details; "
-        f"press a name to hide it. Hollow marks have warnings.{dashboards}{lacking}"
+        "Figures are numbered as in the study. Point at a symbol to see its cell, click it for "
+        "details; click a name to hide its symbols. A hollow symbol has a warning."
+        f"{dashboards}{lacking}"
     )
     return doc.section("figures", "The study's figures", intro, *shown) if shown else None
 

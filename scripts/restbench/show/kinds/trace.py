@@ -29,12 +29,12 @@ _MOST_STALLS = 50
 HOW_TO_READ = (
     f"Steady: the means of {trace.PART_S} s vary by {100 * trace.MOST_CV:.0f} % at most "
     "(coefficient of variation), and the 95 % interval of the last third over the first "
-    f"(means of {trace.BATCH_S} s) lies within {100 * trace.MOST_DRIFT:.0f} %. Drifting: it lies "
-    "outside; too imprecise: neither, so that a longer trace is needed. Oscillating: the means "
-    "vary by more. A stall is a second with less than "
-    f"{100 * trace.STALLED:.0f} % of the median throughput. A load in which each user takes what "
-    "it sends keeps its rows: the table grows if its last third is over "
-    f"{trace.MOST_GROWTH} times its second."
+    f"(means of {trace.BATCH_S} s) lies within {100 * trace.MOST_DRIFT:.0f} %. Drifting: the "
+    "interval lies outside. Too imprecise: neither, so that a longer trace is needed. "
+    "Oscillating: the means vary by more. A stall is a second with less than "
+    f"{100 * trace.STALLED:.0f} % of the median throughput. Where each user takes as many "
+    "messages as it sends, the number of rows stays the same. Such a table counts as growing if "
+    f"its size in the last third is over {trace.MOST_GROWTH} times that in the second third."
 )
 #: A cell with its trace.
 _Known: TypeAlias = tuple[Row, TraceEntry]
@@ -74,7 +74,7 @@ def _sentence(row: Row, found: TraceEntry, name: str) -> str:
         when = f", {fault.begin_s:.0f} to {fault.end_s:.0f} s of {found.seconds},"
         return f"{_fault(fault, f'{name}{when}')}{rows}."
     mean_ms = row.value("mean_ms")
-    mean = "" if mean_ms is None else f", {readable(mean_ms)} ms in the mean,"
+    mean = "" if mean_ms is None else f", {readable(mean_ms)} ms on average,"
     return (
         f"Throughput of {name} was {_verdict(found.throughput, f' over {_span(found)}')}. "
         f"Response time{mean} was {_verdict(found.response)}. {_stalls(found)}{_table(found)}."
@@ -142,7 +142,7 @@ def _fault(fault: FaultEntry, name: str) -> str:
     return (
         f"The control {fault.kind} of {name} is {'seen' if seen else 'NOT seen'}: "
         f"{readable(fault.before_per_s)} requests/s before it, {readable(fault.during_per_s)} in "
-        "its last half"
+        "the last half of it"
     )
 
 
@@ -266,7 +266,7 @@ def claims(found: Findings) -> doc.Table:
     every = {row.cell.id: each for row, each in known(found)}
     cells = [row.cell for row in found.rows]
     said = traces.claims(found.definition.table(Trace), every, cells)
-    return doc.table("Claims of the course", _CLAIMS, said)
+    return doc.table("Claims on the traces", _CLAIMS, said)
 
 
 _CLAIMS: Sequence[doc.Column[TraceDecision]] = (
@@ -286,7 +286,7 @@ def tables(found: TraceEntry) -> list[doc.Table]:
         doc.table("Errors by code", _CODES, [(found, *each) for each in found.errors.items()]),
         doc.table("Stalls", _STALLS, found.stalls[:_MOST_STALLS]),
         _named("Backends at work, by what they wait for", ("Event", "Mean"), found.waits),
-        _named("What the database counted", ("What", "By how much, or at the end"), counted),
+        _named("What the database counted", ("What", "Growth, or final value"), counted),
     ]
 
 
@@ -303,8 +303,8 @@ _COUNTS: Sequence[doc.Column[CountEntry]] = (
 _CODES: Sequence[doc.Column[tuple[TraceEntry, str, int]]] = (
     doc.Column("Code", lambda of: of[1]),
     doc.number("Times", lambda of: of[2]),
-    doc.number("A second", lambda of: of[2] / of[0].seconds),
-    doc.number("Most a second", lambda of: of[0].most_errors_per_s.get(of[1])),
+    doc.number("Per second", lambda of: of[2] / of[0].seconds),
+    doc.number("Most per second", lambda of: of[0].most_errors_per_s.get(of[1])),
 )
 _STALLS: Sequence[doc.Column[StallEntry]] = (
     doc.number("Second", lambda each: each.second),
@@ -317,7 +317,7 @@ VIEW = View(
     lambda found: found,
     page,
     sentence,
-    lambda _found: "Each trace is one: what another hour would show is not known.",
+    lambda _found: "Each trace was recorded once: what another hour would show is not known.",
     charts,
     terminal,
 )

@@ -27,10 +27,11 @@ from restbench.show.charts.overview import CLASSES, shade
 from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
-    "A core is a hardware thread that the service may use. Which worker accepts a kept connection "
-    "keeps it, so users of a trial draw their connections anew, several times in a block."
+    "A core is a hardware thread that the service may use. The worker that accepts a kept "
+    "connection keeps it. So the users of each trial open new connections, several times in a "
+    "block, which changes their distribution over the workers."
 )
-_METRICS = {"throughput_per_s": "Throughput, /s", "cpu_ms_per_request": "CPU ms a request"}
+_METRICS = {"throughput_per_s": "Throughput, /s", "cpu_ms_per_request": "CPU ms per request"}
 _ROW_PX = 34
 
 
@@ -48,8 +49,8 @@ def sentences(grid: Grid) -> list[str]:
     parts = [
         f"{users_text(users)}: {', '.join(map(str, workers))}" for users, workers in sets.items()
     ]
-    alike = f"workers that cannot be told from the best with {'; '.join(parts)}"
-    alike = alike if all(sets.values()) else "fewer than three blocks: numbers, no verdict"
+    alike = f"workers that cannot be distinguished from the best with {'; '.join(parts)}"
+    alike = alike if all(sets.values()) else "fewer than three blocks, so no verdict"
     start = f"{name(grid)}: "
     laws = wording.laws(grid.scaling, "users")
     return [f"{start}{alike}.", f"{start}with {grid.advised} workers {laws}.", *_draws(grid)]
@@ -61,7 +62,7 @@ def sentence(grids: Sequence[Grid]) -> str:
     if not grids:
         return ""
     if not all(grid.alike(users) for grid in grids for users in grid.users):
-        return "How many workers are enough is not decided: that takes three blocks of every cell."
+        return "How many workers are enough is not decided: this needs three blocks of every cell."
     users = sorted({each for grid in grids for each in grid.users})
     span = f"From {users[0]} to {users_text(users[-1])}"
     span = span if len(users) > 1 else f"With {users_text(users[0])}"
@@ -92,14 +93,14 @@ def sure(grids: Sequence[Grid]) -> str:
     """How sure it is which numbers of workers are alike."""
     blocks = min((len(row.measured) for grid in grids for row in grid.rows), default=0)
     return (
-        f"Throughputs of the same users over {blocks} block{'s' * (blocks != 1)}, each next to the "
-        "best of them: paired t (Holm, 5 %)."
+        f"For each number of users, every throughput is compared with the best one over {blocks} "
+        f"block{'s' * (blocks != 1)}: paired t (Holm, 5 %)."
     )
 
 
 def terminal(grids: Sequence[Grid]) -> list[doc.Table | str]:
     """A table per grid: throughput by workers and users."""
-    note = "≈: cannot be told from the best of its column. ±: 95 % interval over blocks."
+    note = "≈: cannot be distinguished from the best of its column. ±: 95 % interval over blocks."
     return [*map(_throughputs, grids), note] if grids else []
 
 
@@ -125,7 +126,7 @@ def _draws(grid: Grid) -> list[str]:
         return []
     return [
         f"{name(grid)}: {users_text(row.cell.users)} had connections to {fmean(busy):.2f} of "
-        f"{row.cell.workers} workers on average; by chance it would be "
+        f"{row.cell.workers} workers on average; a random distribution would give "
         f"{expected_busy(row.cell.workers, row.cell.users):.2f}."
     ]
 
@@ -149,7 +150,7 @@ def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> doc.Table:
             own = {r.cell.users: r for r in grid.rows if r.cell.workers == 2 * grid.cores + offset}
             line += [grid.over_best(own[u]) if u in own else None for u in grid.users]
         body.append(line)
-    caption = "Throughput over that of the best of its column, never milliseconds"
+    caption = "Throughput over that of the best of its column (ratios, no milliseconds)"
     return doc.table(caption, doc.columns_of(head, " " + "n" * (len(head) - 1)), body)
 
 
@@ -177,8 +178,8 @@ def _chart(grid: Grid) -> theme.Chart:
     cell = grid.cell
     behind = f"-{cell.front}" * (cell.front != "none")
     caption = (
-        f"Colour: the ratio to the best of its column, from {100 * CLASSES[0]:.0f} % on the "
-        f"darkest. ±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
+        f"Colour: the ratio to the best of its column, darkest from {100 * CLASSES[0]:.0f} % on. "
+        f"±: 95 % t interval over blocks. Framed: 2·cores + 1 = {grid.advised} workers."
     )
     return theme.Chart(
         name=f"workers-{cell.framework}{behind}-{cell.complexity}-{cell.connection}",

@@ -24,7 +24,9 @@ from restbench.show.findings import Findings
 #: The factors that name a cell; they are shown even where all cells have the same level.
 _NAMING = ("service", "strategy", "complexity", "users")
 #: A remark for open loads, whose rates (steps) a row does not distinguish.
-_OVER_STEPS = "Each number of a cell is over all rates that were offered to it, met or not."
+_OVER_STEPS = (
+    "Each number of a cell covers all offered rates, whether they met the objective or not."
+)
 #: The columns of the table of a cell's blocks.
 _OF_BLOCK = (
     "throughput_per_s",
@@ -80,11 +82,11 @@ _FIRST: Sequence[doc.Column[Leader]] = (
     doc.Column("First", lambda each: _link(each.best)),
     doc.Column("Next", lambda each: _link(each.others[0][0]) if each.others else ""),
     doc.number(
-        "Times the next [95 %]",
+        "Ratio to next [95 %]",
         lambda each: ratio_text(each.comparison) if each.comparison else "",
     ),
     doc.Column("Verdict", _verdict),
-    doc.Column("To know", _notes),
+    doc.Column("Remarks", _notes),
 )
 
 
@@ -92,8 +94,9 @@ def study_tables(found: Findings) -> doc.Section | None:
     """The results in tables as the study groups them."""
     tables = [doc.table(name, _STUDY, rows) for name, rows in study.tables(found.rows).items()]
     note = doc.Text(
-        "A cell that the study names twice was measured once and stands in both tables. ± is the "
-        "95 % interval over blocks; percentiles are exact, and empty where the samples are too few."
+        "A cell that the study names twice was measured once and appears in both tables. ± is the "
+        "half-width of the 95 % interval over blocks. Percentiles are exact, and empty where there "
+        "are too few samples."
     )
     return (
         doc.section("tables", "The study's tables", note, *tables, folded=True) if tables else None
@@ -119,7 +122,7 @@ def matrix(found: Findings) -> doc.Section | None:
     file = found.link(found.folder.test_matrix_csv)
     left_out = "Columns that are empty, 0 or the same in every cell are left out here."
     left_out += f" {_OVER_STEPS}" * bool(found.run.steps)
-    intro: doc.Inline = ("The whole of it as data: ", file, f". {left_out}") if file else left_out
+    intro: doc.Inline = ("The whole matrix as data: ", file, f". {left_out}") if file else left_out
     telling = [each for each in columns.COLUMNS if _varies(each.name, found.rows)]
     wanted = [
         *map(_matrix_column, telling),
@@ -127,7 +130,7 @@ def matrix(found: Findings) -> doc.Section | None:
     ]
     terms = doc.Terms({each.heading: each.meaning for each in telling})
     meanings = doc.section("columns", "What the columns mean", terms, folded=True)
-    caption = f"Every cell: {len(found.rows)}. Press a heading to sort"
+    caption = f"All cells: {len(found.rows)}. Press a heading to sort"
     whole = doc.table(caption, wanted, found.rows).telling()
     return doc.section("matrix", "The whole matrix", doc.Text(intro), whole, meanings, folded=True)
 
@@ -202,9 +205,9 @@ def warned(found: Findings) -> doc.Section | None:
     if not meanings:
         return None
     note = doc.Text(
-        "A warning has a size: what may have biased the cell's numbers, the mean over its blocks. "
-        "It is shown above 2.5 %, half the margin of the verdicts; the cell's mark in a chart is "
-        "then hollow. What has no size is a note."
+        "A warning has a size: a bound on the bias of the cell's numbers, as the mean over its "
+        "blocks. It is shown above 2.5 %, half the margin of the verdicts. The cell's symbol in a "
+        "chart is then hollow. A remark without a size is a note."
     )
     cells = doc.table("Cells with warnings", _WARNED, rows)
     title = f"Warnings: {len(rows)} of {len(found.rows)} cells"
@@ -231,6 +234,6 @@ def missing(found: Findings) -> doc.Section | None:
     ]
     waiting = study.not_measured(found.rows)
     planned = [wording.cell_name(row.cell) for row in found.rows if not row.measurements]
-    late = (*waiting, *(f"{each}: the run ended before it" for each in planned))
-    title = f"Not measured: {len(late)} cells without time, {len(failed)} failures"
+    late = (*waiting, *(f"{each}: the run ended before this cell" for each in planned))
+    title = f"Not measured: {len(late)} cells for lack of time, {len(failed)} failures"
     return doc.section("missing", title, *failed, doc.Bullets(late), folded=True)

@@ -50,7 +50,7 @@ def of(found: Findings) -> list[doc.Section | None]:
         return []
     ranked = Counter(each.verdict.replace("-", " ") for each in known).most_common()
     tally = ", ".join(f"{count} {verdict}" for verdict, count in ranked)
-    title = f"What the study claims, and this run decides: {tally}"
+    title = f"The study's claims that this run decides: {tally}"
     none = "This run decides none of the study's claims."
     return [
         doc.section(
@@ -74,9 +74,9 @@ def _intro(found: Findings) -> doc.Inline:
     file: str | doc.Link = link or "file of claims and tests"
     sha256 = found.run.experiment.claims_sha256 or "unknown"
     return (
-        "Each claim is a set of ratios, tested as the ",
+        "Each claim is a set of ratios. How it is tested was fixed before the run in the ",
         file,
-        f" says, fixed before the run (sha256 {sha256[:16]}). Open a claim for its ratios.",
+        f" (sha256 {sha256[:16]}). Open a claim to see its ratios.",
     )
 
 
@@ -87,7 +87,7 @@ def _claim(claim: ClaimEntry, found: Findings) -> doc.Section | None:
         doc.Text(claim.why),
         doc.table(f"The ratios of {claim.id}", _COLUMNS, claim.parts),
         doc.Text(f"How it is tested: {claim.reading}") if claim.reading else None,
-        doc.Text("Warnings on what is behind it:") if claim.warned else None,
+        doc.Text("Warnings of its cells:") if claim.warned else None,
         doc.Bullets(claim.warned),
         doc.Text(("Cells: ", *_cells(claim.cells, found))) if claim.cells else None,
         folded=True,
@@ -115,9 +115,10 @@ def chart(entries: Sequence[ClaimEntry]) -> theme.Chart | None:
     ]
     return forest.chart(
         "claims-ratios",
-        "The claims that were decided",
-        "Each ratio with its 95 % interval; the band is the margin within which a difference does "
-        "not count. A line a claim, a mark a ratio that decides it. Hollow: no interval.",
+        "The decided claims",
+        "Each line is a claim, each symbol one of the ratios that decide it, with its 95 % "
+        "interval. The band is the margin within which a difference does not count. A hollow "
+        "symbol has no interval.",
         [forest.Panel("", "Ratio", tuple(parts), has_values=False)] if parts else [],
         STYLES,
     )
@@ -126,7 +127,7 @@ def chart(entries: Sequence[ClaimEntry]) -> theme.Chart | None:
 def entry(claim: ClaimEntry, part: PartEntry) -> Entry:
     """A mark of a chart: one ratio of a claim."""
     has_interval = part.low is not None and part.high is not None
-    of_study = f"; the study has {part.study_value:g}" if part.study_value else ""
+    of_study = f"; the study reports {part.study_value:g}" if part.study_value else ""
     return Entry(
         f"{claim.id}: {claim.text}",
         part.ratio,
@@ -142,9 +143,11 @@ def entry(claim: ClaimEntry, part: PartEntry) -> Entry:
 
 _COLUMNS: Sequence[doc.Column[PartEntry]] = (
     doc.Column("Ratio", lambda part: part.label),
-    doc.Column("Of", lambda part: WORDS[part.metric] + ("" if part.decides else " (not deciding)")),
+    doc.Column(
+        "Metric", lambda part: WORDS[part.metric] + ("" if part.decides else " (not deciding)")
+    ),
     doc.Column("Expected", lambda part: part.expect),
-    doc.number("Here [95 %]", lambda part: wording.with_ends(part.ratio, part.low, part.high)),
+    doc.number("Measured [95 %]", lambda part: wording.with_ends(part.ratio, part.low, part.high)),
     doc.number("The study", lambda part: part.study_value),
     doc.Column("Verdict", lambda part: doc.Field(part.headline, TONES[part.verdict])),
 )

@@ -24,10 +24,10 @@ def proofs(found: Findings) -> doc.Section | None:
     if not found.run.proofs:
         return None
     intro = (
-        "Looked up in the kernel (/proc) while each strategy served requests, before the benchmark."
+        "Observed in the kernel (/proc) while each strategy served requests, before the benchmark."
     )
     if any(" " in each.strategy for each in found.run.proofs):
-        intro += " What is claimed of queues was seen by sessions of their database."
+        intro += " Claims about queues were checked by sessions of their database."
     title = "Do the strategies do what their names say?"
     seen = doc.table("Proofs", _PROOFS, found.run.proofs)
     return doc.section("proofs", title, doc.Text(intro), seen, folded=True)
@@ -48,13 +48,13 @@ _PROOFS: Sequence[doc.Column[Proof]] = (
         "Verdict", lambda proof: doc.Field(study.verdict(proof), _VERDICT_TONES[proof.does])
     ),
     doc.Column("Claim", lambda proof: proof.claim),
-    doc.Column("What was seen", lambda proof: proof.evidence),
+    doc.Column("Evidence", lambda proof: proof.evidence),
 )
 
 
 def calibration(found: Findings) -> doc.Section | None:
     """The calibration: is the measuring chain right?"""
-    intro = "No calibration of this machine held. 'make calibrate' makes one."
+    intro = "There is no valid calibration of this machine. 'make calibrate' makes one."
     checks: Sequence[CheckEntry] = ()
     if made := found.run.calibration:
         intro = f"Made {made.made} on this machine, commit {made.git_commit[:12]}."
@@ -84,7 +84,7 @@ def break_even(found: Findings) -> doc.Section | None:
         return None
     sizes = doc.table("Break-even sizes", microbench_text.BREAK_EVENS, made.break_evens)
     text = doc.Text(f"{microbench_text.READING} {made.made_of}")
-    title = "From which size on does a technique pay?"
+    title = "From which size on does a technique pay off?"
     return doc.section("break-even", title, text, sizes, folded=True)
 
 
@@ -94,8 +94,9 @@ def windows(found: Findings) -> doc.Section | None:
     if not found.run.windows:
         return None
     intro = doc.Text(
-        "From sar, pidstat and the service's own metrics, a line a window. Busy is neither idle, "
-        "nor waiting for a disk, nor stolen; the service's share is percent of ONE core."
+        "Each line is a window, observed by sar, pidstat and the service's own metrics. The shares "
+        "of the machine and of each core are time that is neither idle, nor waiting for a disk, "
+        "nor stolen. The service's share is in percent of ONE core."
     )
     rates = {
         each.cell: fmean(per_s or 0.0 for per_s in each.values)
@@ -168,7 +169,7 @@ def _facts(found: Findings) -> dict[str, doc.Inline]:
         f"{manifest.status}",
         "Command": manifest.command,
         "Measured with": commit(manifest.git_commit, manifest.git_dirty),
-        "Seed": f"{manifest.seed}: what is sent and the order of the cells come from it",
+        "Seed": f"{manifest.seed}: it determines the requests and the order of the cells",
         "Started": manifest.started,
         "Finished": manifest.finished or "not finished",
         "Blocks": study.blocks_line(manifest.planned_blocks or 0, found.rows),
@@ -178,7 +179,7 @@ def _facts(found: Findings) -> dict[str, doc.Inline]:
         facts["Latency"] = latency
     facts |= {"Interrupted": _interrupted(manifest.interrupted)}
     facts |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
-    facts |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
+    facts |= {f"Attached service: {name}": url for name, url in manifest.attached.items()}
     return facts | {
         name.replace("_", " ").capitalize(): _plain(value) for name, value in run.described.items()
     }
@@ -188,23 +189,23 @@ def _latency(found: Findings) -> str:
     """From which moment latency counts; empty where no requests are sent."""
     if found.run.steps or any(each.rate_per_s for each in found.run.traces):
         return (
-            "open loop: requests are sent at the moments of a schedule, and the latency of each "
-            "counts from its moment"
+            "open loop: requests are sent on a schedule, and the latency of each counts from its "
+            "scheduled moment"
         )
     if not found.definition.traits.sends_load:
         return ""
     return (
-        "closed loop: a user asks again only after its answer, so percentiles hold for that number "
-        "of users and hide what requests at a fixed rate would wait"
+        "closed loop: a user sends its next request only after the answer, so percentiles hold for "
+        "this number of users and do not show how long requests at a fixed rate would wait"
     )
 
 
 def _interrupted(found: Sequence[Interruption]) -> str:
     stops = []
     for each in found:
-        anew = f", {len(each.lost)} measured anew" if each.lost else ""
+        anew = f", {len(each.lost)} measured again" if each.lost else ""
         stops.append(
-            f"{each.how} at {each.ended}, gone on at {each.resumed} with {each.kept} measured{anew}"
+            f"{each.how} at {each.ended}, resumed at {each.resumed} with {each.kept} measured{anew}"
             f" ({commit(each.git_commit, each.git_dirty)})"
         )
     return "; ".join(stops) or "never"

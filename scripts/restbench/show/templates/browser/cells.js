@@ -55,6 +55,6 @@ function showCells(state) {
     ? element("p", {}, `The first ${MOST_ROWS} of ${plural(entries.length, "row")}. `, element("a", { href: address({ all: "yes" }) }, "Show all"))
     : null;
   return ["Cells", `${plural(entries.length, "cell")} in ${plural(new Set(entries.map((entry) => entry.run)).size, "run")}`,
-    element("p", { class: "soft" }, "Means over blocks with 95 % t intervals; none below three blocks. A warning says by how much at most it may have biased the number."),
+    element("p", { class: "soft" }, "Means over blocks with 95 % t intervals; below three blocks there is no interval. A warning gives an upper bound on the bias of the number."),
     rest, table("Cells of the runs shown", COLUMNS.filter(({ metric }) => metric === undefined || entries.some((entry) => entry.values[metric])), shown, { order: state.sort || "-run" })];
 }

@@ -54,7 +54,7 @@ function isWorseWhateverItsSpeed(one, two, metric) {
 }
 
 function showCompare(state) {
-  if (DATA.runs.length < 2) return ["Two runs side by side", "one run", element("p", {}, "There is one run only; a second one is compared with it.")];
+  if (DATA.runs.length < 2) return ["Two runs side by side", "one run", element("p", {}, "There is only one run. A comparison needs two.")];
   const known = (name) => DATA.runs.find((run) => run.name === name);
   const second = known(state.second) ?? DATA.runs.findLast(predecessor) ?? DATA.runs.at(-1);
   const first = known(state.first) ?? predecessor(second) ?? DATA.runs.find((run) => run !== second);
@@ -71,7 +71,7 @@ function showCompare(state) {
   const told = counts.map(([change, count]) => `${count} ${change}`).join(", ");
   return ["Two runs side by side", `${plural(lines.length, "cell")} in both${told ? `: ${told}` : ""}`, controls, differences(first, second),
     lines.length ? table(`${DATA.metrics[metric].heading}: ${second.name} over ${first.name}`, compareColumns(metric), lines) : element("p", {}, "No cell that passes the filters is in both runs."),
-    element("p", { class: "soft" }, `Intervals are log-Welch over the blocks of each run. They hold what differs from block to block, and not what differs between two days. Changes hold at 5 % over all common cells together (Holm); less than ${100 * DATA.margin} % is none.`)];
+    element("p", { class: "soft" }, `Intervals are log-Welch over the blocks of each run. They include the variation between blocks, but not between days. Changes are significant at 5 % over all common cells together (Holm); a difference within ${100 * DATA.margin} % is not a change.`)];
 }
 
 const metricChooser = (state) => chooser("Metric", "metric", DATA.metrics.map((metric) => [metric.name, metric.heading]), state.metric);
@@ -109,6 +109,6 @@ function differences(first, second) {
     if (of(first) !== of(second)) notes.push(`another ${name}: ${of(first)} and ${of(second)}`);
   }
   const machines = first.machine === second.machine ? null
-    : element("p", { class: "bad" }, `Different machines: ${DATA.machines[first.machine]} and ${DATA.machines[second.machine]}. Their ratio says nothing of the code.`);
+    : element("p", { class: "bad" }, `Different machines: ${DATA.machines[first.machine]} and ${DATA.machines[second.machine]}. Their ratio says nothing about the code.`);
   return [machines, notes.length ? element("ul", { class: "notes" }, notes.map((note) => element("li", {}, note))) : null];
 }

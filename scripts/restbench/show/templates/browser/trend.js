@@ -7,7 +7,7 @@ function showTrend(state) {
   const key = keys.includes(state.cell) ? state.cell : steps.length ? DATA.cells[steps[0].cell].key : keys[0];
   if (!key) return ["Trend", "no cell", element("p", {}, "No cell passes the filters.")];
   const courses = coursesOf(shown.filter((entry) => entry.key === key && entry.values[metric]));
-  const none = courses.length ? [] : [element("p", {}, `No run shown has ${DATA.metrics[metric].heading} of this cell: choose another metric.`)];
+  const none = courses.length ? [] : [element("p", {}, `No selected run has ${DATA.metrics[metric].heading} for this cell: choose another metric.`)];
   const controls = element("div", { class: "controls" }, chooser("Cell", "cell", keys.map((one) => [one, one]), key), metricChooser(state));
   const told = `${steps.length ? plural(steps.length, "step") : "no step"} in ${plural(keys.length, "cell")}`;
   return ["Trend", told, controls, ...none, ...courses.map((course) => courseParts(course, metric)), ...stepList(steps, state)];
@@ -38,7 +38,7 @@ function courseParts(course, metric) {
   const lines = steps.map((step) => element("li", {}, stepText(step, heading)));
   drawWhenAttached(place, trendSpec(course, steps, metric));
   return element("div", { class: "course" }, element("h3", {}, course.name),
-    lines.length ? element("ul", { class: "steps" }, lines) : element("p", { class: "soft" }, course.entries.length < 4 ? `${plural(course.entries.length, "run")}: a step needs four or more.` : "No step is shown."),
+    lines.length ? element("ul", { class: "steps" }, lines) : element("p", { class: "soft" }, course.entries.length < 4 ? `${plural(course.entries.length, "run")}: a step needs at least four.` : "No step was found."),
     place, table(`${heading} of ${course.entries[0].id}`, [
       { heading: "Run", cell: pageLink }, { heading: "Commit", cell: ({ run, factors }) => commitOf(codeOf(run, factors)) }, { heading: "Profile", cell: ({ run }) => run.profile },
       { heading, cell: (entry) => estimate(entry.values[metric]), number: true },
@@ -65,7 +65,7 @@ function stepList(steps, state) {
   const metric = DATA.metrics[chosenMetric(state)].heading;
   return [element("h3", {}, "Steps in all cells that pass the filters, the largest first"),
     element("ol", { class: "steps" }, steps.map((step) => element("li", {}, element("a", { href: address({ cell: DATA.cells[step.cell].key }) }, DATA.cells[step.cell].id), ": ", stepText(step, metric)))),
-    element("p", { class: "soft" }, "A step is where the runs before and after it differ most, by Student's t over runs of one machine and experiment. At most 5 % of the cells that are said to have a step have none (Benjamini and Hochberg). Runs of fewer than three blocks are shown but not counted.")];
+    element("p", { class: "soft" }, "A step is the point where the runs before and after it differ most, by Student's t over the runs of one machine and experiment. At most 5 % of the cells reported with a step have none (Benjamini and Hochberg). Runs with fewer than three blocks are shown but not tested.")];
 }
 
 // The definition that was written without data (`show.browser.trends`), with those of this course.
