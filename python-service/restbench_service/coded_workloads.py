@@ -14,7 +14,7 @@ from .workloads.matrix import MatrixWorkload
 from .workloads.npb.workload import KERNELS, NpbWorkload
 from .workloads.workload import Workload
 
-UNDIVIDED = ("serial", "process-per-request", "executor-per-request", "worker-pool")
+WHOLE_REQUEST_STRATEGIES = ("serial", "process-per-request", "executor-per-request", "worker-pool")
 """Strategies for a workload without loops, where any other would behave like one of these."""
 
 
@@ -77,4 +77,6 @@ def _messages(database: DatabaseSettings, max_delay_ms: int) -> CodedWorkload:
             method, path, lambda strategy, values: MessagesJson(name, *limits, strategy, values)
         )
 
-    return CodedWorkload(MessagesWorkload(database), tuple(map(operation, OPERATIONS)), UNDIVIDED)
+    return CodedWorkload(
+        MessagesWorkload(database), tuple(map(operation, OPERATIONS)), WHOLE_REQUEST_STRATEGIES
+    )

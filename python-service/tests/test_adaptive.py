@@ -168,4 +168,4 @@ def test_one_request_that_had_to_wait_for_a_core_does_not_move_the_estimate_far(
     run(adaptive, SMALL)
     adaptive._ns_per[OPERATION] = NS_PER_OPERATION
     Observed(unit_seconds=0.05).run(adaptive, SMALL)
-    assert adaptive._ns_per[OPERATION] <= NS_PER_OPERATION * (1 + module.WEIGHT)
+    assert adaptive._ns_per[OPERATION] <= NS_PER_OPERATION * (1 + module.NEWEST_WEIGHT)

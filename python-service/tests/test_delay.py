@@ -16,7 +16,7 @@ from raw_client import answer_of, connected, is_answered, post_head
 from test_core import GOOD, JSON, PRODUCT, Scripted, assert_nothing_is_left, core_of, opened, post
 from test_frameworks import LONG, SEES_CONNECTIONS, computing
 
-from restbench_service.codec.codec import asked_ms
+from restbench_service.codec.codec import requested_delay_ms
 from restbench_service.core.delays import Delays
 from restbench_service.core.reply import Reply, RequestRefused
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head
@@ -83,7 +83,7 @@ def test_when_the_service_stops_waits_end_and_later_ones_do_not_begin() -> None:
 def test_a_delay_is_one_number_of_ascii_digits_up_to_the_limit(
     query: str, asked: int | None
 ) -> None:
-    assert asked_ms(query, 1000) == asked
+    assert requested_delay_ms(query, 1000) == asked
 
 
 def waiting_exchange(core: Core, declared: int = len(GOOD)) -> Exchange:

@@ -18,7 +18,7 @@ from restbench_service.codec.messages import OPERATIONS, MessagesJson
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.routes import Routes
 from restbench_service.execution.techniques import Serial
-from restbench_service.workloads.messages.database import in_driver_s_form, statements
+from restbench_service.workloads.messages.database import statements, with_driver_parameters
 from restbench_service.workloads.messages.requests import (
     TECHNIQUES,
     Broadcast,
@@ -41,7 +41,7 @@ def codec(operation: str, *values: str) -> MessagesJson:
 def test_one_long_body_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch, beyond: int) -> None:
     """And usual ones side by side."""
     members = b'{"requestId": 1, "sender": 1, "body": "x"}'
-    body = members.ljust(messages.MOST_READ_TOGETHER_BYTES + beyond)
+    body = members.ljust(messages.MAX_CONCURRENTLY_READ_BYTES + beyond)
     both = threading.Barrier(2)
     together = list[bool]()
 
@@ -84,7 +84,7 @@ def test_every_statement_that_a_technique_names_is_in_the_contract() -> None:
 
 def test_parameters_are_named_in_the_driver_s_form_and_casts_are_left() -> None:
     text = "SELECT :a, b::text, '50%' WHERE c = :a_b"
-    assert in_driver_s_form(text) == b"SELECT %(a)s, b::text, '50%%' WHERE c = %(a_b)s"
+    assert with_driver_parameters(text) == b"SELECT %(a)s, b::text, '50%%' WHERE c = %(a_b)s"
 
 
 def test_a_path_is_split_as_it_is_sent() -> None:

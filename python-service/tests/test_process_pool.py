@@ -86,7 +86,7 @@ def serves_again(strategy: Strategy) -> bool:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request waits for a pool that heals as long as a busy machine may need."""
-    monkeypatch.setattr(process_pool, "HEAL_SECONDS", 60.0)
+    monkeypatch.setattr(process_pool, "REPLACE_SECONDS", 60.0)
 
 
 @on_pools
@@ -213,13 +213,13 @@ def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
 
 
 def test_the_longest_wait_for_a_pool_leaves_time_to_answer_as_soon_as_promised() -> None:
-    assert process_pool.HEAL_SECONDS + ANSWER_SECONDS <= PROMISED_SECONDS
+    assert process_pool.REPLACE_SECONDS + ANSWER_SECONDS <= PROMISED_SECONDS
 
 
 def test_who_waits_for_a_pool_that_does_not_come_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(process_pool, "HEAL_SECONDS", 0.2)
+    monkeypatch.setattr(process_pool, "REPLACE_SECONDS", 0.2)
     made, goes_on = list[int](), threading.Event()
 
     def held_up_later(*arguments: object) -> MultiprocessingPool:

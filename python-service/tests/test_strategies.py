@@ -30,7 +30,7 @@ from restbench_service.execution.faults import AbandonedError, PoolFailedError
 from restbench_service.execution.gate import Gate
 from restbench_service.execution.strategies import Start, close_strategies, start_strategies
 from restbench_service.execution.strategy import Strategy
-from restbench_service.execution.techniques import THREADS_THAT_WAIT, Serial, WorkerPool
+from restbench_service.execution.techniques import BLOCKING_THREADS, Serial, WorkerPool
 
 Table = dict[str, Strategy]
 MASK = sum(1 << core for core in os.sched_getaffinity(0))
@@ -283,14 +283,14 @@ def test_what_a_process_measured_is_no_queue_here(strategies: Table, name: str) 
 def test_worker_pool_does_a_request_on_one_of_its_threads(strategies: Table, signal: Path) -> None:
     """As many at once as it has for the kind, by their names in /proc; the caller does not wait."""
     size = len(os.sched_getaffinity(0))
-    for kind, most in ((Held, size), (HeldWaiting, THREADS_THAT_WAIT)):
+    for kind, most in ((Held, size), (HeldWaiting, BLOCKING_THREADS)):
         futures = [
             strategies["worker-pool"].execute(kind(until=str(signal)).job(1))
             for _ in range(most + 5)
         ]
         wait_until(lambda most=most: threads_named("WP-") >= most)  # type: ignore[misc]
         assert not any(future.done() for future in futures)
-    assert threads_named("WP-") == size + THREADS_THAT_WAIT
+    assert threads_named("WP-") == size + BLOCKING_THREADS
     signal.touch()
     answer = json.loads(futures[0].result(60))
     assert answer["parse"] == answer["serialize"] == os.getpid()

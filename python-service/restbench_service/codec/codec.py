@@ -21,7 +21,7 @@ MAX_ID_CHARACTERS = 128
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 MISSING = msgspec.Raw(b"")
 """The value of a missing member. No JSON value is empty, so it is unambiguous."""
-SLOWLY = Lock()
+SLOW_READ_LOCK = Lock()
 """Held while a body is read by slow Python code. Only one such read can progress at a time anyway,
 because of the global interpreter lock; one at a time also bounds their memory."""
 _INTEGER = re.compile(rb" *(-?)([0-9]+) *")
@@ -109,10 +109,10 @@ def id_of(value: msgspec.Raw) -> str | int | None:
     if not text.startswith(b'"'):
         return int64(text)
     name: str = msgspec.json.decode(text)
-    return name if is_right_id(name) else None
+    return name if is_valid_id(name) else None
 
 
-def is_right_id(request_id: str | int) -> bool:
+def is_valid_id(request_id: str | int) -> bool:
     """Whether a string or an integer is a valid request id."""
     if isinstance(request_id, str):
         return 1 <= len(request_id) <= MAX_ID_CHARACTERS
@@ -139,7 +139,7 @@ def int64(text: bytes) -> int | None:
 
 
 @lru_cache(maxsize=64)
-def asked_ms(query: str, max_ms: int) -> int | None:
+def requested_delay_ms(query: str, max_ms: int) -> int | None:
     """The milliseconds that `?delay=MS` asks the service to wait before it processes the request;
     None if the parameter is missing or invalid.
     """
@@ -153,7 +153,7 @@ def asked_ms(query: str, max_ms: int) -> int | None:
 @lru_cache(maxsize=64)
 def delay_fault(query: str, max_ms: int) -> str | None:
     """The message of error 003 for an invalid delay; None if the delay is missing or valid."""
-    if not query or asked_ms(query, max_ms) is not None or not _delays(query):
+    if not query or requested_delay_ms(query, max_ms) is not None or not _delays(query):
         return None
     return f"delay: must be a whole number of milliseconds from 0 to {max_ms}"
 

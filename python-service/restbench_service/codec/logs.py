@@ -13,7 +13,16 @@ import orjson
 from ..workloads.logs.rules import RULE_SETS
 from ..workloads.logs.workload import LogsRequest, LogsResult
 from ..workloads.workload import InvalidRequestError
-from .codec import MISSING, SLOWLY, Codec, Members, delay_fault, is_right_id, read_request, text_of
+from .codec import (
+    MISSING,
+    SLOW_READ_LOCK,
+    Codec,
+    Members,
+    delay_fault,
+    is_valid_id,
+    read_request,
+    text_of,
+)
 from .strict_json import STRING
 
 MOST_CHARACTERS = 4096
@@ -50,7 +59,7 @@ class LogsJson(Codec[LogsRequest, LogsResult]):
         wrong_delay = delay_fault(query, self.max_delay_ms)
         request = None if wrong_delay else _read_usual(body)
         if request is None:
-            with SLOWLY:
+            with SLOW_READ_LOCK:
                 request = _read_slowly(body, wrong_delay)
         return request
 
@@ -78,17 +87,19 @@ def _read_usual(body: bytes) -> LogsRequest | None:
     strings = _MEMBER_STRINGS + isinstance(request_id, str) + len(lines)
     if body.count(b'"') != 2 * strings:  # a duplicate member: msgspec silently keeps the last
         return None
-    if not is_right_id(request_id) or request.ruleSet not in RULE_SETS or not lines:
+    if not is_valid_id(request_id) or request.ruleSet not in RULE_SETS or not lines:
         return None
     return (
-        None if max(map(len, lines)) > MOST_CHARACTERS else _of(request_id, request.ruleSet, lines)
+        None
+        if max(map(len, lines)) > MOST_CHARACTERS
+        else _request_of(request_id, request.ruleSet, lines)
     )
 
 
 def _read_slowly(body: bytes, wrong_delay: str | None = None) -> LogsRequest:
     members, request_id = read_request(body, _MEMBERS, wrong_delay)
     try:
-        return _of(request_id, _rule_set(members.ruleSet), _lines(bytes(members.lines)))
+        return _request_of(request_id, _rule_set(members.ruleSet), _lines(bytes(members.lines)))
     except InvalidRequestError as error:
         raise InvalidRequestError(error.code, error.message, request_id) from None
 
@@ -120,6 +131,6 @@ def _lines(member: bytes) -> list[str]:
     return lines
 
 
-def _of(request_id: str | int, rule_set: str, lines: list[str]) -> LogsRequest:
+def _request_of(request_id: str | int, rule_set: str, lines: list[str]) -> LogsRequest:
     text = "\n".join(lines)
     return LogsRequest(request_id, rule_set, text.encode(), len(lines), len(text) + 1)

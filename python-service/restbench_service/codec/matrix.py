@@ -17,7 +17,7 @@ import orjson
 from ..workloads.matrix import Matrix, MatrixProduct, MatrixRequest
 from ..workloads.workload import InvalidRequestError
 from . import digits, slow_reader
-from .codec import SLOWLY, Codec, delay_fault, is_right_id
+from .codec import SLOW_READ_LOCK, Codec, delay_fault, is_valid_id
 
 MOST_BYTES_PER_BODY_BYTE = 16
 """Memory for reading, in addition to the body. Measured: 4 for the usual strings of numbers, 12 for
@@ -73,7 +73,7 @@ class MatrixJson(Codec[MatrixRequest, MatrixProduct]):
         wrong = KERNEL_RULE if kernel is None else delay_fault(query, self.max_delay_ms)
         operands = _read_usual(body, kernel) if kernel and not wrong else None
         if operands is None:
-            with SLOWLY:
+            with SLOW_READ_LOCK:
                 request_id, left, right = slow_reader.read(body, wrong)
                 operands = MatrixRequest(request_id, kernel or DEFAULT_KERNEL, left, right)
         elements = operands.left.shape[0] * operands.right.shape[1]
@@ -104,7 +104,7 @@ def _read_usual(body: bytes, kernel: str) -> MatrixRequest | None:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     one, two = _rows_of(request.matrixOne), _rows_of(request.matrixTwo)
-    if one is None or two is None or not is_right_id(request.requestId):
+    if one is None or two is None or not is_valid_id(request.requestId):
         return None
     strings = _MEMBER_NAMES + isinstance(request.requestId, str) + one.strings + two.strings
     quotes = np.count_nonzero(np.frombuffer(body, np.uint8) == _QUOTE)

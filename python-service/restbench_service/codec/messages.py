@@ -30,7 +30,7 @@ from ..workloads.workload import InvalidRequestError
 from .codec import (
     INT64_MAX,
     MISSING,
-    SLOWLY,
+    SLOW_READ_LOCK,
     Answer,
     Members,
     delay_fault,
@@ -61,7 +61,7 @@ QUEUE_RULE = (
 BODY_RULE = "must be a string of at least one character without U+0000"
 KEY_RULE = "must be 1 to 64 characters of U+0021 to U+007E"
 MOST_QUEUES, MOST_LISTED, MOST_PEEKED = 100, 1000, 100
-MOST_READ_TOGETHER_BYTES = 1024 * 1024
+MAX_CONCURRENTLY_READ_BYTES = 1024 * 1024
 """Longer bodies are read one at a time, as reading takes up to twelve times a body's size."""
 REPLAYED = {"Idempotent-Replayed": "true"}
 _QUEUE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
@@ -97,7 +97,7 @@ class MessagesJson:
         """Raises InvalidRequestError 002, 003 for path, query and members, 007, in this order."""
         if OPERATIONS[self.operation][0] != "POST":  # GET and DELETE ignore a body
             return self._decoded(_Members(), query, None)
-        with SLOWLY if len(body) > MOST_READ_TOGETHER_BYTES else nullcontext():
+        with SLOW_READ_LOCK if len(body) > MAX_CONCURRENTLY_READ_BYTES else nullcontext():
             members = read_members(body, _MEMBERS)
             try:
                 return self._decoded(members, query, id_of(members.requestId))
@@ -155,7 +155,7 @@ class MessagesJson:
 
     def encode(self, output: Outcome) -> bytes:
         """The answer's members in the contract's order."""
-        answer = orjson.dumps(_answered(output.request, output.result))
+        answer = orjson.dumps(_answer_members(output.request, output.result))
         if output.is_replay:
             answer = Answer(answer)
             answer.headers = REPLAYED
@@ -254,7 +254,7 @@ def _queues(value: msgspec.Raw) -> tuple[str, ...]:
 # --- answers ------------------------------------------------------------------------------------
 
 
-def _answered(request: Request, result: Any) -> dict[str, Any]:
+def _answer_members(request: Request, result: Any) -> dict[str, Any]:
     answer: dict[str, Any] = {}
     if request.request_id is not None:
         answer["requestId"] = str(request.request_id)

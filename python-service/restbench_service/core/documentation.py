@@ -9,10 +9,10 @@ from pathlib import Path
 
 import yaml
 
-from .reply import CLOSED, PAGE, Reply, page
+from .reply import DATA_HEADERS, PAGE_HEADERS, Reply, page
 
 CONTRACT = Path(__file__).parents[3] / "contract" / "openapi.yaml"
-OURS = Path(__file__).parent / "docs"
+PAGE_FOLDER = Path(__file__).parent / "docs"
 """Folder of the page and its script: flask-swagger-ui has both in one file, which would need a
 Content-Security-Policy that allows inline scripts."""
 
@@ -26,7 +26,7 @@ def openapi() -> Reply:
 def document(raw_path: str) -> Callable[[], Reply] | None:
     """The function that makes the reply to /docs or a path below it; None if there is no file."""
     if raw_path == "/docs":  # redirect to the folder
-        headers = {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}
+        headers = {**DATA_HEADERS, "Content-Type": "text/plain", "Location": "/docs/"}
         return lambda: Reply(308, headers, b"")
     path = _files().get(raw_path)
     return None if path is None else partial(_file, path)
@@ -35,7 +35,9 @@ def document(raw_path: str) -> Callable[[], Reply] | None:
 def _file(path: Path) -> Reply:
     kind = guess_type(path.name)[0] or "application/octet-stream"
     return page(
-        path.read_bytes(), f"{kind}; charset=utf-8" if kind.startswith("text/") else kind, PAGE
+        path.read_bytes(),
+        f"{kind}; charset=utf-8" if kind.startswith("text/") else kind,
+        PAGE_HEADERS,
     )
 
 
@@ -45,5 +47,7 @@ def _files() -> dict[str, Path]:
     found = find_spec("flask_swagger_ui")  # not imported: that would import Flask
     folders = found.submodule_search_locations if found else None
     theirs = [Path(folder) / "dist" for folder in folders or ()]
-    paths = [path for folder in (*theirs, OURS) for path in folder.iterdir() if path.is_file()]
-    return {"/docs/": OURS / "index.html", **{f"/docs/{path.name}": path for path in paths}}
+    paths = [
+        path for folder in (*theirs, PAGE_FOLDER) for path in folder.iterdir() if path.is_file()
+    ]
+    return {"/docs/": PAGE_FOLDER / "index.html", **{f"/docs/{path.name}": path for path in paths}}

@@ -36,21 +36,21 @@ NO_PATH = "no such path or strategy; GET /strategies lists the strategies"
 NO_WORKER = "the service has no worker free for this request now"
 MAX_MESSAGE_CHARACTERS = 300
 JSON = "application/json"
-CLOSED = {
+DATA_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
 }
-PAGE = {
-    **CLOSED,
+PAGE_HEADERS = {
+    **DATA_HEADERS,
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; "
     "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; "
     "img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
 }
 """For Swagger UI: its style sheet has icons as data: images; the hash allows its logo's style."""
-_OF_JSON = {"Content-Type": JSON, **CLOSED}
-_RETRY_LATER = {**_OF_JSON, "Retry-After": "1"}
+_JSON_HEADERS = {"Content-Type": JSON, **DATA_HEADERS}
+_RETRY_LATER = {**_JSON_HEADERS, "Retry-After": "1"}
 """Headers of each 503. Requests take milliseconds to seconds, so a retry can succeed after 1 s."""
 _LOG = logging.getLogger(__name__)
 
@@ -73,14 +73,14 @@ class Reply(NamedTuple):
     sent: Callable[[], None] = lambda: None
 
 
-def page(body: bytes, content_type: str = JSON, headers: Mapping[str, str] = CLOSED) -> Reply:
+def page(body: bytes, content_type: str = JSON, headers: Mapping[str, str] = DATA_HEADERS) -> Reply:
     """A page of the service, with status 200."""
     return Reply(200, {"Content-Type": content_type, **headers}, body)
 
 
 def answer(body: bytes, server_timing: str, sent: Callable[[], None]) -> Reply:
     """The reply to a computed request."""
-    headers = {**_OF_JSON, "Server-Timing": server_timing}
+    headers = {**_JSON_HEADERS, "Server-Timing": server_timing}
     if isinstance(body, Answer):
         headers |= body.headers
     return Reply(200, headers, body, sent)
@@ -91,7 +91,7 @@ def error(
 ) -> Reply:
     """An error in the contract's JSON; `status` is needed only for a code that has several."""
     status = status or STATUS_OF_CODE[code]
-    headers = _RETRY_LATER if status == 503 else _OF_JSON
+    headers = _RETRY_LATER if status == 503 else _JSON_HEADERS
     members = {
         "requestId": request_id,
         "errorCode": code,

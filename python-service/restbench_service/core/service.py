@@ -23,7 +23,7 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from .. import VERSION
-from ..codec.codec import asked_ms
+from ..codec.codec import requested_delay_ms
 from ..coded_workloads import CodedWorkload
 from ..execution.faults import AbandonedError, PoolFailedError
 from ..execution.job import Job, WorkLimits
@@ -46,7 +46,7 @@ SENT_AT_ONCE_BYTES = 64 * 1024
 """The kernel takes an answer up to this size at once, unless the client has stopped reading."""
 MOST_READ_AT_ONCE_BYTES = 256 * 1024
 """Up to this size a failed request's body is parsed for its id on the delivering thread."""
-NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
+SETTINGS_NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
 """Settings that GET /health omits, as they reveal where other resources are."""
 UNKNOWN = -1
 """The declared length of a body that comes in chunks."""
@@ -175,7 +175,7 @@ class Core:
         """GET /health: version, runtime, server, settings, facts of strategies and workloads."""
         runtime = f"{platform.python_implementation()} {platform.python_version()}"
         facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
-        settings = {**_shown(asdict(self.settings)), **native_library()}
+        settings = {**_public_settings(asdict(self.settings)), **native_library()}
         learnt = {name: s.facts() for name, s in self._strategies.items() if s.facts()}
         for coded in self._workloads.values():
             learnt.update(coded.workload.facts())
@@ -250,7 +250,7 @@ class Exchange:
         """Begin the delay that the request asks for; the framework waits for it, then calls run().
         None if no valid delay is asked for, or if the request is refused: run() returns the error.
         """
-        asked = asked_ms(self._head.raw_query, self._core.settings.max_delay_millis)
+        asked = requested_delay_ms(self._head.raw_query, self._core.settings.max_delay_millis)
         if asked is not None:
             try:
                 self._admit()
@@ -391,9 +391,9 @@ def _is_json(content_type: str | None) -> bool:
     )
 
 
-def _shown(settings: dict[str, Any]) -> dict[str, Any]:
+def _public_settings(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings for GET /health, with camel-case names like all JSON of this service."""
-    words = {name: name.split("_") for name in settings if name not in NOT_SHOWN}
+    words = {name: name.split("_") for name in settings if name not in SETTINGS_NOT_SHOWN}
     return {
         first + "".join(map(str.title, rest)): settings[name]
         for name, (first, *rest) in words.items()

@@ -21,7 +21,7 @@ LONG_NS = 10_000_000.0
 """A request that is estimated to take this long or longer is long: others must not wait for it. Ten
 of the study's small requests take about as long, so a small one waits no longer than in a queue of
 ten."""
-WORTH_DISPATCHES = 5.0
+MIN_DISPATCHES = 5.0
 """Work goes to another process if it takes longer than this many dispatches of its body. A dispatch
 is work for both sides and takes longer under load. Measured on one machine of two cores with ten
 users: processes had 1.02 times the throughput of serial where the work took 4.3 dispatches, 1.2
@@ -34,7 +34,7 @@ request waits for a long one."""
 MOST_KINDS = 64
 """Estimates that are kept. They depend on queries, which clients choose: beyond this number all of
 them are dropped."""
-WEIGHT = 0.2
+NEWEST_WEIGHT = 0.2
 """Weight of the newest request in the exponential moving average."""
 DISPATCHES = 30
 SENT_BYTE_NS = 5.0
@@ -142,7 +142,7 @@ class Adaptive(Strategy):
         if estimate_ns >= LONG_NS:
             return "low-priority"
         dispatch_ns = self._dispatch_ns + SENT_BYTE_NS * body_bytes
-        if self._present > 1 and estimate_ns > WORTH_DISPATCHES * dispatch_ns:
+        if self._present > 1 and estimate_ns > MIN_DISPATCHES * dispatch_ns:
             return "process"
         return "caller"
 
@@ -164,7 +164,7 @@ class Adaptive(Strategy):
                     self._ns_per.clear()
                 before = self._ns_per.get(measure, took_ns)
                 # The time includes waits for a core, so a far longer one counts as twice the mean.
-                self._ns_per[measure] = before + WEIGHT * (min(took_ns, 2 * before) - before)
+                self._ns_per[measure] = before + NEWEST_WEIGHT * (min(took_ns, 2 * before) - before)
 
     def _dispatched_ns(self) -> int:
         began_ns = perf_counter_ns()

@@ -29,7 +29,7 @@ START_SECONDS = 30.0
 disk."""
 WARM_SECONDS = 0.5
 RETRY_SECONDS = 1.0
-HEAL_SECONDS = 1.0
+REPLACE_SECONDS = 1.0
 """How long calls wait for a pool that is being replaced: their answers may be this much later."""
 END_SECONDS = 5.0
 
@@ -138,7 +138,7 @@ class ProcessPool:
 
     def _lose(self) -> None:
         if self._pool is not None:
-            self._pool, self._heals_by = None, monotonic() + HEAL_SECONDS
+            self._pool, self._heals_by = None, monotonic() + REPLACE_SECONDS
 
     def _healing_seconds(self) -> float:
         """How long a call still waits for a pool."""

@@ -22,15 +22,15 @@ Answer = Callable[[Any, BaseException | None], None]
 """Called on any thread with a result and None, or with None and an error."""
 
 JOIN_SECONDS, LOCK_SECONDS = 2.0, 0.1
-PAUSE_SECONDS = 0.05
-LOOK_SECONDS = 1.0
+WARM_TASK_SECONDS = 0.05
+DEAD_CHECK_SECONDS = 1.0
 TASKS_AT_ONCE = 1000
 """Tasks of a loop that are submitted at once. ProcessPoolExecutor.submit() writes to a pipe while
 it holds a lock that the executor's manager thread needs to empty the pipe: with 16 384 tasks in the
 pipe both wait forever (cpython gh-105829)."""
 CONTEXT = get_context("forkserver")
 """`fork` would copy a process that has threads, `spawn` would import numpy in each process."""
-LONGEST_FOLDER = 107 - len("/pymp-12345678/listener-12345678")
+MAX_FOLDER_CHARACTERS = 107 - len("/pymp-12345678/listener-12345678")
 
 
 def prepare_fork_server(modules: Sequence[str]) -> None:
@@ -39,7 +39,7 @@ def prepare_fork_server(modules: Sequence[str]) -> None:
     It listens on a socket in the folder for temporary files. As a socket's path has 107 characters
     at most (cpython gh-93852), /tmp replaces a folder with a longer path.
     """
-    if len(tempfile.gettempdir()) > LONGEST_FOLDER:
+    if len(tempfile.gettempdir()) > MAX_FOLDER_CHARACTERS:
         tempfile.tempdir = "/tmp"  # noqa: S108 - what is made there has a folder of its own
     CONTEXT.set_forkserver_preload([*modules])
 
@@ -138,7 +138,7 @@ class ExecutorPool:
         for start in range(0, len(units), TASKS_AT_ONCE):
             some = units[start : start + TASKS_AT_ONCE]
             futures = [self._executor.submit(call, unit) for unit in some]
-            while wait(futures, LOOK_SECONDS).not_done:
+            while wait(futures, DEAD_CHECK_SECONDS).not_done:
                 if self._is_dead.is_set():
                     raise WorkerDiedError("the executor died")
             error = next(filter(None, map(_error_of, futures)), None)
@@ -150,7 +150,7 @@ class ExecutorPool:
         """See StandardPool. The executor starts a process for a task if none is idle."""
         try:
             for _ in range(self._size):
-                self._executor.submit(time.sleep, PAUSE_SECONDS)
+                self._executor.submit(time.sleep, WARM_TASK_SECONDS)
         except BrokenProcessPool as error:
             raise WorkerDiedError("a process of the executor died") from error
 

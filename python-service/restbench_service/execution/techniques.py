@@ -18,7 +18,7 @@ from .thread_pool import ThreadPool
 MOST_DECODED_HERE_BYTES = 4 * 1024
 """The largest body that is decoded in this process to learn how much memory must be reserved. It is
 fifty times a NAS request, and is decoded in less than a millisecond, in which others wait."""
-THREADS_THAT_WAIT = 20
+BLOCKING_THREADS = 20
 """Threads for blocking workloads; other workloads have one thread per core."""
 
 
@@ -137,7 +137,7 @@ class WorkerPool(Strategy):
     def __init__(self, threads: int | None, running: int | None) -> None:
         """`threads` each for computing and for blocking workloads; None: one per core, and
         THREADS_THAT_WAIT. Threads start when needed."""
-        computing, waiting = threads or len(allowed_cores()), threads or THREADS_THAT_WAIT
+        computing, waiting = threads or len(allowed_cores()), threads or BLOCKING_THREADS
         self._numbers = count(1)
         self._computing, self._waiting = (
             ThreadPool(each, initializer=self._name_thread) for each in (computing, waiting)

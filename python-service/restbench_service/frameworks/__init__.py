@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 _GUNICORN = ("-m", "gunicorn", "-c", "gunicorn.conf.py")
 
-NAMELESS = {"Server": "restbench"}
+SERVER_HEADER = {"Server": "restbench"}
 """For servers that add their own name to an answer without a Server header."""
 
 

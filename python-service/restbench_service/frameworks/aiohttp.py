@@ -15,7 +15,7 @@ from aiohttp.http import HttpProcessingError
 
 from ..process import SOCKET_MODE
 from ..settings import Settings
-from .event_loop import Requests, head_of, leave, serving
+from .event_loop import Requests, exit_process, head_of, serving
 
 
 def create_app(requests: Requests) -> web.Application:
@@ -91,4 +91,4 @@ def main() -> None:
     logging.getLogger("aiohttp.server").addFilter(_is_ours)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(Settings.from_environment(os.environ)))
-        leave()
+        exit_process()

@@ -198,7 +198,7 @@ def serving(settings: Settings, *broken: type[Exception]) -> Iterator[Requests]:
             threads.shutdown(wait=False)
 
 
-def leave() -> NoReturn:
+def exit_process() -> NoReturn:
     """End this process with exit code 0, even if a thread still runs a request that was cut off."""
     logging.shutdown()
     sys.stdout.flush()

@@ -20,8 +20,8 @@ from starlette.types import Message, Receive, Scope, Send
 from ..core.reply import FAULT, Reply, error, log_fault
 from ..core.service import SENT_AT_ONCE_BYTES
 from ..settings import Settings
-from . import NAMELESS
-from .event_loop import BegunError, Client, Requests, head_of, leave, serving
+from . import SERVER_HEADER
+from .event_loop import BegunError, Client, Requests, exit_process, head_of, serving
 
 
 class _Response(Response):
@@ -104,7 +104,7 @@ def _path(raw_path: bytes) -> str:
 
 def application() -> FastAPI:
     """What gunicorn calls in its worker process; its lifespan starts and ends the core."""
-    return create_app(Settings.from_environment(os.environ), NAMELESS)
+    return create_app(Settings.from_environment(os.environ), SERVER_HEADER)
 
 
 def _hear_ctrl_c_as_term() -> None:
@@ -137,4 +137,4 @@ def main() -> None:
         access_log=False,
         server_header=False,
     )
-    leave()
+    exit_process()

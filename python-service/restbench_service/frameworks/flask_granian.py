@@ -9,7 +9,7 @@ from multiprocessing.util import Finalize
 from flask import Flask
 from granian.constants import Interfaces
 
-from . import NAMELESS
+from . import SERVER_HEADER
 from .flask import begun, create_app
 from .granian_server import begin_worker, on_ending, serve
 
@@ -24,7 +24,7 @@ def application() -> Flask:
     on_ending(serving.core.delays.stop)
     Finalize(None, serving.close, exitpriority=_FIRST)  # Granian has no hook for a worker's end
     serving.await_ready()
-    return create_app(serving.core, NAMELESS)
+    return create_app(serving.core, SERVER_HEADER)
 
 
 def main() -> None:

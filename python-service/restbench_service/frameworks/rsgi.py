@@ -9,7 +9,7 @@ from granian.constants import Interfaces
 from granian.rsgi import HTTPProtocol, ProtocolClosed, ProtocolError, Scope
 
 from ..settings import Settings
-from . import NAMELESS
+from . import SERVER_HEADER
 from .event_loop import Client, head_of, serving
 from .granian_server import begin_worker, on_ending, serve
 
@@ -42,7 +42,7 @@ class Handler:
         pieces = _whole(protocol) if is_short else protocol
         reply = await self._requests.answer(head, pieces, client)
         try:
-            headers = [*reply.headers.items(), *NAMELESS.items()]
+            headers = [*reply.headers.items(), *SERVER_HEADER.items()]
             protocol.response_bytes(reply.status, headers, reply.body)
         finally:
             reply.sent()

@@ -31,13 +31,13 @@ WAIT_SECONDS = 1.0
 """The longest wait for a connection; then the request fails with 014."""
 RECONNECT_SECONDS = 0.5
 """Long enough for two attempts. The next request that needs a connection begins new ones."""
-ANSWER_SECONDS = 0.25
+UP_CHECK_SECONDS = 0.25
 """A database that does not answer within this time counts as down."""
 SILENT_SECONDS = 10.0
 """After so long without an answer a connection is cut off. TCP detects only a peer that is gone."""
-LOOK_SECONDS = 1.0
+SILENCE_CHECK_SECONDS = 1.0
 """The time between two checks for connections without an answer."""
-NONE_FREE_TOLD_SECONDS = 60.0
+NO_CONNECTION_WARNING_SECONDS = 60.0
 """The minimum time between two warnings that all connections are in use."""
 DISK_FULL = "53100"
 """disk_full: reported by the server, or raised here when free space is below the minimum."""
@@ -95,7 +95,7 @@ class Database:
         self._pool: ConnectionPool[Connection] | None = None
         self._answered_at = -math.inf
         self._failing: str | None = None
-        self._none_free_told_at = -math.inf
+        self._warned_no_connection_at = -math.inf
         self._asked: Future[bool] | None = None
         self._awaited: dict[Connection, float] = {}
         """The connections that wait for an answer, each with the time at which it began to wait."""
@@ -123,7 +123,7 @@ class Database:
             reconnect_timeout=RECONNECT_SECONDS,
             num_workers=min(3, size),
         )
-        self.every(LOOK_SECONDS, self._end_silent)
+        self.every(SILENCE_CHECK_SECONDS, self._end_silent)
 
     def close(self) -> None:
         """End all connections."""
@@ -195,8 +195,8 @@ class Database:
         now = monotonic()
         if now - self._answered_at > WAIT_SECONDS:
             self.report(NO_CONNECTION)
-        elif now - self._none_free_told_at >= NONE_FREE_TOLD_SECONDS:
-            self._none_free_told_at = now
+        elif now - self._warned_no_connection_at >= NO_CONNECTION_WARNING_SECONDS:
+            self._warned_no_connection_at = now
             _LOG.warning("a request got no connection to the database: all are in use")
 
     def succeeded(self) -> None:
@@ -216,7 +216,7 @@ class Database:
             Thread(target=self._ask, args=(asked,), name="is it up", daemon=True).start()
             self._asked = asked  # only now: without its thread it would stay pending
         try:
-            return self._asked.result(ANSWER_SECONDS)
+            return self._asked.result(UP_CHECK_SECONDS)
         except TimeoutError:
             return False
 
@@ -259,10 +259,10 @@ def _is_there(connection: Connection) -> bool:
 def statements() -> Mapping[str, bytes]:
     """The SQL texts by the names of their files, with parameters in the driver's form."""
     files = STATEMENTS.glob("*.sql")
-    return {path.stem: in_driver_s_form(path.read_text("utf-8")) for path in files}
+    return {path.stem: with_driver_parameters(path.read_text("utf-8")) for path in files}
 
 
-def in_driver_s_form(text: str) -> bytes:
+def with_driver_parameters(text: str) -> bytes:
     """The text with `:name` as `%(name)s`. The driver sends values separately from the text."""
     return _PARAMETER.sub(r"%(\1)s", text.replace("%", "%%")).encode()
 

@@ -16,7 +16,7 @@ Lines = defaultdict[int, deque[Message]]
 _NONE: Mapping[int, deque[Message]] = {}
 _BYTES, _BYTES_PER_CHARACTER, _MEBIBYTE = 300, 4, 1 << 20
 """The most bytes of a message without its characters, and of each character."""
-_DROPPED_KNOWN = 10_000
+_MAX_REMEMBERED_DROPS = 10_000
 """Dropped queues that are remembered: far more than can be dropped during one send."""
 
 
@@ -89,7 +89,7 @@ class MemoryMessages:
         """Discard the messages of a queue that no longer exists."""
         with self._guard:
             self._dropped[queue] = None
-            if len(self._dropped) > _DROPPED_KNOWN:
+            if len(self._dropped) > _MAX_REMEMBERED_DROPS:
                 del self._dropped[next(iter(self._dropped))]
             for line in self._queues.pop(queue, _NONE).values():
                 self._hold(-sum(map(_size, line)))

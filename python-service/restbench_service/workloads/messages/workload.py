@@ -33,9 +33,9 @@ from .requests import (
 from .shared_count import SharedCount
 from .techniques import QUEUE_TECHNIQUES, QueueTechnique
 
-GONE = ("23503", "42P01")
+QUEUE_GONE_SQLSTATES = ("23503", "42P01")
 """foreign_key_violation, and undefined_table of pgmq: the remembered queue no longer exists."""
-UNFIT = ("003", "013")
+TECHNIQUE_UNFIT_CODES = ("003", "013")
 """The technique of the remembered queue cannot do the request. The name may have a new queue."""
 MOST_KNOWN = 10_000
 """When so many queues are remembered, all are forgotten."""
@@ -188,10 +188,10 @@ class MessagesWorkload(Workload[Request, Outcome]):
         try:
             return self._sent_to_all(session, broadcast)
         except StatementError as error:
-            if error.sqlstate not in GONE:
+            if error.sqlstate not in QUEUE_GONE_SQLSTATES:
                 raise
         except InvalidRequestError as error:
-            if error.code not in UNFIT:
+            if error.code not in TECHNIQUE_UNFIT_CODES:
                 raise
         for name in broadcast.queues:
             self._queues.pop(name, None)
@@ -268,11 +268,11 @@ class MessagesWorkload(Workload[Request, Outcome]):
                 return found
             is_refused = False
         except StatementError as error:
-            if error.sqlstate not in GONE:
+            if error.sqlstate not in QUEUE_GONE_SQLSTATES:
                 raise
             is_refused = True
         except InvalidRequestError as error:
-            if error.code not in UNFIT or known is None:
+            if error.code not in TECHNIQUE_UNFIT_CODES or known is None:
                 raise
             is_refused = True
         now = self._find(session, request.queue)

@@ -23,7 +23,7 @@ POINTS_AT_ONCE = 2**14
 def residual(start: int, stop: int, blocks: int, *grids: Any) -> None:
     """r = right - A u. `grids` is right, u and r; r may be the same grid as right."""
     right, u, r = grids
-    room = _Room(u)
+    room = _Buffers(u)
     for i3 in _planes(start, stop, blocks, u):
         for rows in room.parts:
             faces, edges = room.neighbours(u, i3, rows)
@@ -44,7 +44,7 @@ def residual(start: int, stop: int, blocks: int, *grids: Any) -> None:
 def smooth(start: int, stop: int, blocks: int, weights: Weights, *grids: Any) -> None:
     """u += S r. `grids` is r and u; `weights` is for a point, its face and its edge neighbours."""
     (c0, c1, c2), (r, u) = weights, grids
-    room = _Room(u)
+    room = _Buffers(u)
     for i3 in _planes(start, stop, blocks, u):
         for rows in room.parts:
             faces, edges = room.neighbours(r, i3, rows)
@@ -107,7 +107,7 @@ def _planes(start: int, stop: int, blocks: int, grid: Any) -> range:
     return range(low + 1, high + 1)
 
 
-class _Room:
+class _Buffers:
     """A task's temporary arrays, made once, for as many rows as stay in a core's cache."""
 
     def __init__(self, grid: Any) -> None:
