@@ -160,8 +160,7 @@ FLAGS: dict[str, str] = {
     ),
     "users-in-flight": (
         "Fewer users than stated were waiting for the service, by the load generator's own "
-        "time, while cores were idle: more users would have reached a "
-        "higher throughput."
+        "time, while cores were idle: more users would have reached a higher throughput."
     ),
     "late-arrivals": (
         "Some requests of an open load were sent more than 10 ms after their intended moment: all "
@@ -173,7 +172,7 @@ FLAGS: dict[str, str] = {
     ),
     "generator-share": (
         "The load generator took so much of the CPU time that a ratio of 1.05 appears smaller "
-        "by this percentage: compare CPU ms/request."
+        "by the stated percentage: compare CPU ms/request."
     ),
     "steal": "The hypervisor took CPU time away.",
     "foreign-load": (

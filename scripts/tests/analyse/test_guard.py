@@ -94,7 +94,7 @@ def test_users_that_were_not_in_flight_are_not_compared(
     ]
     found = decided(claim(ACROSS), measured)
     assert found.verdict == verdict
-    said = "of 10 and 60 users 6.5 and 8.8 were in flight" in found.why
+    said = "on average 6.5 of 10 users and 8.8 of 60 users were in flight" in found.why
     assert said == (verdict == "not-measurable")
 
 

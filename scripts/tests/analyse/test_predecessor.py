@@ -155,7 +155,7 @@ def test_a_run_tells_it_in_its_file_and_on_its_page_twice_the_same(tmp_path: Pat
         page = report.html(views.drawn(told, run))
         made.append((run.exported_file.read_bytes(), page))
     assert made[0] == made[1]
-    assert "What ran before a trial does not show in its result" in page
+    assert "What ran before a trial has no detectable effect on its result" in page
     found = predecessor.entry(run.trials.course(), KNOWN)
     assert found is not None and told.predecessor is not None
     assert told.predecessor.after == found.after

@@ -130,7 +130,7 @@ def test_how_busy_it_is_counts_with_the_cpu_times_of_the_most_users() -> None:
     (found,) = families([few, many], TWO, 0)
     assert found.levels[1].utilisation_by_law == pytest.approx(0.9375)
     assert found.busy == pytest.approx(0.9375)
-    assert "no station of this model" not in bottleneck.sentence(found)
+    assert "not a station of this model" not in bottleneck.sentence(found)
 
 
 def test_the_kept_reference_run_tells_what_limits_each_of_its_techniques() -> None:
@@ -165,7 +165,7 @@ def test_page_and_terminal_have_it_where_the_experiment_names_the_view(tmp_path:
     run = build(tmp_path / "run", per_s, experiment=definition)
     page, text = page_of(run), printed(run)
     part = part_of(page, "bottleneck")
-    assert "java serial, low: the CPU:" in part
+    assert "java serial, low: the CPU would saturate first, with" in part
     assert "Measured and predicted" in part
     assert "bottleneck-throughput_per_s" in page, "the chart"
     assert "A core limits" in text

@@ -146,10 +146,10 @@ def test_other_versions_and_a_kernels_share_of_memory_are_said_not_refused(
         for collector in ("UseG1GC", "UseZGC")
     ]
     told = printed(capsys, *tuned)
-    assert "another java_flags: UseG1GC true and None; UseZGC None and true" in told
+    assert "different java_flags: UseG1GC true and None; UseZGC None and true" in told
     limited = on_machine(run(tmp_path / "d", USUAL), settings={"MALLOC_ARENA_MAX": "2"})
     told = printed(capsys, first, limited)
-    assert "another settings: None and {'MALLOC_ARENA_MAX': '2'}" in told
+    assert "different settings: None and {'MALLOC_ARENA_MAX': '2'}" in told
     half = on_machine(run(tmp_path / "c", USUAL), memory_mib=12_000)
     with pytest.raises(BadConfiguration, match="memory_mib"):
         printed(capsys, first, half)

@@ -120,7 +120,7 @@ def test_a_block_that_fails_is_measured_once_more_and_then_ends_the_run_as_a_ful
     with pytest.raises(type(error)):
         runner.execute(order_of(tmp_path, 1, 1), run, view)
     assert len(attempts) == 1 + len(told)
-    assert [each for each in view.notes if "once more" in each] == told
+    assert [each for each in view.notes if "second attempt" in each] == told
 
 
 def with_windows(order: Order) -> Order:

@@ -59,9 +59,9 @@ def test_a_speed_up_is_over_calls_in_turn_of_the_same_client() -> None:
 
 
 def test_the_medians_are_over_as_many_blocks_as_the_cells_have() -> None:
-    assert "a median over 2 blocks: ratios" in shown.sure(ROWS)
+    assert "a median over 2 blocks; ratios" in shown.sure(ROWS)
     more = row("java-rest-async-1000ms", 4, [1.0] * 5, 1.1)
-    assert "a median over 2 to 5 blocks: ratios" in shown.sure([*ROWS, more])
+    assert "a median over 2 to 5 blocks; ratios" in shown.sure([*ROWS, more])
 
 
 def test_a_limit_that_was_mismeasured_and_a_time_that_is_scaled_are_noted_at_the_cell() -> None:
@@ -123,9 +123,9 @@ def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
 def test_the_sentence_has_the_largest_gain_and_what_is_lost_to_the_least_possible_time() -> None:
     assert shown.sentence(ROWS) == (
         "Concurrent calls are up to 79.2 times as fast as calls one after the other (Java async "
-        "over REST, 8 threads, service waits 1000 ms). Half of the batches take at most 1.16 times the least "
-        "possible time; the slowest takes 1.48 times (Python async over REST, 1 thread, service "
-        "waits 1000 ms)."
+        "over REST, 8 threads, service waits 1000 ms). Half of the batches take at most "
+        "1.16 times the least possible time; the slowest takes 1.48 times (Python async over REST, "
+        "1 thread, service waits 1000 ms)."
     )
     soap = row("python-zeep-task-pool-0ms", 2, [4.0, 4.2], 2.0)
     assert "(Python task-pool over SOAP with zeep, 2 threads, service does not wait)" in (

@@ -27,7 +27,7 @@ def test_the_study_in_words() -> None:
         "pool_threads (20 → 60) explains 26.8 % of the variation of throughput, "
         "instances × pool_threads 24.9 %, instances 13.2 %; 35.1 % is between runs of one cell. "
         "No effect is distinguishable from 0 (Holm, 5 %); effects below 5.3 (0.9 %) could not be "
-        "seen."
+        "detected."
     )
 
 
@@ -173,7 +173,7 @@ def test_the_largest_of_many_effects_are_drawn() -> None:
         [(100.0 + n * n % 17, 101.0 + n % 5) for n in range(32)],
         factors={f"factor-{letter}": ["low", "high"] for letter in "abcde"},
     )
-    assert "The 20 largest of 31 effects." in shown.charts(many)[0].caption
+    assert "Only the 20 largest of 31 effects are shown." in shown.charts(many)[0].caption
 
 
 def test_of_many_effects_that_differ_the_sentence_names_the_largest_three() -> None:

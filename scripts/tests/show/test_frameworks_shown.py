@@ -154,7 +154,9 @@ def run(tmp_path: Path) -> Run:
 def test_the_page_has_the_ratios_the_threshold_and_the_framework_that_is_gone(run: Run) -> None:
     page = page_of(run)
     part = part_of(page, "frameworks")
-    assert "Python, 10 users: no size is shown to make the framework irrelevant. At low, the" in part
+    assert (
+        "Python, 10 users: no size is shown to make the framework irrelevant. At low, the" in part
+    )
     assert "flask takes 2.00 [" in part
     assert "times the CPU time of the cheapest" in part
     assert "fastapi" in part

@@ -75,7 +75,8 @@ def test_growth_over_instances_has_a_law_for_each_strategy_and_placement() -> No
     (load,) = loads(scaled(SERIAL, [1, 2, 3, 4, 6, 8]) + rows_of((SERIAL + BOUND, 300)))
     (line,) = shown.growth([load], cores=8)
     assert line.startswith(
-        "Growth with instances, Java serial unbound, low, 10 users: the Universal Scalability Law has λ "
+        "Growth with instances, Java serial unbound, low, 10 users: the Universal Scalability Law "
+        "has λ "
     )
     assert re.search(r"its peak at \d+\.\d instances; Amdahl's law over instances has λ ", line)
     (refused,) = shown.growth([load], cores=7)
@@ -114,7 +115,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_page_and_terminal_begin_with_what_bound_instances_bring(run: Run) -> None:
-    sentence = "Compared with one instance under its best strategy, in Java 2 instances with one core "
+    sentence = "Compared with one instance under its best strategy, in Java 2 single-core instances"
     page, text = page_of(run), printed(run)
     assert sentence in page
     assert sentence in " ".join(text.split())

@@ -277,7 +277,7 @@ def test_limits_of_fewer_blocks_are_said_to_have_no_interval(run: Run) -> None:
     assert shown.sure([whole, fewer]).endswith(
         "over 2 to 3 blocks, with its 95 % interval in brackets where there are 3 or more."
     )
-    assert shown.sure([fewer]).startswith("Two blocks have no interval")
+    assert shown.sure([fewer]).startswith("Two blocks give no interval")
 
 
 def test_without_a_step_there_is_no_figure() -> None:

@@ -82,7 +82,7 @@ def test_cells_of_fewer_blocks_are_among_those_that_the_intervals_are_over() -> 
 
     assert told().endswith("; each ratio has its 95 % interval over 3 blocks.")
     assert told(row(cell("MG-W"), BLOCKS[:2])).endswith("95 % interval over 2 to 3 blocks.")
-    alone = "over 1 to 3 blocks, but those of one block."
+    alone = "over 1 to 3 blocks, except those of one block."
     assert told(row(cell("MG-W"), BLOCKS[:1])).endswith(alone)
 
 

@@ -182,7 +182,7 @@ def test_the_calibration_is_quoted_and_a_missing_one_said_with_what_mends_it(run
     text = page_of(run)
     assert "A/A &lt;measured&gt;" in text
     assert "So throughputs are too low." in part_of(text, "calibration")
-    assert "passed 1 of 2 checks, not: Overhead." in part_of(text, "answer")
+    assert "passed 1 of 2 checks; failed: Overhead." in part_of(text, "answer")
 
 
 def test_claims_stand_with_their_files_hash_ratios_and_cells(run: Run) -> None:
@@ -213,7 +213,7 @@ def test_numbers_warnings_and_what_failed_are_shown(run: Run) -> None:
 def test_a_void_cell_shows_no_number(run: Run) -> None:
     part = part_of(page_of(run), "cell-java-serial-unbound-low-30u")
     assert "no number" in part
-    assert "An answer was wrong: the cell is void in that block" in part
+    assert "An answer was wrong: the cell has nothing but its counts" in part
 
 
 def test_every_planned_cell_is_a_row_of_the_matrix(run: Run) -> None:

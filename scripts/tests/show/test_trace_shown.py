@@ -258,7 +258,8 @@ def test_page_and_terminal_show_it(run: Run) -> None:
     assert "checkpoint 1 3.50 3.50" in happened
     assert "700 10.0 checkpoint 900 11.0 unexplained" in happened
     assert (
-        "Errors by code Code Times Per second Most per second 014 90 0.050 3.00 503 3 0.002" in happened
+        "Errors by code Code Times Per second Most per second 014 90 0.050 3.00 503 3 0.002"
+        in happened
     )
     assert "LWLock:WALWrite 2.00" in happened
     assert "was steady over 30 minutes" in " ".join(text.split())

@@ -47,7 +47,7 @@ def outcome(load: Load) -> str:
     last = load.sizes[-1]
     start = (
         f"{name(load)}: no size is shown to make the framework irrelevant. "
-    start += f"At {last.complexity}, the largest size ({work(last)})"
+        f"At {last.complexity}, the largest size ({work(last)})"
     )
     if last.lacking:
         absent = ", ".join(row.cell.framework_text for row in last.lacking)
@@ -85,7 +85,7 @@ def sentence(known: Sequence[Load]) -> str:
             f"from {found.complexity} on ({readable(found.work_ms)} ms) the framework no longer "
             "matters"
             if found
-            else f"the framework may still matter at {load.sizes[-1].complexity}, the largest size"
+            else f"the framework may matter at {load.sizes[-1].complexity}, the largest size"
         )
         best, worst = first.costs[0], first.costs[-1]
         parts.append(

@@ -39,9 +39,7 @@ def sentence(loads: Sequence[Load]) -> str:
             for number, (load, bound) in enumerate(of)
         )
         count = of[0][1].row.cell.instances
-        parts.append(
-            f"in {service.capitalize()} {count} instances with one core each answer {found}"
-        )
+        parts.append(f"in {service.capitalize()} {count} single-core instances answer {found}")
     text = "; ".join(parts)
     return f"Compared with one instance under its best strategy, {text}." if text else ""
 

@@ -60,8 +60,8 @@ def sure(found: Sequence[Limit]) -> str:
     """How sure the limits are."""
     counts = [len(each.limits_per_s) for each in found if each.limits_per_s]
     if max(counts, default=0) < FEWEST_BLOCKS:
-        few = "One block has" if max(counts, default=0) < 2 else "Two blocks have"
-        return f"{few} no interval: this is an order, no verdict."
+        few = "One block gives" if max(counts, default=0) < 2 else "Two blocks give"
+        return f"{few} no interval: this is only an order, not a verdict."
     some = f" where there are {FEWEST_BLOCKS} or more" * (min(counts) < FEWEST_BLOCKS)
     return (
         f"Each rate is the geometric mean over {trust.blocks_of(counts)}, with its 95 % interval "

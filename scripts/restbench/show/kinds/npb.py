@@ -103,7 +103,7 @@ def sure(found: Kernels) -> str:
     scope = f"Geometric means over {len(kinds)} kernels and classes"
     if max(known, default=0) < 2:
         return f"{scope} of one block: no interval, so no verdict."
-    alone = ", but those of one block" * (min(known) < 2)
+    alone = ", except those of one block" * (min(known) < 2)
     return f"{scope}; each ratio has its 95 % interval over {trust.blocks_of(known)}{alone}."
 
 

@@ -43,7 +43,7 @@ def name(grid: Grid) -> str:
 
 
 def sentences(grid: Grid) -> list[str]:
-    """Which numbers of workers cannot be told from the best, whether a law of growth describes the
+    """Which numbers of workers are as good as the best, whether a law of growth describes the
     grid, and how connections were distributed over the workers."""
     sets = {users: grid.alike(users) for users in grid.users}
     parts = [

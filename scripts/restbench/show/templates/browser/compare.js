@@ -104,9 +104,9 @@ function ratioBar({ ratio, estimate: value }) {
 // What differs between two runs besides the code.
 function differences(first, second) {
   const [one, two] = [first.versions, second.versions];
-  const notes = Object.keys({ ...one, ...two }).filter((name) => one[name] !== two[name]).map((name) => `another ${name.replaceAll("_", " ")}: ${one[name] ?? "unknown"} and ${two[name] ?? "unknown"}`);
+  const notes = Object.keys({ ...one, ...two }).filter((name) => one[name] !== two[name]).map((name) => `different ${name.replaceAll("_", " ")}: ${one[name] ?? "unknown"} and ${two[name] ?? "unknown"}`);
   for (const [name, of] of [["commit", commitOf], ["experiment", (run) => run.experiment], ["profile", (run) => run.profile]]) {
-    if (of(first) !== of(second)) notes.push(`another ${name}: ${of(first)} and ${of(second)}`);
+    if (of(first) !== of(second)) notes.push(`different ${name}: ${of(first)} and ${of(second)}`);
   }
   const machines = first.machine === second.machine ? null
     : element("p", { class: "bad" }, `Different machines: ${DATA.machines[first.machine]} and ${DATA.machines[second.machine]}. Their ratio says nothing about the code.`);
