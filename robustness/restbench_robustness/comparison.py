@@ -55,8 +55,8 @@ def _unlike(message: Message, verdict: Verdict, reply: Answer) -> list[str]:
     # A delay of 0 is no delay, and is not reported.
     waited = r"(delay;dur=\d+\.\d{3}, )?" if "delay=" in (message.query or "") else ""
     timing = waited + ", ".join(rf"{stage};dur=\d+\.\d{{3}}" for stage in stages)
-    told = reply.headers.get("server-timing", "")
-    return found if re.fullmatch(timing, told) else [*found, f"Server-Timing {told!r}"]
+    reported = reply.headers.get("server-timing", "")
+    return found if re.fullmatch(timing, reported) else [*found, f"Server-Timing {reported!r}"]
 
 
 def _unlike_error(verdict: Verdict, answer: Answer) -> list[str]:
@@ -70,12 +70,12 @@ def _unlike_error(verdict: Verdict, answer: Answer) -> list[str]:
         error = None
     if not isinstance(error, dict) or list(error) != MEMBERS:
         return [*found, f"body {_short(answer.body)} is no error of the contract"]
-    told, code, text = error.values()
+    reported, code, text = error.values()
     right = verdict.request_id
     if code != verdict.code:
         found.append(f"errorCode {code!r}, not {verdict.code!r}")
-    if told != right or type(told) is not type(right):
-        found.append(f"requestId {told!r}, not {right!r}")
+    if reported != right or type(reported) is not type(right):
+        found.append(f"requestId {reported!r}, not {right!r}")
     if text not in verdict.messages:
         found.append(f"errorMessage {text!r}, not {min(verdict.messages)!r}")
     return found

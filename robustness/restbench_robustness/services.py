@@ -64,7 +64,7 @@ def make_queues(of: service.Service) -> None:
 def left_over(services: list[service.Service]) -> list[str]:
     """A text for each service that, after IDLE_S, is silent or still has requests in flight."""
     deadline = time.monotonic() + IDLE_S
-    while left := [f"{it.name}: {told}" for it in services if (told := _held(it))]:
+    while left := [f"{it.name}: {reported}" for it in services if (reported := _held(it))]:
         if time.monotonic() >= deadline:
             break
         time.sleep(0.1)

@@ -145,8 +145,8 @@ def _check_sizes(matrix: _Matrix) -> None:
         count = matrix.column_count
         if str(len(row)) != count:
             shown = count if len(count) <= MOST_ECHO_DIGITS else count[:MOST_ECHO_DIGITS] + "..."
-            told = f"the number of values is {len(row)}, columnCount is {shown}"
-            raise Violation("004", f"{matrix.name}.rows[{index}]: {told}")
+            reported = f"the number of values is {len(row)}, columnCount is {shown}"
+            raise Violation("004", f"{matrix.name}.rows[{index}]: {reported}")
 
 
 def _product(one: Rows, two: Rows) -> Rows:

@@ -77,10 +77,14 @@ class Kind:
             right = b'{"requestId":"%d",' % number + self.answer_rest
             return Verdict.RIGHT if answer.content == right else Verdict.WRONG
         with contextlib.suppress(ValueError, TypeError, KeyError):
-            told, later = answer.json()["errorCode"], answer.headers.get("retry-after", "")
-            if (answer.status_code, told) == (503, "008") and later.isdigit() and int(later) > 0:
+            reported, later = answer.json()["errorCode"], answer.headers.get("retry-after", "")
+            if (
+                (answer.status_code, reported) == (503, "008")
+                and later.isdigit()
+                and int(later) > 0
+            ):
                 return Verdict.REFUSED
-            if (answer.status_code, told) == (500, "099"):
+            if (answer.status_code, reported) == (500, "099"):
                 return Verdict.FAULT
         return Verdict.WRONG
 
@@ -134,8 +138,8 @@ class Outcome:
     def __str__(self) -> str:
         """All counts, the slowest time, and the examples."""
         counted = [f"{number} {verdict}" for verdict, number in self.counts.most_common() if number]
-        told = f"{', '.join(counted) or 'none'}, the slowest in {self.slowest_s:.1f} s"
-        return "; ".join([told, *self.examples])
+        reported = f"{', '.join(counted) or 'none'}, the slowest in {self.slowest_s:.1f} s"
+        return "; ".join([reported, *self.examples])
 
 
 @dataclass(frozen=True)

@@ -107,8 +107,10 @@ def _measurement(
     block: int, trials: Sequence[Trial], events: Sequence[Event], cores: int
 ) -> Measurement | None:
     kinds = [each.kind for each in events]
-    told = (flag for kind in kinds for flag in _FLAGS.get(kind, (kind,)) if flag in warnings.FLAGS)
-    flags = tuple(dict.fromkeys(told))
+    reported = (
+        flag for kind in kinds for flag in _FLAGS.get(kind, (kind,)) if flag in warnings.FLAGS
+    )
+    flags = tuple(dict.fromkeys(reported))
     # The event that made a block void explains more than an earlier failure.
     by_weight = sorted(events, key=lambda each: each.kind in _WEAK_REASONS)
     reason = next((each.text for each in by_weight if each.kind not in _HARMLESS_EVENTS), None)

@@ -51,8 +51,8 @@ def entry(course: Course, cells: Mapping[str, Cell]) -> PredecessorEntry | None:
     residual = trials.within(logs, weight)[:, 0]
 
     def sums(order: Codes) -> Numbers:
-        later, told = trials.after(order)
-        found = np.bincount(told, (weight * residual)[later], len(trials.labels))
+        later, reported = trials.after(order)
+        found = np.bincount(reported, (weight * residual)[later], len(trials.labels))
         return found.astype(np.float64)
 
     observed = np.arange(len(known))
@@ -137,8 +137,12 @@ class _Trials:
         is_within = self.block[before] == self.block[later]
         before, later = before[is_within], later[is_within]
         other = self.process[before] != self.process[later]
-        told = (self.cell[before], self.service[before], len(self.labels) - len(PROCESSES) + other)
-        return np.tile(later, 3), np.concatenate(told)
+        reported = (
+            self.cell[before],
+            self.service[before],
+            len(self.labels) - len(PROCESSES) + other,
+        )
+        return np.tile(later, 3), np.concatenate(reported)
 
 
 def _coded(texts: Sequence[str]) -> tuple[list[str], Codes]:

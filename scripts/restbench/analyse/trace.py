@@ -88,9 +88,9 @@ def courses(
     for percent, step_s in ((50, 1), (95, 1), (99, _LONG_STEP_S)):
         found.append(_percentiles(percent, step_s, at[right], elapsed_us[right], seconds))
     for name, values in stages_ms.items():
-        told = right & ~np.isnan(values)
-        if told.any():
-            found.append(means_of(f"{name}_ms", at[told], values[told], seconds))
+        reported = right & ~np.isnan(values)
+        if reported.any():
+            found.append(means_of(f"{name}_ms", at[reported], values[reported], seconds))
     return found
 
 

@@ -59,8 +59,8 @@ class Bench:
     def stub(self, load: Generator, behaviour: Behaviour) -> AbstractContextManager[Service]:
         """A running stub, to which the generator's trials go; its port and answer are set here."""
         port, answer = ports.free(), str((self.payload / ANSWER_REST).resolve())
-        told = json.dumps(asdict(replace(behaviour, port=port, answer_file=answer)))
-        command = [sys.executable, "-m", "restbench.calibrate.stub", told]
+        reported = json.dumps(asdict(replace(behaviour, port=port, answer_file=answer)))
+        command = [sys.executable, "-m", "restbench.calibrate.stub", reported]
         return self._announced(load, port, command, core_list(self.cores.service))
 
     def relayed(

@@ -223,8 +223,8 @@ def measured(order: Order, begun: Run | None, again: str = RESUMED) -> Presentat
         except Failure as error:
             failure = error
             note(f"no dashboards: {error}")
-        rows, told = results.analyse(run)
-        results.show(run, told)
+        rows, reported = results.analyse(run)
+        results.show(run, reported)
     return Presentation(rows, failure)
 
 

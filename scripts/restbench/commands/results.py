@@ -133,10 +133,10 @@ def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:
     return known, export.write(run, known, note)
 
 
-def show(run: store.Run, told: exported.RunExport) -> None:
+def show(run: store.Run, reported: exported.RunExport) -> None:
     """Write tables, figures and page from `run.json`, and print the results. The page's path is
     printed last, where it is seen first."""
-    found = views.drawn(told, run)
+    found = views.drawn(reported, run)
     drawn = files.write_figures(found)
     files.write_tables(found)
     report.write(found)

@@ -143,8 +143,8 @@ class Engines:
         code = process.finished(line, log, seconds + CONTROL_TIMEOUT_S)
         # Checked first: a controller may only have waited for an engine that has ended.
         for gone in self._ended():
-            told = process.tail(self.folder / f"{gone}.out")
-            raise EnvironmentProblem(f"{gone} of the load has ended; its log ends:\n{told}")
+            reported = process.tail(self.folder / f"{gone}.out")
+            raise EnvironmentProblem(f"{gone} of the load has ended; its log ends:\n{reported}")
         if code is None:
             raise EnvironmentProblem("JMeter's controller does not end")
         if code or not samples.exists():
@@ -297,8 +297,8 @@ def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[An
 
 
 def _stages_ms(header: str) -> list[float]:
-    told = dict(re.findall(r"(\w+);dur=([^,\s]+)", header))
-    return [float(told.get(name, "nan")) for name in STAGES]
+    reported = dict(re.findall(r"(\w+);dur=([^,\s]+)", header))
+    return [float(reported.get(name, "nan")) for name in STAGES]
 
 
 def _engine_of(row: Mapping[str, str]) -> str:

@@ -120,14 +120,14 @@ def parse_metrics(text: str, wanted: Callable[[str], bool] = is_kept) -> dict[st
 def answered_requests(service: Service, strategy: str) -> list[float] | None:
     """How many requests of a strategy each instance of the service reports as answered; None if one
     does not report it."""
-    told = _metrics_of_instances(
+    reported = _metrics_of_instances(
         service, lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name
     )
     # A missing line is not a count of 0: the service has already answered the request of the check.
     # Of several instances only one has answered it, so the others may have no line.
-    if told is None or not (service.instances or all(told)):
+    if reported is None or not (service.instances or all(reported)):
         return None
-    return [sum(each.values()) for each in told]
+    return [sum(each.values()) for each in reported]
 
 
 def _metrics_of_instances(

@@ -54,8 +54,8 @@ class Proof(Record):
     def key(self) -> tuple[str, ...]:
         """What it proves, in the form of `Cell.proof_key`."""
         framework = self.framework or DEFAULT_FRAMEWORKS[self.service]
-        told = self.model_dump() | {"framework": framework}
-        return tuple(str(told[each]) for each in PROVEN)
+        reported = self.model_dump() | {"framework": framework}
+        return tuple(str(reported[each]) for each in PROVEN)
 
 
 class PlannedCell(Record):

@@ -67,13 +67,13 @@ def proven(proofs: Sequence[Proof]) -> str:
     what = ("strategy", "strategies") if queues else ("technique", "techniques")
     does = ("does what its name says", "do what their names say", "do what its name says")
     claims = ("claim about queues", "claims about queues")
-    told = (
+    reported = (
         _proofs_sentence(kernel, what, does, "as observed in the kernel"),
         _proofs_sentence(
             queues, claims, ("holds", "hold", "hold"), "as observed in database sessions"
         ),
     )
-    return " ".join(filter(None, told))
+    return " ".join(filter(None, reported))
 
 
 def _proofs_sentence(

@@ -36,16 +36,16 @@ def taken(pids: Pids, connection: Connection) -> dict[str, float]:
     ((wal_kib,),) = connection.execute(_WAL).fetchall()
     now = pids()
     found = {"cpu_ms": process.cpu_ms(now, with_ended_children=True), "wal_kib": float(wal_kib)}
-    if told := field_sums(now, "io", ("rchar", "wchar")):
-        found["read_kib"], found["written_kib"] = (each / 1024 for each in told)
+    if reported := field_sums(now, "io", ("rchar", "wchar")):
+        found["read_kib"], found["written_kib"] = (each / 1024 for each in reported)
     return found
 
 
 def memory_mib(pids: Sequence[int]) -> float | None:
     """Proportional set size: a page is divided among the processes that share it, so that all of
     the shared buffers count once. None where the kernel does not report it."""
-    told = field_sums(pids, "smaps_rollup", ("Pss",))
-    return told[0] / 1024 if told else None
+    reported = field_sums(pids, "smaps_rollup", ("Pss",))
+    return reported[0] / 1024 if reported else None
 
 
 def field_sums(pids: Sequence[int], file: str, fields: Sequence[str]) -> list[int] | None:

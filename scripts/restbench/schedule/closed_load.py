@@ -200,8 +200,8 @@ class ClosedDriver:
             here.note("no-limit", f"under wrk: {error}", cell)
         after = monitor.answered_requests(service, cell.strategy)
         # Requests that wrk cut off at its end are in the service's count only.
-        told = found.requests if found else 0
-        here.count(cell, round(sum(after) - sum(before)) if before and after else told)
+        reported = found.requests if found else 0
+        here.count(cell, round(sum(after) - sum(before)) if before and after else reported)
         if found:
             extras = {"wrk_per_s": found.per_s, "wrk_cpu_ms_per_request": found.service_ms}
             here.file.fact(here.block, "extras", {cell.id: extras})

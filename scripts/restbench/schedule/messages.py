@@ -272,14 +272,14 @@ class MessagesDriver(ClosedDriver):
             here.note("no-limit", str(error), cell)
             return
         arm = AT_RATE if at_rate else PGBENCH
-        told = {
+        reported = {
             "per_s": found.per_s,
             "mean_ms": found.latency_ms,
             "cpu_ms": found.generator_ms,
             "database_cpu_ms": found.database_ms,
             "database_wal_kib": found.wal_kib,
         }
-        extras = {f"{arm}_{name}": value for name, value in told.items() if value is not None}
+        extras = {f"{arm}_{name}": value for name, value in reported.items() if value is not None}
         its = [cell] if at_rate else [each for each in self.paces if _limit(each) == _limit(cell)]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})
         if found.failed:

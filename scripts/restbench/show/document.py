@@ -99,11 +99,11 @@ class Table:
     def telling(self) -> Table:
         """The table without the columns that are empty or 0 in every row."""
         columns = enumerate(self.columns)
-        told = {
+        reported = {
             n: each for n, each in columns if not {words(of[n]) for of in self.rows} <= _NOTHING
         }
-        rows = tuple(tuple(row[n] for n in told) for row in self.rows)
-        return Table(self.caption, tuple(told.values()), rows)
+        rows = tuple(tuple(row[n] for n in reported) for row in self.rows)
+        return Table(self.caption, tuple(reported.values()), rows)
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,10 @@ def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -
 
 
 def _differences(names: Iterable[str], there: Identity, here: Identity) -> str:
-    told = (f"{each.replace('_', ' ')} {there.get(each)}, here {here.get(each)}" for each in names)
-    return "; ".join(told)
+    reported = (
+        f"{each.replace('_', ' ')} {there.get(each)}, here {here.get(each)}" for each in names
+    )
+    return "; ".join(reported)
 
 
 def keep(found: Calibration | Microbench, folder: Path = store.CALIBRATIONS) -> Path:

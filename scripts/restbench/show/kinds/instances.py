@@ -71,16 +71,16 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
 def growth(loads: Sequence[Load], cores: int) -> list[str]:
     """Whether the laws of growth describe how throughput grows with instances. Series with the same
     result, such as too few numbers of instances, share a line."""
-    told: dict[str, list[str]] = {}
+    reported: dict[str, list[str]] = {}
     for load in loads:
         for cell, rows in load.growing.items():
             fit = partial(workers.growth, rows, "instances", cores=cores)
             laws = wording.laws(fit, "instances")
             of = f"{cell.service.capitalize()} {cell.strategy} {cell.placement}, {name(load)}"
-            told.setdefault(laws, []).append(of)
+            reported.setdefault(laws, []).append(of)
     return [
         f"Growth with instances, {of[0] if len(of) == 1 else f'{len(of)} series of cells'}: {laws}."
-        for laws, of in told.items()
+        for laws, of in reported.items()
     ]
 
 

@@ -178,8 +178,10 @@ def _short_names(every: Sequence[_Known]) -> list[str]:
     telling = [len(set(of)) > 1 for of in zip(*levels, strict=True)]
     names = []
     for first, *others, users in levels:
-        told = (each for each, tells in zip(others, telling[1:-1], strict=True) if each and tells)
-        names.append(f"{first} ({', '.join([*told, users])})")
+        reported = (
+            each for each, tells in zip(others, telling[1:-1], strict=True) if each and tells
+        )
+        names.append(f"{first} ({', '.join([*reported, users])})")
     return names
 
 

@@ -68,8 +68,8 @@ function showCompare(state) {
     .map((line) => (isOneMachine || line.lack ? line : { ...line, change: "another machine", words: "another machine: not judged" }))
     .sort((a, b) => CHANGES.indexOf(a.change) - CHANGES.indexOf(b.change));
   const counts = CHANGES.map((change) => [change, lines.filter((line) => line.change === change).length]).filter(([, count]) => count);
-  const told = counts.map(([change, count]) => `${count} ${change}`).join(", ");
-  return ["Two runs side by side", `${plural(lines.length, "cell")} in both${told ? `: ${told}` : ""}`, controls, differences(first, second),
+  const counted = counts.map(([change, count]) => `${count} ${change}`).join(", ");
+  return ["Two runs side by side", `${plural(lines.length, "cell")} in both${counted ? `: ${counted}` : ""}`, controls, differences(first, second),
     lines.length ? table(`${DATA.metrics[metric].heading}: ${second.name} over ${first.name}`, compareColumns(metric), lines) : element("p", {}, "No cell that passes the filters is in both runs."),
     element("p", { class: "soft" }, `Intervals are log-Welch over the blocks of each run. They include the variation between blocks, but not between days. Changes are significant at 5 % over all common cells together (Holm); a difference within ${100 * DATA.margin} % is not a change.`)];
 }

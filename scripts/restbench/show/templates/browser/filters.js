@@ -33,8 +33,8 @@ function closeFilters(except) {
 function updateFilters(state) {
   for (const [name, { summary, boxes, label }] of bars) {
     const chosen = state.filters[name];
-    const told = !chosen.length ? "all" : chosen.length === 1 ? named(chosen[0]) : `${chosen.length} chosen`;
-    summary.replaceChildren(`${label}: `, element("b", {}, told));
+    const chosenText = !chosen.length ? "all" : chosen.length === 1 ? named(chosen[0]) : `${chosen.length} chosen`;
+    summary.replaceChildren(`${label}: `, element("b", {}, chosenText));
     for (const box of boxes) box.checked = chosen.includes(box.value);
   }
   const clear = document.getElementById("clear");

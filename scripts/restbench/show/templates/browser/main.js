@@ -11,8 +11,8 @@ function show() {
   document.getElementById("views").replaceChildren(...Object.entries(VIEWS).map(([view, { name }]) =>
     element("li", {}, element("a", { href: address({ view }), "aria-current": view === state.view ? "page" : null }, name))));
   updateFilters(state);
-  const [heading, told, ...parts] = VIEWS[state.view].show(state);
-  document.getElementById("status").textContent = told;
+  const [heading, status, ...parts] = VIEWS[state.view].show(state);
+  document.getElementById("status").textContent = status;
   keepFocus(document.getElementById("view"), [element("h2", { id: "view-heading", tabindex: -1 }, heading), ...parts.flat().filter(Boolean)]);
   document.title = `${heading} · restbench`;
 }

@@ -35,14 +35,14 @@ function read() {
 function address(changes) {
   const state = { ...read(), ...changes };
   const filters = changes.filters ?? { ...state.filters, ...changes };
-  const told = new URLSearchParams();
-  if (state.view !== "runs") told.set("view", state.view);
-  for (const name of Object.keys(FILTERS)) for (const value of filters[name] ?? []) told.append(name, value);
+  const parameters = new URLSearchParams();
+  if (state.view !== "runs") parameters.set("view", state.view);
+  for (const name of Object.keys(FILTERS)) for (const value of filters[name] ?? []) parameters.append(name, value);
   for (const name of SINGLE.slice(1)) {
     const isDefault = name === "metric" && state.metric === DATA.metrics[0].name;
-    if (state[name] && !isDefault) told.set(name, state[name]);
+    if (state[name] && !isDefault) parameters.set(name, state[name]);
   }
-  return `#${told}`;
+  return `#${parameters}`;
 }
 
 function go(changes) { location.hash = address(changes); }

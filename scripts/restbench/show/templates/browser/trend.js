@@ -9,8 +9,8 @@ function showTrend(state) {
   const courses = coursesOf(shown.filter((entry) => entry.key === key && entry.values[metric]));
   const none = courses.length ? [] : [element("p", {}, `No selected run has ${DATA.metrics[metric].heading} for this cell: choose another metric.`)];
   const controls = element("div", { class: "controls" }, chooser("Cell", "cell", keys.map((one) => [one, one]), key), metricChooser(state));
-  const told = `${steps.length ? plural(steps.length, "step") : "no step"} in ${plural(keys.length, "cell")}`;
-  return ["Trend", told, controls, ...none, ...courses.map((course) => courseParts(course, metric)), ...stepList(steps, state)];
+  const status = `${steps.length ? plural(steps.length, "step") : "no step"} in ${plural(keys.length, "cell")}`;
+  return ["Trend", status, controls, ...none, ...courses.map((course) => courseParts(course, metric)), ...stepList(steps, state)];
 }
 
 // The steps between two of these entries.
