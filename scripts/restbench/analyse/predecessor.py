@@ -174,8 +174,8 @@ def start_gaps(course: Course) -> dict[tuple[int, str], float]:
         of_place.setdefault(place, []).append(log)
     usual = {place: median(of) for place, of in of_place.items()}
     ahead: dict[tuple[int, str], list[float]] = {}
-    for _, turns in groupby(range(len(course)), key=lambda n: course[n][:2]):
-        here = [(places[n], logs[n] - usual[places[n]]) for n in turns]
+    for _, positions in groupby(range(len(course)), key=lambda n: course[n][:2]):
+        here = [(places[n], logs[n] - usual[places[n]]) for n in positions]
         for n, (place, own) in enumerate(here):
             if others := [of for _, of in (*here[:n], *here[n + 1 :])]:
                 ahead.setdefault(place, []).append(own - median(others))

@@ -45,14 +45,14 @@ def measure(bench: Bench, load: Generator, service: Service, rounds: int = ROUND
     for number in range(1, rounds + 1):
         if number % 5 == 1:
             bench.tell(f"{' and '.join(STRATEGIES)} under JMeter and wrk, {number} of {rounds}")
-        turns: Round = {}
+        loads: Round = {}
         for generator, strategy in shuffler.sample(every, len(every)):
-            turns[generator, strategy] = (
+            loads[generator, strategy] = (
                 load_of(bench.trial(load, strategy, USERS, TIMES_S, service.pids()))
                 if generator == "JMeter"
                 else _by_wrk(bench, service, strategy)
             )
-        found.append(turns)
+        found.append(loads)
     return found
 
 

@@ -92,7 +92,7 @@ class TrialGroup:
     """Whether its first cell is measured once more in each round."""
 
     @property
-    def turns(self) -> tuple[tuple[Cell, str], ...]:
+    def trials(self) -> tuple[tuple[Cell, str], ...]:
         """The trials of a round, each as its cell and arm: every cell and, with `again`, the first
         of several cells once more."""
         again = [(self.cells[0], AGAIN)] if self.again and len(self.cells) > 1 else []
@@ -146,7 +146,7 @@ def bands(
 
 def round_seconds(group: TrialGroup, paces: Mapping[Cell, Pace]) -> float:
     """How many seconds a round of the group takes."""
-    return sum(paces[cell].seconds for cell, _ in group.turns)
+    return sum(paces[cell].seconds for cell, _ in group.trials)
 
 
 def least_rounds(cells: Iterable[Cell], paces: Mapping[Cell, Pace]) -> int:
@@ -218,7 +218,7 @@ def interleaved(
     for each in groups:
         count = rounds[each.name]
         for number in range(count):
-            turns = [PlannedTrial(number + 1, cell, arm) for cell, arm in each.turns]
-            shuffler.shuffle(turns)
-            placed.append(((number + shuffler.random()) / count, turns))
-    return [turns for _, turns in sorted(placed, key=lambda one: one[0])]
+            planned = [PlannedTrial(number + 1, cell, arm) for cell, arm in each.trials]
+            shuffler.shuffle(planned)
+            placed.append(((number + shuffler.random()) / count, planned))
+    return [planned for _, planned in sorted(placed, key=lambda one: one[0])]

@@ -16,7 +16,7 @@ from restbench.show import wording
 from restbench.show.charts.theme import Chart
 
 #: Tones of a field: its colour, in addition to its words.
-GOOD, BAD, WARNING, SOFT = "good", "bad", "doubt", "soft"
+GOOD, BAD, WARNING, SOFT = "good", "bad", "warn", "soft"
 #: A column that has only such fields is left out by `Table.telling`.
 _NOTHING = {"", "0"}
 T = TypeVar("T")

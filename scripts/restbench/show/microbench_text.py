@@ -41,8 +41,8 @@ def _surroundings(made: Microbench) -> str:
     if made.foreign_pct is None:
         return "the CPU use of other processes is not known"
     busy = made.foreign_pct > FOREIGN_LIMIT_PCT
-    doubt = ", too much for reliable numbers" if busy else ""
-    return f"other processes used up to {made.foreign_pct:.0f} % of the machine{doubt}"
+    caveat = ", too much for reliable numbers" if busy else ""
+    return f"other processes used up to {made.foreign_pct:.0f} % of the machine{caveat}"
 
 
 BREAK_EVENS: Sequence[Column[BreakEven]] = (

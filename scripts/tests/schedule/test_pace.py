@@ -51,8 +51,8 @@ def test_rule_3_what_is_kept_and_left_out_follows_from_the_response_time(
 
 
 def test_rule_2_a_round_has_every_cell_and_the_first_of_several_once_more() -> None:
-    assert TrialGroup("both", (FAST, OTHER)).turns == ((FAST, ""), (OTHER, ""), (FAST, AGAIN))
-    assert TrialGroup("one", (FAST,)).turns == ((FAST, ""),)
+    assert TrialGroup("both", (FAST, OTHER)).trials == ((FAST, ""), (OTHER, ""), (FAST, AGAIN))
+    assert TrialGroup("one", (FAST,)).trials == ((FAST, ""),)
 
 
 def test_time_is_divided_by_shares_and_everybody_has_a_round() -> None:

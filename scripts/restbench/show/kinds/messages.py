@@ -104,10 +104,10 @@ def _best(service: str, rows: Sequence[Row], lead: Leader | None) -> str:
 
 def _ahead(lead: Leader) -> str:
     (following, found), best = lead.others[0], lead.best
-    doubt = "" if lead.is_shown else ", which is not shown to be slower"
+    caveat = "" if lead.is_shown else ", which is not shown to be slower"
     return (
         f"{best.service.capitalize()}: {label(best, [following])} answers {ratio_text(found)} "
-        f"times as many operations as {label(following, [best])}{doubt}"
+        f"times as many operations as {label(following, [best])}{caveat}"
     )
 
 

@@ -35,7 +35,7 @@ const pageLink = (entry) => (entry.run.page ? element("a", { href: `${encodeURI(
 function warnings(entry) {
   const sized = entry.warnings.map(([kind, bias]) => `${kind} ≤ ${bias} %`);
   const notes = entry.notes.filter((kind) => !entry.warnings.some(([other]) => other === kind));
-  return [...sized.map((text, n) => flag(text, entry.warnings[n][0], "flag doubt")), ...notes.map((kind) => flag(kind, kind, "flag"))].flatMap((one) => [one, " "]);
+  return [...sized.map((text, n) => flag(text, entry.warnings[n][0], "flag warn")), ...notes.map((kind) => flag(kind, kind, "flag"))].flatMap((one) => [one, " "]);
 }
 
 const flag = (text, kind, name) => element("span", { class: name, title: DATA.kinds[kind] }, text);
