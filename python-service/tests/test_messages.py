@@ -338,7 +338,7 @@ def test_health_is_answered_while_the_database_is_silent(database: LiveDatabase)
 @pytest.fixture
 def asked(database: LiveDatabase, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """Without a service; who asks whether it is up waits for the answer."""
-    monkeypatch.setattr("restbench_service.workloads.messages.database.ANSWER_SECONDS", 30.0)
+    monkeypatch.setattr("restbench_service.workloads.messages.database.UP_CHECK_SECONDS", 30.0)
     asked = Database(database.of_a_worker(database_connections=1))
     asked.open()
     yield asked

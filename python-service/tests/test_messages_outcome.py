@@ -175,7 +175,7 @@ def test_messages_in_memory_go_with_a_queue_whose_deletion_was_unknown(
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in {"SILENT_SECONDS": 1.0, "LOOK_SECONDS": 0.05}.items():
+    for name, seconds in {"SILENT_SECONDS": 1.0, "SILENCE_CHECK_SECONDS": 0.05}.items():
         monkeypatch.setattr(f"restbench_service.workloads.messages.database.{name}", seconds)
 
 
