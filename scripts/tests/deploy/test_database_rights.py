@@ -73,7 +73,9 @@ def test_files_are_applied_by_their_numbers(
     monkeypatch.setattr(migrations, "CONTRACT", tmp_path)
     assert list(migrations.files()) == ["V1__a.sql", "V2__pgmq.sql", "V10__b.sql"]
     (tmp_path / "migrations" / "Vb__c.sql").write_text("SELECT 1")
-    with pytest.raises(EnvironmentProblem, match=r"Vb__c\.sql: is not called V1__name\.sql"):
+    with pytest.raises(
+        EnvironmentProblem, match=r"Vb__c\.sql: its name does not have the form V1__name\.sql"
+    ):
         migrations.files()
 
 

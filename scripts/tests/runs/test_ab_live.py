@@ -100,7 +100,7 @@ def test_nothing_is_left_of_it_and_the_tables_are_made_again(
     assert slower.bench.latest.report.read_text() == before
     refused = restbench("extend", str(slower.bench.latest.path))
     assert refused.returncode == 2
-    assert "its builds are gone" in refused.stderr
+    assert "its builds no longer exist" in refused.stderr
 
 
 def test_an_interrupted_comparison_leaves_neither_worktrees_nor_services(tmp_path: Path) -> None:

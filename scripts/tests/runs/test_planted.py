@@ -70,7 +70,7 @@ def test_the_sentence_says_twofold_and_nothing_of_the_same_or_the_wrong(run: Run
     assert answer is not None
     assert answer.sentence == (
         "In Java serial is fastest in 1 of 2 combinations of matrix size (30 rows) and users "
-        "(10 to 30), 2.00 times pinned [1.99, 2.01]."
+        "(10 to 30), 2.00 times as fast as pinned [1.99, 2.01]."
     )
     assert "WRONG" in answer.reasons[1] and "java-pipeline-unbound-low-10u" in answer.reasons[1]
 

@@ -94,7 +94,7 @@ def test_the_page_says_what_choosing_costs_and_has_each_cell(run: Run) -> None:
     assert "F1, not measured (part: " in part
     assert "java adaptive mix 10u / java serial mix 10u" in part
     assert part.count("medium 10u") == 1, "in the verdict alone: it has no number"
-    assert "1 less the ratio of throughput" in part
+    assert "1 minus the ratio for throughput" in part
 
 
 def test_the_page_of_a_run_without_such_a_claim_has_no_such_part(tmp_path: Path) -> None:

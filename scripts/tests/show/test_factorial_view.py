@@ -98,7 +98,7 @@ def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:
         ("users = [10, 30]", "cores = [1, 2]", "'cores' is none; allowed are service, strategy,"),
         ('"pinned"]', '"fast"]', "'fast' is not one of the java service's: serial"),
         ('complexity = "low"', 'complexity = "tiny"', "complexity: 'tiny' is not defined; defined"),
-        ('views = ["study", "factorial"]', 'views = ["study"]', "views: 'factorial' belongs to"),
+        ('views = ["study", "factorial"]', 'views = ["study"]', "views: the view 'factorial' and"),
     ],
 )
 def test_a_design_that_cannot_be_is_one_line_with_file_key_and_what_is_allowed(
