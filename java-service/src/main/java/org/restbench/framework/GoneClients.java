@@ -1,18 +1,8 @@
 package org.restbench.framework;
 
-import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.HashSet;
-import java.util.HexFormat;
-import java.util.List;
-import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.OptionalInt;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
@@ -21,110 +11,38 @@ import java.util.function.LongSupplier;
  * request runs.
  *
  * <p>Where a client has closed its connection, or its sending half, the service's end stays in CLOSE_WAIT until it is
- * closed, too. A connection that the client has reset is in no table, so that the client counts as waiting; so does
- * every client where the kernel's tables cannot be read. The tables are read at most ten times a second for all
- * requests together, and reading takes at most a twentieth of the time, however long the tables are.
+ * closed, too. A connection that the client has reset does not exist any more, so that the client counts as waiting; so
+ * does every client where the kernel does not answer.
  */
 final class GoneClients {
-    static final GoneClients SEEN_BY_KERNEL =
-            new GoneClients(List.of(Path.of("/proc/net/tcp"), Path.of("/proc/net/tcp6")), System::nanoTime);
+    static final GoneClients SEEN_BY_KERNEL = new GoneClients(TcpStates::of, System::nanoTime);
 
-    /**
-     * How long a client counts as waiting without a look at the tables, so that a request that runs at once costs none.
-     */
+    /** How long a client counts as waiting without a lookup, so that a request that runs at once costs none. */
     private static final long WATCHED_AFTER_NANOS = 100_000_000;
 
-    private static final long LOOK_EVERY_NANOS = 100_000_000;
-
-    /** The time from one look to the next is at least so many times the duration of a look. */
-    private static final long INTERVAL_PER_LOOK = 20;
-
-    /** The state CLOSE_WAIT in a line of a table, where no other field has two digits. */
-    private static final String CLOSE_WAIT = " 08 ";
-
-    private final List<Path> tables;
+    private final BiFunction<InetSocketAddress, InetSocketAddress, OptionalInt> states;
     private final LongSupplier clock;
-    private final ReentrantLock looking = new ReentrantLock();
-    private volatile Look last;
 
     /**
-     * @param tables files in the format of /proc/net/tcp, which proc(5) describes
+     * @param states state of the connection between the service's address and the client's, as {@link TcpStates#of}
      * @param clock in nanoseconds, as {@link System#nanoTime}
      */
-    GoneClients(List<Path> tables, LongSupplier clock) {
-        this.tables = tables;
+    GoneClients(BiFunction<InetSocketAddress, InetSocketAddress, OptionalInt> states, LongSupplier clock) {
+        this.states = states;
         this.clock = clock;
-        last = new Look(clock.getAsLong() - LOOK_EVERY_NANOS, 0, Set.of());
     }
-
-    private record Connection(InetSocketAddress client, int servicePort) {}
-
-    /** One look at the tables, with all connections whose clients had gone. */
-    private record Look(long beganNanos, long tookNanos, Set<Connection> gone) {}
 
     /**
      * For a request that has just begun: reports whether the client still waits, at any later time.
      *
-     * @param address of the client, in digits
+     * @param client address of the client, in digits
+     * @param service address of the service on this connection, in digits
      */
-    BooleanSupplier waits(String address, int port, int servicePort) {
+    BooleanSupplier waits(String client, int clientPort, String service, int servicePort) {
         long beganNanos = clock.getAsLong();
-        return () -> {
-            if (clock.getAsLong() - beganNanos < WATCHED_AFTER_NANOS) {
-                return true;
-            }
-            Look look = newest();
-            boolean isOfThisConnection = look.beganNanos() - beganNanos > 0; // not of an earlier one from the same port
-            return !isOfThisConnection
-                    || !look.gone().contains(new Connection(new InetSocketAddress(address, port), servicePort));
-        };
-    }
-
-    private Look newest() {
-        Look look = last;
-        long nowNanos = clock.getAsLong();
-        long apartNanos = Math.max(LOOK_EVERY_NANOS, INTERVAL_PER_LOOK * look.tookNanos());
-        if (nowNanos - look.beganNanos() >= apartNanos && looking.tryLock()) {
-            try {
-                Set<Connection> gone = gone();
-                look = new Look(nowNanos, clock.getAsLong() - nowNanos, gone);
-                last = look;
-            } finally {
-                looking.unlock();
-            }
-        }
-        return look;
-    }
-
-    private Set<Connection> gone() {
-        Set<Connection> gone = new HashSet<>();
-        for (Path table : tables) {
-            try {
-                for (String line : Files.readAllLines(table)) {
-                    if (line.contains(CLOSE_WAIT)) {
-                        String[] fields = line.strip().split(" +", 4);
-                        gone.add(new Connection(
-                                place(fields[2]), place(fields[1]).getPort()));
-                    }
-                }
-            } catch (IOException absent) {
-                continue; // e.g. without IPv6
-            }
-        }
-        return gone;
-    }
-
-    /**
-     * @param text an address in 32-bit words of the machine's byte order, a colon and the port, all in hexadecimal
-     *     digits
-     */
-    private static InetSocketAddress place(String text) throws UnknownHostException {
-        String[] parts = text.split(":");
-        ByteBuffer words = ByteBuffer.wrap(HexFormat.of().parseHex(parts[0]));
-        ByteBuffer address = ByteBuffer.allocate(words.capacity()).order(ByteOrder.nativeOrder());
-        while (words.hasRemaining()) {
-            address.putInt(words.getInt());
-        }
-        return new InetSocketAddress(InetAddress.getByAddress(address.array()), Integer.parseInt(parts[1], 16));
+        return () -> clock.getAsLong() - beganNanos < WATCHED_AFTER_NANOS
+                || states.apply(new InetSocketAddress(service, servicePort), new InetSocketAddress(client, clientPort))
+                                .orElse(0)
+                        != TcpStates.CLOSE_WAIT;
     }
 }

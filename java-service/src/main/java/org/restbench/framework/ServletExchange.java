@@ -46,7 +46,10 @@ record ServletExchange(HttpServletRequest request, HttpServletResponse response)
                 request.getContentType(),
                 request.getContentLengthLong(),
                 GoneClients.SEEN_BY_KERNEL.waits(
-                        request.getRemoteAddr(), request.getRemotePort(), request.getLocalPort()),
+                        request.getRemoteAddr(),
+                        request.getRemotePort(),
+                        request.getLocalAddr(),
+                        request.getLocalPort()),
                 request::getHeader));
         if (opened instanceof Reply reply) {
             send(reply);

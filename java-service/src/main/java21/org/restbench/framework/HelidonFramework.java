@@ -126,6 +126,7 @@ final class HelidonFramework extends ServerLifecycle {
                 GoneClients.SEEN_BY_KERNEL.waits(
                         request.remotePeer().host(),
                         request.remotePeer().port(),
+                        request.localPeer().host(),
                         request.localPeer().port()),
                 name -> request.headers().first(HeaderNames.create(name)).orElse(null)));
         Reply reply = opened instanceof Exchange exchange ? answer(exchange, request, response) : (Reply) opened;
