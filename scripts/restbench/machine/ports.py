@@ -59,8 +59,9 @@ _GIVEN: list[socket.socket] = []
 
 def reserve_stable_port() -> int:
     """A free port below those that the kernel assigns when any port is asked for: it stays free
-    while the program that listens on it is restarted. No other call, also of another process,
-    returns it until this process ends."""
+    while the program that listens on it is restarted. Where the kernel's range begins below 30 000,
+    the port is any from 10 000 to 30 000, which is only unlikely to be assigned. No other call,
+    also of another process, returns it until this process ends."""
     given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("ascii")
     lowest = int(given.split()[0])
     while True:
