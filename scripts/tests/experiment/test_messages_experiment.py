@@ -25,7 +25,7 @@ NAMES = ("messages", "messages-threads", "messages-factorial", "messages-fractio
 FAULTS = (
     "do not keep the number of messages", "the design's load is not given", "shared one pool",
     "without a word on trying again", "80 closed clients never occupy 90 threads",
-    "1 s with 60 clients is 60/s at most", "takes SQL time off beside a processing time",
+    "1 s with 60 clients is 60/s at most", "subtracts SQL time next to a processing time",
     "the queue of tasks has no bound", "whether the first or the last", "of the seconds of one run",
     "nothing is said of fsync", "figure 9 where it means 12",
 )  # fmt: skip
