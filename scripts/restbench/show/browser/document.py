@@ -28,7 +28,7 @@ from restbench.store.exported import CellEntry, Estimate, ManifestEntry, RunExpo
 
 #: The metrics of every run. Those that only a driver measures (`extras`) follow them.
 METRICS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms", "p95_ms")
-#: A placeholder in the trend chart's definition, which the page replaces by the metric's name.
+#: Stands for the metric in the trend chart's definition; the page replaces it by the metric's name.
 _METRIC = "(metric)"
 #: Significant digits of the document's numbers: no fewer than `run.json` has.
 _SIGNIFICANT = 7
