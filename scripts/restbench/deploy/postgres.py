@@ -164,12 +164,12 @@ class Server:
 
     def pids(self) -> tuple[int, ...]:
         """Every process of the server now, including those whose postmaster was killed."""
-        found = []
-        for entry in Path("/proc").glob("[0-9]*"):
+        found, data = [], str(self.data)
+        for pid in filter(str.isdecimal, os.listdir("/proc")):
             with contextlib.suppress(OSError):  # gone, or another user's
-                is_here = (entry / "cwd").readlink() == self.data
-                if is_here and (entry / "comm").read_text() == "postgres\n":
-                    found.append(int(entry.name))
+                is_here = os.readlink(f"/proc/{pid}/cwd") == data
+                if is_here and process.read(f"/proc/{pid}/comm") == "postgres\n":
+                    found.append(int(pid))
         return tuple(sorted(found))
 
     def ordinary_user(self) -> list[str]:

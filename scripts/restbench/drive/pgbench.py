@@ -133,7 +133,7 @@ def load(  # noqa: PLR0913 - most are given by name
     def taken() -> dict[str, float]:
         return {
             "generator_ms": process.children_cpu_ms(),
-            **resources.taken(database.pids, queues.owner),
+            **resources.taken(database.pids(), queues.owner),
         }
 
     def sent(*length: str) -> tuple[str, dict[str, float]]:

@@ -20,6 +20,7 @@ CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 #: Columns of `/proc/<pid>/stat` behind the name: user and system time, then that of ended children
 #: that were waited for.
 _OWN, _FAMILY = slice(11, 13), slice(11, 15)
+_MOST_BYTES = 1 << 16
 
 
 def start(  # noqa: PLR0913 - each is said by its name
@@ -163,7 +164,7 @@ def cpu_ms(pids: tuple[int, ...], *, with_ended_children: bool = False) -> float
     From `/proc/<pid>/stat`, so in steps of one clock tick (10 ms). Gone processes count as 0.
     """
     what = _FAMILY if with_ended_children else _OWN
-    ticks = sum(_name_and_ticks(Path(f"/proc/{pid}/stat"), what)[1] for pid in pids)
+    ticks = sum(_name_and_ticks(f"/proc/{pid}/stat", what)[1] for pid in pids)
     return ticks * 1000 / CLOCK_TICKS_PER_S
 
 
@@ -176,7 +177,7 @@ def children_cpu_ms() -> float:
 def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:
     """The same for the threads whose name begins with one of `names`, without threads that have
     ended."""
-    stats = (stat for pid in pids for stat in Path(f"/proc/{pid}/task").glob("*/stat"))
+    stats = (f"{task}/stat" for pid in pids for task in Path(f"/proc/{pid}/task").glob("*"))
     ticks = sum(ticks for name, ticks in map(_name_and_ticks, stats) if name.startswith(names))
     return ticks * 1000 / CLOCK_TICKS_PER_S
 
@@ -189,18 +190,28 @@ def off_cores_share(given: Iterable[tuple[Iterable[int], Collection[int]]]) -> f
         for task in (each for pid in pids for each in Path(f"/proc/{pid}/task").glob("*")):
             with contextlib.suppress(ProcessLookupError):
                 is_on_them = os.sched_getaffinity(int(task.name)) <= set(cores)
-                ticks[is_on_them] += _name_and_ticks(task / "stat")[1]
+                ticks[is_on_them] += _name_and_ticks(f"{task}/stat")[1]
     whole = sum(ticks.values())
     return ticks[False] / whole if whole else 0.0
 
 
-def _name_and_ticks(stat: Path, what: slice = _OWN) -> tuple[str, int]:
+def _name_and_ticks(stat: str, what: slice = _OWN) -> tuple[str, int]:
     """Name and clock ticks of a process or a thread; a name may contain anything, brackets too."""
     try:
-        start, _, rest = stat.read_text().rpartition(")")
+        start, _, rest = read(stat).rpartition(")")
     except (FileNotFoundError, ProcessLookupError):
         return "", 0
     return start.partition("(")[2], sum(map(int, rest.split()[what]))
+
+
+def read(file: str) -> str:
+    """The text of a small file of `/proc`. A database has up to two hundred processes, which are
+    read while a load is measured: `Path.read_text` would take four times the CPU time."""
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        return os.read(descriptor, _MOST_BYTES).decode(errors="replace")
+    finally:
+        os.close(descriptor)
 
 
 def resident_mib(pid: int) -> float:

@@ -30,13 +30,13 @@ PROC = Path("/proc")
 _WAL: LiteralString = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 / 1024"
 
 
-def taken(pids: Pids, connection: Connection) -> dict[str, float]:
-    """What a database has used since its start: `cpu_ms`, `wal_kib` and, where the kernel reports
-    them, `read_kib` and `written_kib`."""
+def taken(pids: Sequence[int], connection: Connection) -> dict[str, float]:
+    """What a database with these processes has used since its start: first of all `cpu_ms`, then
+    `wal_kib` and, where the kernel reports them, `read_kib` and `written_kib`."""
+    found = {"cpu_ms": process.cpu_ms(tuple(pids), with_ended_children=True)}
     ((wal_kib,),) = connection.execute(_WAL).fetchall()
-    now = pids()
-    found = {"cpu_ms": process.cpu_ms(now, with_ended_children=True), "wal_kib": float(wal_kib)}
-    if reported := field_sums(now, "io", ("rchar", "wchar")):
+    found["wal_kib"] = float(wal_kib)
+    if reported := field_sums(pids, "io", ("rchar", "wchar")):
         found["read_kib"], found["written_kib"] = (each / 1024 for each in reported)
     return found
 
@@ -55,7 +55,7 @@ def field_sums(pids: Sequence[int], file: str, fields: Sequence[str]) -> list[in
     for pid in pids:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             try:
-                texts.append((PROC / str(pid) / file).read_text())
+                texts.append(process.read(f"{PROC}/{pid}/{file}"))
             except PermissionError:
                 return None
     if not texts:
@@ -78,10 +78,11 @@ class Meter:
 
     def _look(self, wait_s: float) -> tuple[float, dict[str, float]]:
         time.sleep(wait_s)
-        return 1000 * time.time(), taken(self._pids, self._connection)
+        pids = self._pids()
+        return 1000 * time.time(), taken(pids, self._connection)
 
     def used(self) -> tuple[float, dict[str, float]]:
         """When counting began, in milliseconds since the epoch, and what was `taken` since then."""
         since_ms, before = self._begun.result()
-        now = taken(self._pids, self._connection)
+        now = taken(self._pids(), self._connection)
         return since_ms, {name: now[name] - before[name] for name in before if name in now}

@@ -60,7 +60,7 @@ def test_memory_and_io_are_sums_over_the_processes_that_are_there(told: Tell) ->
         told(pid, "smaps_rollup", ROLLUP.format(1024 * number))
         told(pid, "io", IO.format(2048 * number, 1024 * number))
     assert resources.memory_mib((ONE, TWO, NONE)) == 3
-    assert resources.taken(lambda: (ONE, TWO, NONE), owner(7.5)) == {
+    assert resources.taken((ONE, TWO, NONE), owner(7.5)) == {
         "cpu_ms": 0.0,
         "wal_kib": 7.5,
         "read_kib": 6.0,
@@ -72,11 +72,11 @@ def test_what_the_kernel_does_not_tell_is_absent_and_no_zero(
     told: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert resources.memory_mib((NONE,)) is None
-    assert resources.taken(lambda: (NONE,), owner(1.0)) == {"cpu_ms": 0.0, "wal_kib": 1.0}
+    assert resources.taken((NONE,), owner(1.0)) == {"cpu_ms": 0.0, "wal_kib": 1.0}
 
     told(ONE, "smaps_rollup", ROLLUP.format(1024))
     assert resources.memory_mib((ONE,)) == 1
-    monkeypatch.setattr(Path, "read_text", Mock(side_effect=PermissionError))
+    monkeypatch.setattr(process, "read", Mock(side_effect=PermissionError))
     assert resources.memory_mib((ONE,)) is None
 
 
@@ -89,6 +89,24 @@ def test_a_meter_counts_from_its_begin_on(told: Tell) -> None:
     since_ms, used = meter.used()
     assert since_ms >= before_ms + 150
     assert used == {"cpu_ms": 0.0, "wal_kib": 20.0, "read_kib": 4.0, "written_kib": 2.0}
+
+
+def test_a_meter_begins_when_it_reads_the_cpu_time(told: Tell) -> None:
+    """Not when it looks for the processes, nor when it asks for the end of the log."""
+    told(ONE, "io", IO.format(0, 0))
+
+    def found() -> tuple[int, ...]:
+        time.sleep(0.2)
+        return (ONE,)
+
+    connection = owner(1.0, 2.0)
+    connection.execute = Mock(
+        side_effect=lambda _: time.sleep(0.2) or Mock(fetchall=lambda: [(1.0,)])
+    )
+    before_ms = 1000 * time.time()
+    since_ms, _ = resources.Meter(found, connection, 0.0).used()
+    assert before_ms + 200 <= since_ms
+    assert since_ms + 200 <= 1000 * time.time()
 
 
 def test_a_database_that_does_not_answer_its_meter_is_an_error_of_who_asks_it() -> None:
@@ -127,14 +145,14 @@ def test_io_of_a_child_that_has_ended_is_its_parents() -> None:
 @pytest.mark.live
 def test_a_real_database_has_memory_and_logs_what_is_sent(database: Database) -> None:
     with database.connect() as connection:
-        before = resources.taken(database.pids, connection)
+        before = resources.taken(database.pids(), connection)
         connection.execute("SELECT messages.create_queue('resources', 'skip-locked')")
         connection.execute(
             "INSERT INTO messages.message (queue_id, sender, body) "
             "SELECT q.id, 1, repeat('x', 1000) FROM messages.queue q, generate_series(1, 1000) "
             "WHERE name = 'resources'"
         )
-        after = resources.taken(database.pids, connection)
+        after = resources.taken(database.pids(), connection)
         memory_mib = resources.memory_mib(database.pids())
         connection.execute("SELECT messages.delete_queue('resources')")
     assert after["wal_kib"] - before["wal_kib"] >= 1000
