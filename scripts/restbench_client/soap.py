@@ -94,7 +94,7 @@ class MatrixZeep(_Zeep):
         """The product. Raises ServiceRefused or MalformedAnswer (Codec)."""
         said = self._answered(answer)
         try:
-            rows = [[int(value) for value in row.split(",")] for row in said.row]
+            rows = [list(map(int, row.split(","))) for row in said.row]
             return MatrixProduct(said.requestId, rows)
         except (AttributeError, TypeError, ValueError) as error:
             raise MalformedAnswer(f"status {answer.status}: no product") from error

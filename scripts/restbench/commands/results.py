@@ -94,7 +94,7 @@ def keep_run(
             "or the folder is no kept copy"
         )
     export.write(run, rows(run), note)
-    files.keep(run, target, site.write_library(store.RESULTS))
+    files.keep(run, target, site.write_page_assets(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
 
 
@@ -102,7 +102,7 @@ def _keep_again(kept: store.Run) -> None:
     if not kept.is_kept:
         raise BadConfiguration(f"{kept.path}: has raw data, so its copy needs a name")
     export.refresh_answer(kept)
-    files.show_kept(kept, site.write_library(kept.path.parent))
+    files.show_kept(kept, site.write_page_assets(kept.path.parent))
     console.print(str(kept.path), soft_wrap=True)
 
 

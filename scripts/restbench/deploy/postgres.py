@@ -165,9 +165,10 @@ class Server:
     def pids(self) -> tuple[int, ...]:
         """Every process of the server now, including those whose postmaster was killed."""
         found, data = [], str(self.data)
-        for pid in filter(str.isdecimal, os.listdir("/proc")):
+        # without Path, which takes four times the CPU time: this is done while a load is measured
+        for pid in filter(str.isdecimal, os.listdir("/proc")):  # noqa: PTH208
             with contextlib.suppress(OSError):  # gone, or another user's
-                is_here = os.readlink(f"/proc/{pid}/cwd") == data
+                is_here = os.readlink(f"/proc/{pid}/cwd") == data  # noqa: PTH115
                 if is_here and process.read(f"/proc/{pid}/comm") == "postgres\n":
                     found.append(int(pid))
         return tuple(sorted(found))

@@ -75,17 +75,18 @@ def _ends(row: Row) -> dict[str, float | None]:
     return dict(zip(columns.ENDS, ends, strict=True))
 
 
-def keep(run: Run, kept: Run, library: Path) -> None:
+def keep(run: Run, kept: Run, assets: Path) -> None:
     """Write `run.json`, tables, figures and page of `run` into the folder of `kept`, whose contents
     are deleted first. The page is made from `run.json` alone and links only to files that are kept
-    with it. `library` is the file of the chart library that all kept pages share.
+    with it. `assets` is the folder of the style, scripts and chart library that all kept pages
+    share.
     """
     _keep_identity(run, kept)
     shutil.copyfile(run.exported_file, kept.exported_file)
-    show_kept(kept, library)
+    show_kept(kept, assets)
 
 
-def show_kept(kept: Run, library: Path) -> None:
+def show_kept(kept: Run, assets: Path) -> None:
     """Write tables, figures and page of a kept copy; existing ones are replaced."""
     for folder in (kept.figures, kept.test_matrix_csv.parent):
         shutil.rmtree(folder, ignore_errors=True)
@@ -93,7 +94,7 @@ def show_kept(kept: Run, library: Path) -> None:
     is_study = any(name.startswith("figure-") for name in found.charts)
     write_figures(found, KEPT_FIGURES if is_study else KEPT_OF_OTHERS)
     write_tables(found)
-    report.write(found, Path(os.path.relpath(library, kept.path)).as_posix())
+    report.write(found, Path(os.path.relpath(assets, kept.path)).as_posix())
 
 
 def _keep_identity(run: Run, kept: Run) -> None:

@@ -50,13 +50,14 @@ def sections(found: Findings) -> list[Section]:
     ]
 
 
-def write(found: Findings, library: str | None = None) -> None:
-    """Write `report.html`. `library` is the address of the chart library, relative to the page.
-    Without it the library is embedded in the page, which then needs no other file."""
-    write_text(found.folder.report, html(found, library))
+def write(found: Findings, assets: str | None = None) -> None:
+    """Write `report.html`. `assets` is the address of the folder that several pages load style,
+    scripts and chart library from, relative to the page. Without it the page includes all of them,
+    and needs no other file."""
+    write_text(found.folder.report, html(found, assets))
 
 
-def html(found: Findings, library: str | None = None) -> str:
+def html(found: Findings, assets: str | None = None) -> str:
     """The page: the same text for the same `run.json` and files next to it."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("restbench.show"),
@@ -76,8 +77,8 @@ def html(found: Findings, library: str | None = None) -> str:
         answer=answer_of(found),
         first=found.first,
         sections=following,
-        library=None if library else Markup(theme.library()),  # noqa: S704 - has no end tag
-        library_address=library,
+        library=None if assets else Markup(theme.library()),  # noqa: S704 - has no end tag
+        assets=assets,
     )
     return page + "\n"
 

@@ -202,6 +202,7 @@ def test_the_same_runs_give_the_same_files(tmp_path: Path) -> None:
     three_runs(tmp_path)
     document_of(tmp_path)
     names = ["index.html", "assets/runs.js", "assets/browser.js", "assets/charts.js"]
+    names += ["assets/report.css", "assets/report.js"]
     first = [(tmp_path / name).read_bytes() for name in names]
     document_of(tmp_path)
     assert [(tmp_path / name).read_bytes() for name in names] == first
@@ -211,7 +212,7 @@ def test_all_that_the_page_loads_lies_beside_it(tmp_path: Path) -> None:
     three_runs(tmp_path)
     page = site.write(tmp_path, site.find(tmp_path))
     loaded = re.findall(r'(?:src|href)="([^"#]+)"', page.read_text(encoding="utf-8"))
-    assert len(loaded) == 4
+    assert len(loaded) == 5
     assert all((tmp_path / each).is_file() for each in loaded)
 
 

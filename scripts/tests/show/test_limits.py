@@ -155,7 +155,7 @@ def test_the_limit_is_the_geometric_mean_of_the_blocks_brackets_with_its_interva
 
 def test_the_page_and_the_tables_say_the_limit_and_every_step(run: Run) -> None:
     told = told_of(run)
-    whole = report.html(views.drawn(told, run), "charts.js")
+    whole = report.html(views.drawn(told, run), "assets")
     assert picture_of(whole) == "open-load-limits"
     page = part_of(whole, "limits")
     assert "S serial medium 64 220 196 246 3 200 240 40.0 6" in page
@@ -209,7 +209,7 @@ def test_a_technique_that_met_it_at_any_rate_has_no_limit_and_is_no_failure(run:
 
 def test_no_technique_is_ranked_by_the_rates_that_its_walk_offered(run: Run) -> None:
     run.trials.add(trial(40, 40, block, OTHER) for block in (1, 2, 3))
-    page = report.html(views.drawn(told_of(run), run), "charts.js")
+    page = report.html(views.drawn(told_of(run), run), "assets")
     assert 'id="chart-open-load-limits"' in page
     assert "chart-overview" not in page
     assert 'id="places"' not in page
@@ -223,7 +223,7 @@ def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> Non
     told = told_of(run)
     found = {each.cell.id: each for each in shown.of(told)}
     assert (found[OTHER.id].walks, found[OTHER.id].flags) == ((), ("failed",))
-    page = part_of(report.html(views.drawn(told, run), "charts.js"), "limits")
+    page = part_of(report.html(views.drawn(told, run), "assets"), "limits")
     assert "it did not come up" in page
     with pytest.raises(CellsFailed, match="java-pinned"):
         measuring.judge(measures.rows(run))

@@ -29,7 +29,7 @@ BLOCKS = [(2.0, 1.0, 1.0), (2.2, 1.0, 1.1), (1.9, 1.0, 0.9)]
 
 
 def page_of(rows: list[Row]) -> str:
-    return report.html(shown(rows), "charts.js")
+    return report.html(shown(rows), "assets")
 
 
 def refused() -> Row:

@@ -20,6 +20,7 @@ from restbench.experiment.drivers import DRIVERS, Driver, View
 from restbench.experiment.records import Calibration, CalibrationCheck, LongWindow
 from restbench.schedule import block
 from restbench.show import files, report, views
+from restbench.show.browser import site
 from restbench.show.charts import theme
 from restbench.store import exported
 from restbench.store.store import EXPERIMENTS, Run
@@ -116,18 +117,17 @@ def test_the_first_screen_is_sentence_picture_and_three_lines(run: Run) -> None:
     assert {"undecided", "matrix", "cells", "missing", "proofs", "provenance"} <= set(folded)
 
 
-def test_a_kept_page_loads_the_library_and_shows_what_only_the_raw_data_had(
+def test_a_kept_page_loads_style_and_scripts_and_shows_what_only_the_raw_data_had(
     run: Run, tmp_path: Path
 ) -> None:
     lay_down_a_window(run)
     raw = page_of(run)
     kept = Run(tmp_path / "kept")
-    library = tmp_path / "assets" / "charts.js"
-    library.parent.mkdir()
-    library.write_text(theme.library())
-    files.keep(run, kept, library)
+    files.keep(run, kept, site.write_page_assets(tmp_path))
     text = kept.report.read_text(encoding="utf-8")
-    assert '<script src="../assets/charts.js"></script>' in text
+    loaded = [*Page(text).values("src"), "../assets/report.css"]
+    assert loaded == [f"../assets/{name}" for name in ("charts.js", "report.js", "report.css")]
+    assert all((kept.path / each).is_file() for each in loaded)
     assert len(text) < len(theme.library())
     assert part_of(text, "observed") == part_of(raw, "observed")
     for link in Page(text).values("href"):

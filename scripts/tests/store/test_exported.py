@@ -113,7 +113,7 @@ def test_a_run_of_130_cells_and_eight_blocks_is_below_a_mebibyte(run: Run, tmp_p
 def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
     export.write(run, measures.rows(run), print)
-    files.keep(run, kept, tmp_path / "assets" / "charts.js")
+    files.keep(run, kept, tmp_path / "assets")
     assert not kept.trials.exists()
     found = compare(kept, run, "throughput_per_s", 0.05)
     line = next(each for each in found.lines if each.cell.strategy == "serial")
@@ -127,10 +127,10 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
 def test_what_was_kept_under_a_name_before_goes(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
     export.write(run, measures.rows(run), print)
-    files.keep(run, kept, tmp_path / "charts.js")
+    files.keep(run, kept, tmp_path / "assets")
     stray = kept.path / "tables" / "npb.csv"
     stray.write_text("of another run")
-    files.keep(run, kept, tmp_path / "charts.js")
+    files.keep(run, kept, tmp_path / "assets")
     assert not stray.exists()
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 PICTURES = {
     "adaptive": "F1-ratios",
     "calls": "calls-java",
-    "calls-10s": "calls-java",
+    "calls-seconds": "calls-java",
     "factorial": "factorial-effects",
     "frameworks": "frameworks-",
     "instances": "instances-java",

@@ -35,7 +35,7 @@ def findings(run: Run) -> Findings:
 
 
 def page_of(run: Run) -> str:
-    return report.html(findings(run), "charts.js")
+    return report.html(findings(run), "assets")
 
 
 def part_of(page: str, section: str) -> str:

@@ -1,7 +1,7 @@
 """The browser's files: `index.html` in the folder of all runs, and what it loads in `assets/`.
 
 Everything is loaded by `<script>` and `<link>`, nothing is fetched, so that a file opened from a
-disk shows the same as a web server. Pages of kept runs load the chart library from there as well.
+disk shows the same as a web server. Pages of kept runs load their style and scripts from there too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from restbench.store.writing import write_text
 ASSETS = "assets"
 #: In order of dependency: a script uses only those before it.
 _SCRIPTS = ("dom", "state", "filters", "runs", "cells", "trend", "welch", "compare", "main")
-_STYLES = ("report.css", "browser/browser.css")
 
 
 @dataclass(frozen=True)
@@ -72,13 +71,12 @@ def _listed(run: Run) -> ListedRun:
 
 def write(results: Path, found: RunListing) -> Path:
     """Write the page and its assets; returns the page."""
-    write_library(results)
-    assets = results / ASSETS
+    assets = write_page_assets(results)
     data = json.dumps(document(found.runs, found.left_out), separators=(",", ":"))
     write_text(assets / "runs.js", f"const DATA = {data};\n")
     scripts = _joined(f"browser/{name}.js" for name in _SCRIPTS)
     write_text(assets / "browser.js", f'"use strict";\n{scripts}')
-    write_text(assets / "browser.css", _joined(_STYLES))
+    write_text(assets / "browser.css", _joined(["browser/browser.css"]))
     page = results / "index.html"
     write_text(page, _joined(["browser/index.html"]))
     return page
@@ -89,8 +87,11 @@ def _joined(names: Iterable[str]) -> str:
     return "\n".join((templates / name).read_text(encoding="utf-8") for name in names)
 
 
-def write_library(results: Path) -> Path:
-    """Write the chart library, for the browser and for every page that links to it; returns it."""
-    library = results / ASSETS / "charts.js"
-    write_text(library, theme.library())
-    return library
+def write_page_assets(results: Path) -> Path:
+    """Write what kept pages load: style, script and chart library; returns their folder. The
+    browser uses the style and the library as well."""
+    assets = results / ASSETS
+    write_text(assets / "charts.js", theme.library())
+    for name in ("report.css", "report.js"):
+        write_text(assets / name, _joined([name]))
+    return assets
