@@ -125,8 +125,8 @@ RECEIVE_S = "2"
 KEEP_ALIVE_S = "20"
 #: What is in flight at a stop is to end, however busy the others are.
 STOP_TIMEOUT_S = "120"
-#: Of bodies, so that one which is 4 MiB longer is sent within RECEIVE_S on a busy machine too. It is
-#: larger in Python: of a body that is refused unread Granian still waits for 8 MiB, not for 20.
+#: Of bodies, so that one of 4 MiB more is sent within RECEIVE_S on a busy machine too. It is larger
+#: in Python: of a body that is refused unread Granian still waits for 8 MiB, not for 20.
 BODY_LIMIT_BYTES: dict[ServiceName, int] = {"java": 4 << 20, "python": 16 << 20}
 THROWN = r"Traceback|Exception in thread"
 RUNNER = ROOT / "contract" / "run.py"
