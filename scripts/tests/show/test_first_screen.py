@@ -20,6 +20,7 @@ from restbench import ROOT
 from restbench.commands.results import keep_run
 from restbench.failures import BadConfiguration
 from restbench.show import views
+from restbench.show.browser import site
 from restbench.store import exported, store
 from restbench.store.store import Run
 
@@ -47,6 +48,13 @@ def test_every_kept_run_is_looked_at_and_none_of_them_is_large() -> None:
     pages = {each.parent.name: size for each, size in sizes.items() if each.name == "report.html"}
     assert max(pages.values()) + library < SELF_CONTAINED_MOST_BYTES, pages
     assert max(size for each, size in sizes.items() if each.name == "run.json") <= 2**20
+
+
+def test_kept_pages_load_the_style_and_the_script_of_today(tmp_path: Path) -> None:
+    """`restbench keep NAME` writes them."""
+    made = site.write_page_assets(tmp_path)
+    for each in ("report.css", "report.js"):
+        assert (store.RESULTS / "assets" / each).read_bytes() == (made / each).read_bytes()
 
 
 @pytest.mark.parametrize(("name", "most"), [("adaptive", 60), ("npb", 60), ("reference", 120)])
