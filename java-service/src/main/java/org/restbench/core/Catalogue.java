@@ -35,32 +35,32 @@ public final class Catalogue {
         }
 
         PathNode add(String template) {
-            PathNode place = this;
+            PathNode node = this;
             for (String segment : template.split("/", -1)) {
-                place = place.next.computeIfAbsent(isOpen(segment) ? OPEN : segment, name -> new PathNode());
+                node = node.next.computeIfAbsent(isOpen(segment) ? OPEN : segment, name -> new PathNode());
             }
-            return place;
+            return node;
         }
 
         /**
          * @param open receives the path's segments that match an open segment of a template; an empty segment never
          *     does
-         * @return the place of a path, null where there is none
+         * @return the node that a path leads to, null where there is none
          */
         PathNode find(String rawPath, List<String> open) {
-            PathNode place = this;
+            PathNode node = this;
             for (String segment : rawPath.split("/", -1)) {
-                PathNode known = isOpen(segment) ? null : place.next.get(segment);
+                PathNode known = isOpen(segment) ? null : node.next.get(segment);
                 if (known == null && !segment.isEmpty()) {
-                    known = place.next.get(OPEN);
+                    known = node.next.get(OPEN);
                     open.add(segment);
                 }
                 if (known == null) {
                     return null;
                 }
-                place = known;
+                node = known;
             }
-            return place;
+            return node;
         }
     }
 
@@ -110,11 +110,11 @@ public final class Catalogue {
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
-                    PathNode place = root.add(path);
+                    PathNode node = root.add(path);
                     Route route = new Route(protocol, technique, metrics, new ConcurrentHashMap<>(), lastResort);
-                    place.routes.put(protocol.method(), route);
+                    node.routes.put(protocol.method(), route);
                     if (!path.contains("{")) {
-                        exact.put(path, new PathMatch(place.routes, List.of()));
+                        exact.put(path, new PathMatch(node.routes, List.of()));
                     }
                 }
             }
@@ -139,8 +139,8 @@ public final class Catalogue {
             return known;
         }
         List<String> open = new ArrayList<>(2);
-        PathNode place = root.find(rawPath, open);
-        return place == null || place.routes.isEmpty() ? null : new PathMatch(place.routes, open);
+        PathNode node = root.find(rawPath, open);
+        return node == null || node.routes.isEmpty() ? null : new PathMatch(node.routes, open);
     }
 
     Offers offers() {
