@@ -158,7 +158,7 @@ def family(pid: int) -> list[psutil.Process]:
         return []
 
 
-def cpu_ms(pids: tuple[int, ...], *, with_ended_children: bool = False) -> float:
+def cpu_ms(pids: Iterable[int], *, with_ended_children: bool = False) -> float:
     """User + system time that the processes have used, including threads that ended; milliseconds.
 
     From `/proc/<pid>/stat`, so in steps of one clock tick (10 ms). Gone processes count as 0.

@@ -33,7 +33,7 @@ _WAL: LiteralString = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'
 def taken(pids: Sequence[int], connection: Connection) -> dict[str, float]:
     """What a database with these processes has used since its start: first of all `cpu_ms`, then
     `wal_kib` and, where the kernel reports them, `read_kib` and `written_kib`."""
-    found = {"cpu_ms": process.cpu_ms(tuple(pids), with_ended_children=True)}
+    found = {"cpu_ms": process.cpu_ms(pids, with_ended_children=True)}
     ((wal_kib,),) = connection.execute(_WAL).fetchall()
     found["wal_kib"] = float(wal_kib)
     if reported := field_sums(pids, "io", ("rchar", "wchar")):
