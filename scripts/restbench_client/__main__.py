@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, NoReturn, TypeAlias
+from urllib.parse import urlsplit
 
 from restbench_client import __version__
 from restbench_client.codec import MatrixJson, NpbJson
@@ -31,7 +32,7 @@ from restbench_client.model import (
 )
 from restbench_client.strategies import MOST_THREADS, STRATEGIES
 
-#: Codec and exchange by transport, workload, URL, and whether the strategy is `async`.
+#: Codec and exchange by transport, workload, host and port, and whether the strategy is `async`.
 Kept: TypeAlias = dict[tuple[str, str, str, bool], tuple[Any, ThreadExchange | AiohttpExchange]]
 TRANSPORTS = ("rest", "zeep")
 WORKLOADS = ("matrix", "npb")
@@ -109,13 +110,13 @@ def _batch(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
     products = json.loads(Path(expected).read_text(encoding="utf-8")) if expected else None
     if not inputs or products == []:
         raise ValueError("inputs, expected: must be lists with at least one element")
-    key = transport, workload, asked["url"], strategy == "async"
+    url = asked["url"]
+    key = transport, workload, urlsplit(url).netloc, strategy == "async"
     if key not in kept:
-        codec = _codec(transport, workload, asked["url"])
+        codec = _codec(transport, workload, url)
         of_kind = AiohttpExchange if strategy == "async" else ThreadExchange
-        headers = getattr(codec, "headers", None)
-        kept[key] = codec, of_kind(asked["url"], codec.content_type, headers)
-    codec, exchange = kept[key]
+        kept[key] = codec, of_kind(url, codec.content_type, getattr(codec, "headers", None))
+    codec, exchange = kept[key][0], kept[key][1].to(url)
     work = _Work(indices, products)
     bodies = ({**inputs[i % len(inputs)], "requestId": f"call-{i}"} for i in indices)
     with ExitStack() as opened:

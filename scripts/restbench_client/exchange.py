@@ -8,6 +8,7 @@ waits. By default httpx also keeps at most 20 idle connections.
 from __future__ import annotations
 
 import asyncio
+import copy
 import heapq
 import http.client
 import itertools
@@ -39,10 +40,17 @@ class ThreadExchange:
         """`url` is that of the endpoint, with its query; its scheme must be http."""
         parts = urlsplit(url)
         self._host, self._port = parts.hostname or "", parts.port or 80
-        self._target = parts.path + (f"?{parts.query}" if parts.query else "")
+        self._target = _target(url)
         self._headers = {"Content-Type": content_type, **(headers or {})}
         self._idle: deque[http.client.HTTPConnection] = deque()
         self._watch = _Watch()
+
+    def to(self, url: str) -> ThreadExchange:
+        """An exchange with another endpoint of the same host over the same connections. Closing one
+        of the two closes both."""
+        other = copy.copy(self)
+        other._target = _target(url)
+        return other
 
     def send(self, request: bytes, deadline: float, most_bytes: int, stop: Cancellation) -> Answer:
         """The answer (Exchange). Raises RuntimeError where the exchange is closed."""
@@ -144,6 +152,12 @@ class AiohttpExchange:
         self._url = url
         self._headers = {"Content-Type": content_type, **(headers or {})}
         self._idle: deque[tuple[asyncio.Runner, aiohttp.ClientSession]] = deque()
+
+    def to(self, url: str) -> AiohttpExchange:
+        """As ThreadExchange.to."""
+        other = copy.copy(self)
+        other._url = url
+        return other
 
     def run(self, work: Callable[[AsyncSend], Coroutine[Any, Any, bool]]) -> None:
         """Run `work` in the event loop of an idle session or of a new one (AsyncExchange)."""
@@ -247,6 +261,12 @@ class _Watch:
                         over.is_over = True
                         _shut(over.connection)
                 self._change.wait(self._heap[0][0] - now if self._heap else None)
+
+
+def _target(url: str) -> str:
+    """The target of a request: the path with the query."""
+    parts = urlsplit(url)
+    return parts.path + (f"?{parts.query}" if parts.query else "")
 
 
 async def _session() -> aiohttp.ClientSession:

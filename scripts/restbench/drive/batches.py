@@ -31,6 +31,9 @@ MAX_COMPILE_SHARE = 0.02
 #: Client and service are warm when the CPU time of a call is at least this share of what it was in
 #: the batch before.
 STEADY = 0.95
+#: Delay of the calls that open connections before a batch: long enough that all are in flight at
+#: once.
+CONNECT_DELAY_MS = 10
 #: Time limit of a call, in addition to the delay that it asks for.
 PER_CALL_S = 30.0
 #: Possible error of a clock with a resolution of 1 ms.

@@ -13,7 +13,7 @@ from statistics import fmean
 import httpx
 import numpy as np
 
-from restbench.analyse.calls import MISMEASURED, OneCall, least_s
+from restbench.analyse.calls import MISMEASURED, WINDOW, OneCall, least_s
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
 from restbench.drive.batches import SingleCall
@@ -111,8 +111,9 @@ class CallsDriver(OnceEach):
         if batch.strategy not in offered:
             here.lose(cell, "not-offered", f"the client offers {', '.join(offered)}")
             return None
-        before, cpu_ms = batches.counted(service, cell.strategy), process.cpu_ms(service.pids())
         try:
+            before = self._connected(cell, work, number)
+            cpu_ms = process.cpu_ms(service.pids())
             result, lines = batches.made(client, batch)
         except BadConfiguration as error:
             here.lose(cell, "failed", str(error))
@@ -135,6 +136,22 @@ class CallsDriver(OnceEach):
             here.note("limit-mismeasured", f"{nearness:.3f} of the best possible", cell)
         here.view.note(f"      {cell.id}  {elapsed_s:.4g} s{f', {nearness:.3f}' * (nearness > 0)}")
         return found
+
+    def _connected(self, cell: Cell, work: CallWork, calls: int) -> float:
+        """Make a short batch in the way of the cell, so that client and service have the
+        connections and the threads that the next one needs: both end what has been idle for long.
+
+        Returns the service's count of requests after it. BadConfiguration where it fails.
+        """
+        client, service = self.clients[work.program], self.here.running(cell).service
+        before = batches.counted(service, cell.strategy)
+        if work.strategy == "document":  # one connection, and a call takes seconds
+            return before
+        brief = replace(work, delay_ms=batches.CONNECT_DELAY_MS)
+        batch = self._batch(service, cell, brief, min(calls, WINDOW))
+        alone = self.single_calls[work.program].one
+        result = client.batch(batches.with_team_sizes(replace(batch, log=None), alone))
+        return batches.counted(service, cell.strategy, before + result.attempts)
 
     def _ready(self, cell: Cell, work: CallWork) -> None:
         """Make sure that a cell's client is up and warm; one that has ended is started anew."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -74,6 +75,33 @@ def test_an_answer_in_chunks_is_whole_and_its_connection_is_kept():
             assert [each.result for each in batch.all()] == [[[2]]] * 2
         exchange.close()
     assert len(connections) == 1
+
+
+def test_another_endpoint_of_the_same_host_is_asked_over_the_same_connection():
+    seen = []
+
+    class Service(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            seen.append((self.path, self.client_address))
+            self.wfile.write(product(self.rfile.read(int(self.headers["Content-Length"]))))
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/matrix/serial"
+        exchange = ThreadExchange(url, "application/json")
+        for each in (exchange, exchange.to(f"{url}?delay=1"), exchange):
+            with _batch(each, Limits(), calls=1) as batch:
+                assert [outcome.result for outcome in batch.all()] == [[[2]]]
+        exchange.close()
+        server.shutdown()
+    targets, clients = zip(*seen, strict=True)
+    assert targets == ("/matrix/serial", "/matrix/serial?delay=1", "/matrix/serial")
+    assert len(set(clients)) == 1
 
 
 @pytest.mark.parametrize("size", [b"-1", b"-f000"])

@@ -1,4 +1,5 @@
-"""Which client makes a batch of calls: one that is up and warm, whatever became of it before."""
+"""Which client makes a batch of calls: one that is up, warm and connected, whatever became of it
+before."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ import pytest
 from made_blocks import block_of
 
 from restbench.analyse.calls import OneCall
+from restbench.drive import batches
 from restbench.drive.batches import SingleCall
 from restbench.drive.call_client import Batch
 from restbench.experiment.calls import Calls
 from restbench.experiment.cell import Cell
-from restbench.failures import EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.schedule.calls import CallsDriver
 from restbench.schedule.pace import PlannedTrial, TrialGroup
 
@@ -54,3 +56,44 @@ def test_a_client_that_ended_is_started_anew_and_warmed_up_before_its_next_batch
             driver.trial(PlannedTrial(1, CELL))
         counts.append(len(warmed))
     assert counts == [1, 1, 2, 3, 3], "anew, and once more where that did not succeed"
+
+
+def test_a_short_batch_that_does_not_count_opens_the_connections_of_the_measured_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"complexity": "python-rest-task-pool-1000ms", "users": 64}
+    cell = CELL.model_copy(update=asked)
+    client, table = Mock(), Mock(spec=Calls)
+    client.renew_if_dead.return_value = False
+    client.hello.return_value = SimpleNamespace(strategies=["task-pool"])
+    table.made.return_value = 500
+    made: list[Batch] = []
+
+    def batch(asked: Batch) -> SimpleNamespace:
+        made.append(asked)
+        if asked.log:
+            raise BadConfiguration("seen enough")
+        return SimpleNamespace(attempts=100)
+
+    client.batch = batch
+    counts: list[float | None] = []
+
+    def counted(_service: object, _strategy: str, expected: float | None = None) -> float:
+        counts.append(expected)
+        return 7.0 if expected is None else expected
+
+    monkeypatch.setattr(batches, "counted", counted)
+    monkeypatch.setattr(batches, "files", lambda *_: (tmp_path / "in", tmp_path / "out"))
+    service = SimpleNamespace(base_url="http://here", pids=lambda: ())
+    up = SimpleNamespace(running=lambda _cell: SimpleNamespace(service=service))
+    here = block_of(
+        tmp_path, SimpleNamespace(profile_name="p"), [TrialGroup("all", (cell,))], up=up
+    )
+    driver = CallsDriver(here, table, {("python", "rest"): client}, tmp_path, 2)
+    driver.single_calls["python", "rest"] = ALONE
+    assert driver.trial(PlannedTrial(1, cell)) is None
+    brief, measured = made
+    assert (brief.calls, brief.url, brief.log) == (100, "http://here/matrix/serial?delay=10", None)
+    assert (measured.calls, measured.url) == (500, "http://here/matrix/serial?delay=1000")
+    assert (brief.strategy, brief.threads, brief.in_flight) == ("task-pool", 64, 100)
+    assert counts == [None, 107.0], "the measured batch is counted after the short one"

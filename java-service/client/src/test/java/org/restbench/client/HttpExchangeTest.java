@@ -1,6 +1,7 @@
 package org.restbench.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.restbench.client.Ways.until;
 
 import java.io.IOException;
@@ -263,6 +264,29 @@ class HttpExchangeTest {
 
     private static void note(Set<String> names) {
         names.add(Thread.currentThread().getName());
+    }
+
+    @Test
+    void anotherUrlOfTheSameServiceUsesTheSameConnection() throws Exception {
+        Map<String, String> headers = Map.of("Content-Type", "text/xml");
+        try (Server server = new Server(HttpExchangeTest::right);
+                HttpExchange exchange = server.exchange()) {
+            HttpExchange other = exchange.to(server.url().resolve("/soap/matrix?delay=1"), headers);
+            for (Exchange each : List.of(exchange, other, exchange)) {
+                byte[] message = "123".getBytes(StandardCharsets.UTF_8);
+                assertThat(each.start(message, limits(30_000)).get().status()).isEqualTo(200);
+            }
+            assertThat(server.connections()).isEqualTo(1);
+            assertThat(server.heads.get(0))
+                    .startsWith("POST /matrix/serial HTTP/1.1")
+                    .contains("application/json");
+            assertThat(server.heads.get(1))
+                    .startsWith("POST /soap/matrix?delay=1 HTTP/1.1")
+                    .contains("text/xml");
+            other.close();
+            assertThatThrownBy(() -> exchange.start(new byte[3], limits(30_000)))
+                    .hasMessage("the exchange is closed");
+        }
     }
 
     @Test

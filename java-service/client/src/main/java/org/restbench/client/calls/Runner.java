@@ -2,6 +2,7 @@ package org.restbench.client.calls;
 
 import java.io.BufferedWriter;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -42,7 +43,8 @@ final class Runner implements AutoCloseable {
     private static final List<String> HOLDING = List.of("sequential", "task-pool");
 
     private final JsonMapper json;
-    private final Map<List<Object>, Exchange> exchanges = new HashMap<>();
+    private final Map<List<Object>, Exchange> proxies = new HashMap<>();
+    private final Map<String, HttpExchange> connected = new HashMap<>(); // by host and port
     private final Map<Path, Elements> read = new HashMap<>();
     /** CPU seconds by stage of the previous batch: {@code pipeline-async} shares its threads in this proportion. */
     private Map<Stage, Double> cpuBefore = new EnumMap<>(Stage.class);
@@ -149,12 +151,17 @@ final class Runner implements AutoCloseable {
             throw new IllegalArgumentException(
                     "strategy: must be one of " + HOLDING + " for cxf, is " + options.strategy());
         }
-        var perCall = options.limits().perCall();
-        return exchanges.computeIfAbsent(
-                List.of(transport, options.workload(), options.target(), isCxf ? perCall : ""),
-                any -> isCxf
-                        ? workload.cxf().of(options.url(), perCall.toMillis())
-                        : new HttpExchange(options.target(), HEADERS.get(transport)));
+        URI target = options.target();
+        if (isCxf) {
+            var perCall = options.limits().perCall();
+            return proxies.computeIfAbsent(
+                    List.of(options.workload(), target, perCall),
+                    any -> workload.cxf().of(options.url(), perCall.toMillis()));
+        }
+        var headers = HEADERS.get(transport);
+        return connected
+                .computeIfAbsent(target.getAuthority(), any -> new HttpExchange(target, headers))
+                .to(target, headers);
     }
 
     /** The elements of a JSON file; the file is read again only where it has changed. */
@@ -234,6 +241,7 @@ final class Runner implements AutoCloseable {
         if (calls != null) {
             calls.close();
         }
-        exchanges.values().forEach(Exchange::close);
+        proxies.values().forEach(Exchange::close);
+        connected.values().forEach(Exchange::close);
     }
 }

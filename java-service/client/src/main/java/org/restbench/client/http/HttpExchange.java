@@ -31,11 +31,8 @@ import org.restbench.client.Limits;
  * of calls; they run no code of the caller.
  */
 public final class HttpExchange implements Exchange {
-    private final ExecutorService threads;
-    private final HttpClient client;
+    private final Connections connections;
     private final HttpRequest.Builder request;
-    private final Set<CompletableFuture<?>> open = ConcurrentHashMap.newKeySet();
-    private volatile boolean closed;
 
     /**
      * Connects with the first call.
@@ -43,34 +40,73 @@ public final class HttpExchange implements Exchange {
      * @param headers of each request, including {@code Content-Type}
      */
     public HttpExchange(URI url, Map<String, String> headers) {
-        AtomicInteger number = new AtomicInteger();
-        threads = Executors.newFixedThreadPool(2, task -> {
-            Thread thread = new Thread(task, "http-" + number.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        });
-        client = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1) // else the first request asks for an upgrade to h2c
-                .executor(threads)
-                .build();
+        this(new Connections(), url, headers);
+    }
+
+    private HttpExchange(Connections connections, URI url, Map<String, String> headers) {
+        this.connections = connections;
         request = HttpRequest.newBuilder(url);
         headers.forEach(request::header);
     }
 
+    /**
+     * An exchange with another URL over the same threads and connections. Closing one of the two closes both.
+     *
+     * @param headers of each request, including {@code Content-Type}
+     */
+    public HttpExchange to(URI url, Map<String, String> headers) {
+        return new HttpExchange(connections, url, headers);
+    }
+
+    /** The threads and the connections of one or several exchanges, with the calls that are in flight on them. */
+    private static final class Connections {
+        final ExecutorService threads;
+        final HttpClient client;
+        final Set<CompletableFuture<?>> open = ConcurrentHashMap.newKeySet();
+        volatile boolean closed;
+
+        Connections() {
+            AtomicInteger number = new AtomicInteger();
+            threads = Executors.newFixedThreadPool(2, task -> {
+                Thread thread = new Thread(task, "http-" + number.incrementAndGet());
+                thread.setDaemon(true);
+                return thread;
+            });
+            client = HttpClient.newBuilder()
+                    .version(HttpClient.Version.HTTP_1_1) // else the first request asks for an upgrade to h2c
+                    .executor(threads)
+                    .build();
+        }
+
+        void close() {
+            closed = true;
+            open.forEach(future -> future.cancel(true));
+            // A client can be closed from Java 21 on; before, its selector thread ends once it is garbage-collected.
+            if ((Object) client instanceof AutoCloseable closeable) {
+                try {
+                    closeable.close();
+                } catch (Exception failed) {
+                    throw new IllegalStateException("the HTTP client did not close", failed);
+                }
+            }
+            threads.shutdown();
+        }
+    }
+
     @Override
     public CompletableFuture<Answer> start(byte[] message, Limits limits) {
-        if (closed) {
+        if (connections.closed) {
             throw new IllegalStateException("the exchange is closed");
         }
         HttpRequest post =
                 request.copy().POST(BodyPublishers.ofByteArray(message)).build();
-        CompletableFuture<HttpResponse<byte[]>> response = client.sendAsync(
+        CompletableFuture<HttpResponse<byte[]>> response = connections.client.sendAsync(
                 post,
                 head -> new BoundedBody(
                         limits.maxAnswerBytes(),
                         head.headers().firstValueAsLong("content-length").orElse(-1)));
         CompletableFuture<Answer> answer = new CompletableFuture<>();
-        open.add(answer);
+        connections.open.add(answer);
         response.whenCompleteAsync(
                 (got, failure) -> {
                     if (failure == null) {
@@ -80,13 +116,13 @@ public final class HttpExchange implements Exchange {
                         answer.completeExceptionally(asProtocolFailure(failure));
                     }
                 },
-                threads);
+                connections.threads);
         // HttpRequest.timeout covers the headers only; only cancelling the future of sendAsync closes the connection.
         answer.orTimeout(limits.perCall().toNanos(), TimeUnit.NANOSECONDS).whenComplete((got, failure) -> {
-            open.remove(answer);
+            connections.open.remove(answer);
             response.cancel(true);
         });
-        if (closed) { // closed since the check above
+        if (connections.closed) { // closed since the check above
             answer.cancel(true);
         }
         return answer;
@@ -105,17 +141,7 @@ public final class HttpExchange implements Exchange {
 
     @Override
     public void close() {
-        closed = true;
-        open.forEach(future -> future.cancel(true));
-        // A client can be closed from Java 21 on; before, its selector thread ends once it is garbage-collected.
-        if ((Object) client instanceof AutoCloseable closeable) {
-            try {
-                closeable.close();
-            } catch (Exception failed) {
-                throw new IllegalStateException("the HTTP client did not close", failed);
-            }
-        }
-        threads.shutdown();
+        connections.close();
     }
 
     /** Collects a body of bounded size; a larger one closes its connection. The JDK's own subscribers have no bound. */
