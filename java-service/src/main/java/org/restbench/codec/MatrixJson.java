@@ -1,6 +1,7 @@
 package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.RequestId;
@@ -8,7 +9,6 @@ import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
 import org.restbench.workload.matrix.MatrixRequest;
 import tools.jackson.core.io.NumberOutput;
-import tools.jackson.core.util.ByteArrayBuilder;
 
 /**
  * The matrix workload's JSON.
@@ -16,16 +16,8 @@ import tools.jackson.core.util.ByteArrayBuilder;
  * @param mostElements of a product; a larger product is refused before it is computed
  */
 public record MatrixJson(int mostElements) implements Codec<MatrixRequest, MatrixProduct> {
-    private static final int HEAD_BYTES = 200;
-
-    /** Room that is made beforehand for each element: about what one of the study's products takes with its comma. */
-    private static final int USUAL_BYTES = 8;
-
-    /** Size of the pieces that are written to the growing buffer. */
-    private static final int PIECE_BYTES = 2048;
-
-    /** Most bytes of a number with the characters before and after it. */
-    private static final int NUMBER_BYTES = 32;
+    /** Of the list of rows and of the object. */
+    private static final int BRACKETS = 2;
 
     private static final class Members {
         private RequestId id;
@@ -67,27 +59,26 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
     public byte[] encode(MatrixProduct product) {
         Matrix rows = product.product();
         String head = "{\"requestId\":" + RequestIds.asString(product.id()) + ",\"rows\":";
-        ByteArrayBuilder text = new ByteArrayBuilder(HEAD_BYTES + USUAL_BYTES * rows.size());
-        text.write(head.getBytes(StandardCharsets.UTF_8));
-        byte[] piece = new byte[PIECE_BYTES];
-        int length = 0;
+        byte[] begin = head.getBytes(StandardCharsets.UTF_8);
+        byte[] text = Arrays.copyOf(begin, Math.toIntExact(begin.length + mostBytes(rows)));
+        int length = begin.length;
         for (int row = 0; row < rows.rows(); row++) {
-            piece[length++] = (byte) (row == 0 ? '[' : ',');
+            text[length++] = (byte) (row == 0 ? '[' : ',');
             byte before = '[';
             for (int i = row * rows.columns(); i < (row + 1) * rows.columns(); i++) {
-                piece[length++] = before;
-                length = NumberOutput.outputLong(rows.values()[i], piece, length);
+                text[length++] = before;
+                length = NumberOutput.outputLong(rows.values()[i], text, length);
                 before = ',';
-                if (length > PIECE_BYTES - NUMBER_BYTES) {
-                    text.write(piece, 0, length);
-                    length = 0;
-                }
             }
-            piece[length++] = ']';
+            text[length++] = ']';
         }
-        piece[length++] = ']';
-        piece[length++] = '}';
-        text.write(piece, 0, length);
-        return text.toByteArray();
+        text[length++] = ']';
+        text[length++] = '}';
+        return Arrays.copyOf(text, length);
+    }
+
+    /** The most bytes of the rows and the brackets around them. */
+    private static long mostBytes(Matrix rows) {
+        return (long) rows.size() * (rows.characters() + 1) + 2L * rows.rows() + BRACKETS;
     }
 }

@@ -9,6 +9,14 @@ package org.restbench.workload.matrix;
  *     it once the matrix is handed on.
  */
 public record Matrix(int rows, int columns, long[] values) {
+    /** 1233 / 2^12 is log10(2), closely enough for 64 bits. */
+    private static final int LOG_10_OF_2 = 1233;
+
+    private static final int LOG_BITS = 12;
+
+    /** Characters in addition to the logarithm: the digit that it rounds away, and a sign. */
+    private static final int MORE_CHARACTERS = 2;
+
     public int size() {
         return rows * columns;
     }
@@ -20,5 +28,15 @@ public record Matrix(int rows, int columns, long[] values) {
             any |= values[i] ^ values[i] >> Long.SIZE - 1; // the bits that differ from the sign
         }
         return Long.SIZE - Long.numberOfLeadingZeros(any);
+    }
+
+    /** The most characters, sign included, of a number from {@code -2^bits} to {@code 2^bits} (exclusive). */
+    static int characters(int bits) {
+        return (bits * LOG_10_OF_2 >> LOG_BITS) + MORE_CHARACTERS;
+    }
+
+    /** An upper bound of the characters of each value in decimal. */
+    public int characters() {
+        return characters(bits());
     }
 }

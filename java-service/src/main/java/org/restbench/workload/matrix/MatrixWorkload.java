@@ -6,16 +6,6 @@ import org.restbench.workload.Workload;
 
 /** Multiplies two matrices of 64-bit integers, exactly. */
 public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProduct> {
-    /** 1233 / 2^12 is log10(2), closely enough for 64 bits. */
-    private static final int LOG_10_OF_2 = 1233;
-
-    private static final int LOG_BITS = 12;
-
-    /**
-     * Characters of a number in addition to its digits: a sign, a digit that the logarithm rounds away, a separator.
-     */
-    private static final int BESIDE_DIGITS = 3;
-
     @Override
     public String name() {
         return "matrix";
@@ -43,13 +33,13 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
     }
 
     /**
-     * The product, the tiles of the native kernel, and twice the product's text with numbers of the largest length:
-     * once in pieces, and once as a whole.
+     * The product, the tiles of the native kernel, and twice the product's text with numbers of the largest length: as
+     * it is written, and as it is sent.
      */
     @Override
     public long workingBytes(MatrixRequest request) {
-        int digits = Math.min(Long.SIZE, request.bitsOfSums()) * LOG_10_OF_2 >> LOG_BITS;
-        long text = request.elements() * (digits + BESIDE_DIGITS)
+        int separator = 1;
+        long text = request.elements() * (Matrix.characters(Math.min(Long.SIZE, request.bitsOfSums())) + separator)
                 + 2L * request.one().rows();
         long tiles = request.kernel() == Kernel.NATIVE ? Tiles.mostBytes(request.one()) : 0;
         return request.elements() * Long.BYTES + tiles + 2 * text;
