@@ -18,10 +18,9 @@ from restbench.store import exported
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
-#: The charts that a kept copy has as SVG files, by prefixes of their names: KEPT_FIGURES where the
-#: run has figures of the study, else KEPT_OF_OTHERS. The page draws all charts.
-KEPT_FIGURES = ("overview", "figure-14")
-KEPT_OF_OTHERS = ("F1-ratios", "npb-speed-up")
+#: The chart that a kept copy of a run of the study has as an SVG file, for documents that show it.
+#: The page draws all charts.
+KEPT_FIGURE = "overview"
 
 
 def write_tables(found: Findings) -> None:
@@ -76,7 +75,7 @@ def _ends(row: Row) -> dict[str, float | None]:
 
 
 def keep(run: Run, kept: Run, assets: Path) -> None:
-    """Write `run.json`, tables, figures and page of `run` into the folder of `kept`, whose contents
+    """Write `run.json`, tables, figure and page of `run` into the folder of `kept`, whose contents
     are deleted first. The page is made from `run.json` alone and links only to files that are kept
     with it. `assets` is the folder of the style, scripts and chart library that all kept pages
     share.
@@ -87,12 +86,12 @@ def keep(run: Run, kept: Run, assets: Path) -> None:
 
 
 def show_kept(kept: Run, assets: Path) -> None:
-    """Write tables, figures and page of a kept copy; existing ones are replaced."""
+    """Write tables, figure and page of a kept copy; existing ones are replaced."""
     for folder in (kept.figures, kept.test_matrix_csv.parent):
         shutil.rmtree(folder, ignore_errors=True)
     found = views.drawn(exported.read(kept.exported_file), kept)
-    is_study = any(name.startswith("figure-") for name in found.charts)
-    write_figures(found, KEPT_FIGURES if is_study else KEPT_OF_OTHERS)
+    if any(name.startswith("figure-") for name in found.charts):
+        write_figures(found, (KEPT_FIGURE,))
     write_tables(found)
     report.write(found, Path(os.path.relpath(assets, kept.path)).as_posix())
 

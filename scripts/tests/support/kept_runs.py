@@ -6,6 +6,7 @@ from __future__ import annotations
 PICTURES = {
     "adaptive": "F1-ratios",
     "calls": "calls-java",
+    "calls-growth": "calls-java",
     "calls-seconds": "calls-java",
     "factorial": "factorial-effects",
     "frameworks": "frameworks-",
