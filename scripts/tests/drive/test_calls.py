@@ -192,7 +192,9 @@ def test_nor_does_a_call_that_failed_hide_a_wrong_answer_of_its_batch_in_a_run(
     order = SimpleNamespace(profile_name="p")
     here = block_of(tmp_path, order, [TrialGroup("all", (called,))], up=up)
     client: Any = SimpleNamespace(
-        renew_if_dead=lambda: False, hello=lambda: SimpleNamespace(strategies=[BATCH.strategy])
+        renew_if_dead=lambda: False,
+        hello=lambda: SimpleNamespace(strategies=[BATCH.strategy]),
+        batch=lambda _: SimpleNamespace(attempts=3),
     )
     driver = CallsDriver(here, table, {("java", "rest"): client}, tmp_path, 2)
     driver.single_calls["java", "rest"] = ALONE
