@@ -16,8 +16,11 @@ import tools.jackson.core.io.NumberOutput;
  * @param mostElements of a product; a larger product is refused before it is computed
  */
 public record MatrixJson(int mostElements) implements Codec<MatrixRequest, MatrixProduct> {
-    /** Of the list of rows and of the object. */
+    /** The closing brackets of the list of rows and of the object. */
     private static final int BRACKETS = 2;
+
+    /** The longest array that a JVM allocates. A text fits it where the bound of its length does not. */
+    private static final long LARGEST_ARRAY = Integer.MAX_VALUE - 8;
 
     private static final class Members {
         private RequestId id;
@@ -60,7 +63,7 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
         Matrix rows = product.product();
         String head = "{\"requestId\":" + RequestIds.asString(product.id()) + ",\"rows\":";
         byte[] begin = head.getBytes(StandardCharsets.UTF_8);
-        byte[] text = Arrays.copyOf(begin, Math.toIntExact(begin.length + mostBytes(rows)));
+        byte[] text = Arrays.copyOf(begin, (int) Math.min(LARGEST_ARRAY, begin.length + mostBytes(rows)));
         int length = begin.length;
         for (int row = 0; row < rows.rows(); row++) {
             text[length++] = (byte) (row == 0 ? '[' : ',');
