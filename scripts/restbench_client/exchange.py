@@ -47,7 +47,10 @@ class ThreadExchange:
 
     def to(self, url: str) -> ThreadExchange:
         """An exchange with another endpoint of the same host over the same connections. Closing one
-        of the two closes both."""
+        of the two closes both. ValueError for another host."""
+        parts = urlsplit(url)
+        if (parts.hostname or "", parts.port or 80) != (self._host, self._port):
+            raise ValueError(f"url: must be at {self._host}:{self._port}, is {url}")
         other = copy.copy(self)
         other._target = _target(url)
         return other

@@ -97,6 +97,8 @@ def test_another_endpoint_of_the_same_host_is_asked_over_the_same_connection():
         for each in (exchange, exchange.to(f"{url}?delay=1"), exchange):
             with _batch(each, Limits(), calls=1) as batch:
                 assert [outcome.result for outcome in batch.all()] == [[[2]]]
+        with pytest.raises(ValueError, match="url: must be at"):
+            exchange.to("http://127.0.0.1:1/matrix/serial")
         exchange.close()
         server.shutdown()
     targets, clients = zip(*seen, strict=True)
