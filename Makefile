@@ -50,7 +50,7 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 .PHONY: help setup services bench chaos bench-limit bench-mg bench-growth queue-controls microbench plan calibrate report browse serve stop secrets frameworks test test-java test-python test-waiting test-scripts test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick, for most experiments also reference, for some full (the error for an unknown one lists them)  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|factorial|logs|open-load|npb|calls|messages|messages-threads|messages-factorial|messages-fraction|messages-trace|messages-faults|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n           DATABASE=none|/usr/lib/postgresql/15/bin|postgresql://OWNER@HOST:5432/DATABASE\n'
+	@printf '\nVariables: PROFILE=smoke|quick, for most experiments also reference, for some full (an unknown one: the error lists them)  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|factorial|logs|open-load|npb|calls|messages|messages-threads|messages-factorial|messages-fraction|messages-trace|messages-faults  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n           DATABASE=none|/usr/lib/postgresql/15/bin|postgresql://OWNER@HOST:5432/DATABASE\n'
 
 # `restbench ab` of later commits calls this target in a checkout of this commit (scripts/restbench/deploy/builds.py).
 services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)
@@ -91,10 +91,10 @@ test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx hapro
 # service mostly wait for deadlines, and whole runs of the harness wait for measuring windows, so tests that only compute run at
 # a lower priority. The harness's other tests come last and use both cores.
 # Maven gets no goal that packages: it would replace the jars while services of other tests run from them.
-test-java:
+test-java: tools-java
 	$(LOW_PRIORITY) $(MVN) -f java-service/pom.xml test spotless:check
 	$(LOW_PRIORITY) $(MVN) -f java-service/client/pom.xml test spotless:check
-test-python:
+test-python: $(DEV) $(FRAMEWORKS)
 	$(call PYTEST,python-service,../$(BIN)/python)
 test-waiting:
 	$(call PYTEST,scripts,../$(BIN)/python,-m live -n 2 --dist loadfile -o cache_dir=.pytest_cache_live)
@@ -136,7 +136,7 @@ chaos: setup ## kill the harness and its processes at random moments, then conti
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and look up their known problems
 	@cd audit && ../.cache/audit/bin/python restbench_audit.py
 
-bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time per request of seven services relative to a C++ server (scripts/tools/limit), about 40 minutes
+bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time per request of eight services relative to a C++ server (scripts/tools/limit), about an hour
 	@cd scripts && ../$(BIN)/python -m tools.bench_limit
 
 bench-mg: $(VENV) $(JAR) compiler ## the time of Java's NAS kernel MG relative to the same kernel in plain C++ (scripts/tools/limit), about 3 minutes
