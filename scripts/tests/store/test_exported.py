@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from restbench.failures import Unreadable
 from restbench.judge import claims
 from restbench.judge.compare import compare
 from restbench.show import export, files
-from restbench.store import exported
+from restbench.store import exported, store
 from restbench.store.store import Run
 from restbench.store.traces import MOST_POINTS
 
@@ -119,6 +120,12 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
     line = next(each for each in found.lines if each.cell.strategy == "serial")
     assert line.comparison.estimate == pytest.approx(1.0, abs=1e-6)
     assert line.first == pytest.approx(line.second or 0.0, rel=1e-6)
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(kept.exported_file, alone)
+    for name in (alone, alone / "run.json"):
+        lines = compare(store.open_run(str(name)), run, "throughput_per_s", 0.05).lines
+        assert [each.first for each in lines] == [each.first for each in found.lines]
     again = claims.decisions_of(exported.read(kept.exported_file))
     before = claims.decisions(run, measures.rows(run))
     assert [each.headline for each in again] == [each.headline for each in before]
