@@ -235,9 +235,8 @@ def _made_of(run: Run) -> _Origin:
 def _commits(first: Run, second: Run) -> list[str]:
     one, two = (_made_of(run) for run in (first, second))
     unknown = [run.name for run, its in ((first, one), (second, two)) if its.git_dirty is None]
-    differing = [
-        (name, getattr(one, name), getattr(two, name)) for name in ("commit", "experiment", "profile")
-    ]
+    names = ("commit", "experiment", "profile")
+    differing = [(name, getattr(one, name), getattr(two, name)) for name in names]
     return [
         *(f"the commit of {name} is unknown" for name in unknown),
         *(

@@ -46,8 +46,8 @@ def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> RunExpo
 
 
 def refresh(run: Run) -> None:
-    """Replace claims, effects and answer in the `run.json` of a kept copy by those that this version
-    gives."""
+    """Replace claims, effects and answer in the `run.json` of a kept copy by those of this
+    version."""
     found = exported.read(run.exported_file)
     known = findings.of(found, run)
     decided = tuple(map(claim, claims.decisions_of(found)))

@@ -23,6 +23,7 @@ from restbench.show import export, files
 from restbench.store import exported, store
 from restbench.store.store import Run
 from restbench.store.traces import MOST_POINTS
+from restbench.store.writing import write_json
 
 MIX = "java serial mix 10"
 SCHEMA = Path(exported.__file__).with_name("run.schema.json")
@@ -113,6 +114,8 @@ def test_a_run_of_130_cells_and_eight_blocks_is_below_a_mebibyte(run: Run, tmp_p
 
 def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
+    speed = {"integer_loops_per_s": 2000.0, "copied_gib_per_s": 4.0}
+    write_json(run.machine_file, run.machine() | {"speed": speed})
     export.write(run, measures.rows(run), print)
     files.keep(run, kept, tmp_path / "assets")
     assert not kept.trials.exists()
