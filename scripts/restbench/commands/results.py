@@ -17,8 +17,7 @@ from restbench.judge import claims, study
 from restbench.show import export, files, report, terminal, views
 from restbench.show.browser import site
 from restbench.show.kinds import bottleneck
-from restbench.store import exported, machine_findings, store
-from restbench.store.microbench_records import Microbench
+from restbench.store import exported, store
 
 
 def build_report(name: RunArgument = "latest") -> None:
@@ -101,7 +100,7 @@ def keep_run(
 def _keep_again(kept: store.Run) -> None:
     if not kept.is_kept:
         raise BadConfiguration(f"{kept.path}: has raw data, so its copy needs a name")
-    export.refresh_answer(kept)
+    export.refresh(kept)
     files.show_kept(kept, site.write_page_assets(kept.path.parent))
     console.print(str(kept.path), soft_wrap=True)
 
@@ -129,7 +128,6 @@ def browse_runs(
 def analyse(run: store.Run) -> tuple[Sequence[Row], exported.RunExport]:
     """The rows of a run, and the `run.json` that is written from them."""
     known = rows(run)
-    machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
     return known, export.write(run, known, note)
 
 

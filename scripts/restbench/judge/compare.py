@@ -16,6 +16,7 @@ from restbench.judge import verdicts
 from restbench.judge.study import STUDY_COLUMNS
 from restbench.judge.verdicts import Verdict
 from restbench.machine import machine
+from restbench.store.exported import read
 from restbench.store.store import Run
 
 #: What can be compared. A share of the CPU is neither better nor worse.
@@ -72,6 +73,16 @@ class Line:
             return self.change
         same = self.verdict == "reproduced"
         return "the same" if same else verdicts.verdict_text(self.verdict, self.comparison)
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """What a run was made with."""
+
+    commit: str
+    git_dirty: bool | None
+    experiment: str
+    profile: str
 
 
 @dataclass(frozen=True)
@@ -174,9 +185,12 @@ def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict
 
 
 def _machine(run: Run) -> dict[str, Any]:
-    if not run.machine_file.exists():
-        raise BadConfiguration(f"{run.machine_file}: is missing, so the run's machine is not known")
-    return run.machine()
+    if run.machine_file.exists():
+        return run.machine()
+    if run.exported_file.exists():
+        alone = read(run.exported_file)
+        return alone.described | {"speed": next(iter(alone.speeds), {})}
+    raise BadConfiguration(f"{run.machine_file}: is missing, so the run's machine is not known")
 
 
 def _differences(
@@ -209,14 +223,20 @@ def _differing(one: Any, two: Any) -> str:
     return f"{one} and {two}"
 
 
+def _made_of(run: Run) -> _Origin:
+    if run.manifest_file.exists():
+        its = run.manifest()
+        return _Origin(its.git_commit[:12], its.git_dirty, its.experiment, its.profile)
+    alone = read(run.exported_file)
+    made, of = alone.manifest, alone.experiment
+    return _Origin(made.git_commit[:12], made.git_dirty, of.name, of.profile)
+
+
 def _commits(first: Run, second: Run) -> list[str]:
-    one, two = (run.manifest() for run in (first, second))
-    unknown = [run.name for run in (first, second) if run.manifest().git_dirty is None]
-    differing = (
-        ("commit", one.git_commit[:12], two.git_commit[:12]),
-        ("experiment", one.experiment, two.experiment),
-        ("profile", one.profile, two.profile),
-    )
+    one, two = (_made_of(run) for run in (first, second))
+    unknown = [run.name for run, its in ((first, one), (second, two)) if its.git_dirty is None]
+    names = ("commit", "experiment", "profile")
+    differing = [(name, getattr(one, name), getattr(two, name)) for name in names]
     return [
         *(f"the commit of {name} is unknown" for name in unknown),
         *(

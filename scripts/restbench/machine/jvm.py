@@ -63,10 +63,10 @@ def command(settings: Mapping[str, str] | None = None) -> list[str]:
     return [java(), *ours, *options]
 
 
-def described() -> dict[str, Any]:
-    """The path of `java`, its version, and the flags that are not at their default, such as the
-    collector and the heap."""
-    output = process.output([*command(), "-XX:+PrintFlagsFinal", "-version"])
+def described(settings: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The path of `java`, its version, and the flags that are not at their default under these
+    settings, such as the collector and the heap."""
+    output = process.output([*command(settings), "-XX:+PrintFlagsFinal", "-version"])
     version = re.search(r"^(?:openjdk|java) version .*", output, re.MULTILINE)
     flags = dict(_SET_FLAG.findall(output))
     flags.pop("PrintFlagsFinal", None)

@@ -24,8 +24,9 @@ PACKAGES = (
 )
 
 
-def describe() -> dict[str, Any]:
-    """Processors, memory, kernel and the version of every tool that the numbers depend on."""
+def describe(java_settings: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Processors, memory, kernel and the version of every tool that the numbers depend on, the JVM
+    with its flags under these settings of the Java service."""
     return {
         "processor": _cpu_model(),
         "cores_online": os.cpu_count(),
@@ -40,7 +41,7 @@ def describe() -> dict[str, Any]:
         "virtualisation": process.output(["systemd-detect-virt"]) or "unknown",
         "load_average_before": list(os.getloadavg()),
         "speed": speed.probe(),
-        **jvm.described(),
+        **jvm.described(java_settings),
         "python": platform.python_version(),
         "blas_kernel": _blas_kernel(),
         "sysstat": _first_match(process.output(["sar", "-V"]), r"version (\S+)"),

@@ -83,7 +83,7 @@ def begin(order: Order, run: Run) -> Manifest:
         attached=dict(order.attached),
         builds={name: each.commit for name, each in order.builds.items()},
     )
-    described = surroundings()
+    described = surroundings(order)
     if order.builds:
         described["measured"] = fingerprints(order.build_folders)
     run.payloads.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     and Unreadable where a file of the run is not as it was written.
     """
     # Written as JSON and read again, as the run's own file was: tuples become lists.
-    now = json.loads(json.dumps(surroundings()))
+    now = json.loads(json.dumps(surroundings(order)))
     then, manifest, earlier = run.machine(), run.manifest(), run.interruptions()
     run.proofs()
     if changed := machine.changed(then, now):
@@ -182,9 +182,9 @@ def finish(run: Run, manifest: Manifest, **found: object) -> Manifest:
     return finished
 
 
-def surroundings() -> dict[str, Any]:
+def surroundings(order: Order) -> dict[str, Any]:
     """The machine, and everything on it that the numbers depend on."""
-    return machine.describe() | {
+    return machine.describe(order.experiment.settings.get("java")) | {
         "jmeter": load.version(),
         "measured": fingerprints(),
         "settings": settings(),

@@ -16,6 +16,7 @@ from restbench.schedule import begin, block, windows
 from restbench.schedule.block_run import BlockOrder, View
 from restbench.schedule.pace import TrialGroup
 from restbench.store import machine_findings, store
+from restbench.store.microbench_records import Microbench
 from restbench.store.store import Run
 
 #: A block has at least this share of the duration in its profile, however long earlier blocks took.
@@ -33,6 +34,8 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
         manifest = begin.begin(order, run)
         known = store.CALIBRATIONS
         machine_findings.adopt(Calibration, run, run.calibration_file, known, view.note)
+        known = store.MICROBENCHES
+        machine_findings.adopt(Microbench, run, run.microbench_file, known, view.note)
     store.point_latest_to(run)
     try:
         finished = {each.block for each in run.trials.blocks() if each.finished}

@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
-from restbench.analyse import estimates, limits, long_windows, predecessor, trace
+from restbench.analyse import estimates, factorial, limits, long_windows, predecessor, trace
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
+from restbench.experiment.experiment import Experiment
 from restbench.experiment.open_load import Objective
 from restbench.experiment.records import Manifest
 from restbench.experiment.statistics import geometric_interval, geometric_mean
+from restbench.failures import CellsFailed
 from restbench.judge import claims
 from restbench.judge.claims import Decision, PartDecision
-from restbench.show import microbench_text, views
+from restbench.show import findings, microbench_text, views
 from restbench.store import exported, quoted, store
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
@@ -43,9 +45,22 @@ def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> RunExpo
     return _answered(run, _exported(run, rows, note))
 
 
-def refresh_answer(run: Run) -> None:
-    """Replace the answer in the `run.json` of a kept copy by the one that this version gives."""
-    _answered(run, exported.read(run.exported_file))
+def refresh(run: Run) -> None:
+    """Replace claims, effects and answer in the `run.json` of a kept copy by those of this
+    version."""
+    found = exported.read(run.exported_file)
+    known = findings.of(found, run)
+    decided = tuple(map(claim, claims.decisions_of(found)))
+    effects = _effects(known.definition, known.rows)
+    _answered(run, found.model_copy(update={"claims": decided, "factorial": effects}))
+
+
+def _effects(definition: Experiment, rows: Sequence[Row]) -> dict[str, Any] | None:
+    try:
+        found = factorial.of_run(definition, rows)
+    except CellsFailed:  # the page says which corners are missing
+        return None
+    return None if found is None else found.to_json()
 
 
 def _answered(run: Run, found: RunExport) -> RunExport:
@@ -58,7 +73,8 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
     blocks = run.trials.blocks()
     finished = {each.block for each in blocks if each.finished}
     described = run.machine() if run.machine_file.exists() else {}
-    objective = experiment.load(run.experiment_file, run.cores_allowed()).objective
+    definition = experiment.load(run.experiment_file, run.cores_allowed())
+    objective = definition.objective
     cells = {row.cell.id: row.cell for row in rows}
     return RunExport(
         form=exported.FORMAT_VERSION,
@@ -79,6 +95,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Run
         again=tuple(again(run.trials.rates())),
         # In an open load the offered rate, which follows a plan, determines the throughput.
         predecessor=None if objective else predecessor.entry(run.trials.course(), cells),
+        factorial=_effects(definition, rows),
         windows=tuple(long_windows.of_run(run)),
     )
 

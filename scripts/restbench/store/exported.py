@@ -318,6 +318,9 @@ class RunExport(Record):
     again: tuple[AgainEntry, ...] = ()
     predecessor: PredecessorEntry | None = None
     """None where cells have too few trials in a block, and in older files."""
+    factorial: dict[str, Any] | None = None
+    """The effects of a factorial design (`analyse.factorial`); None without a design, or where no
+    block has every corner of it."""
     windows: tuple[WindowEntry, ...] = ()
 
     @property

@@ -250,11 +250,12 @@ def point_latest_to(run: Run) -> None:
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:
-    """An existing run by its name, its path or `latest`; BadConfiguration where there is none, or
-    it is of an earlier form."""
-    for candidate in (results / name, Path(name)):
+    """An existing run by its name, its path, the path of its `run.json`, which may stand alone, or
+    `latest`; BadConfiguration where there is none, or it is of an earlier form."""
+    path = Path(name)
+    for candidate in (results / name, path, *([path.parent] if path.name == "run.json" else [])):
         run = Run(candidate.resolve())
-        if run.manifest_file.exists():
+        if run.manifest_file.exists() or run.exported_file.exists():
             run.require_read()
             return run
     known = [

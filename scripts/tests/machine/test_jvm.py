@@ -10,10 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+from stub_bench import Bench
 from waiting import await_true
 
 from restbench import ROOT
+from restbench.commands import measuring
 from restbench.machine import jvm, machine, process
+from restbench.schedule import begin
 
 
 @pytest.fixture
@@ -81,6 +84,16 @@ def test_on_one_core_the_collector_is_the_same_and_stands_in_the_description() -
     assert described["java_flags"]["MaxHeapSize"] == str(2**30)
     assert "version" in described["java"]
     assert Path(described["java_program"]).name == "java"
+
+
+def test_the_description_has_the_flags_of_the_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(begin.load, "version", lambda: "5.6.3")
+    settings = '[settings.java]\nJAVA_OPTIONS = "-Xms2g -Xmx2g"\n'
+    path = Bench(tmp_path).experiment({"java": ["serial"]}, extra=settings)
+    described = begin.surroundings(measuring.order_for(path, "p", "", []))
+    assert described["java_flags"]["MaxHeapSize"] == str(2**31)
 
 
 def test_what_somebody_chose_for_openblas_does_not_change_what_is_measured(

@@ -17,7 +17,7 @@ from restbench.store.store import Run
 @pytest.fixture
 def known_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     described = {"cores_allowed": [0, 1], "measured": {}, "java": "17", "python": "3.11"}
-    monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
+    monkeypatch.setattr(begin, "surroundings", lambda _order: dict(described))
     monkeypatch.setattr(begin, "require_as_begun", lambda *_given: None)
     monkeypatch.setattr(block, "measure", measured)
 

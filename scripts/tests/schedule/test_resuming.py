@@ -44,7 +44,7 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
         "measured": {"java service": "0123"},
         "speed": {"integer_loops_per_s": 2000.0, "copied_gib_per_s": 4.0},
     }
-    monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
+    monkeypatch.setattr(begin, "surroundings", lambda _order: dict(described))
     return described
 
 

@@ -154,7 +154,7 @@ def test_without_what_is_between_blocks_the_residuals_have_no_order_of_measureme
         return [each["encoding"]["x"]["title"] for each in panels], residuals.caption
 
     names, caption = told(blocks=False)
-    assert names == ["Predicted", "Order of measurement", "Normal quantile"]
+    assert names == ["Predicted", "Block", "Normal quantile"]
     assert "order of measurement" not in caption
     names, caption = told(blocks=True)
     assert names == ["Predicted", "Normal quantile"]

@@ -71,6 +71,8 @@ def test_tables_figures_and_page_say_so(run: Run) -> None:
     files.write_tables(findings(run))
     effects = json.loads(run.factorial_json.read_text())["effects"]
     assert {each["name"] for each in effects} == {"strategy", "users", "strategy × users"}
+    exported = (findings(run).run.factorial or {})["effects"]
+    assert [each["q"] for each in exported] == pytest.approx([each["q"] for each in effects])
     page = page_of(run)
     assert "94 % of throughput&#39;s variation is strategy" in part_of(page, "answer")
     assert picture_of(page) == "factorial-effects"

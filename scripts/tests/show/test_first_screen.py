@@ -104,9 +104,9 @@ def test_the_picture_of_faults_has_the_one_promise_that_was_broken() -> None:
     assert broken["label"] == "Java serial, kill-all"
 
 
-@pytest.fixture
-def kept(tmp_path: Path) -> Run:
-    run = Run(tmp_path / "messages-factorial")
+@pytest.fixture(params=["messages-factorial", "calls-growth"])
+def kept(tmp_path: Path, request: pytest.FixtureRequest) -> Run:
+    run = Run(tmp_path / request.param)
     shutil.copytree(store.RESULTS / run.name, run.path)
     return run
 
@@ -124,6 +124,8 @@ def test_a_kept_copy_is_made_again_of_its_run_json_to_the_byte(kept: Run) -> Non
     before = contents(kept)
     stale = json.loads(kept.exported_file.read_text(encoding="utf-8"))
     stale["answer"]["sentence"] = "An older sentence."
+    stale["factorial"] = {}
+    stale["claims"] = [each | {"verdict": "contradicted"} for each in stale["claims"]]
     kept.exported_file.write_text(json.dumps(stale), encoding="utf-8")
     kept.figures.mkdir(exist_ok=True)
     (kept.figures / "figure-of-old.svg").write_text("<svg/>", encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ from restbench.failures import Unreadable
 from restbench.judge import claims
 from restbench.judge.compare import compare
 from restbench.show import export, files
-from restbench.store import exported
+from restbench.store import exported, store
 from restbench.store.store import Run
 from restbench.store.traces import MOST_POINTS
+from restbench.store.writing import write_json
 
 MIX = "java serial mix 10"
 SCHEMA = Path(exported.__file__).with_name("run.schema.json")
@@ -112,6 +114,8 @@ def test_a_run_of_130_cells_and_eight_blocks_is_below_a_mebibyte(run: Run, tmp_p
 
 def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
+    speed = {"integer_loops_per_s": 2000.0, "copied_gib_per_s": 4.0}
+    write_json(run.machine_file, run.machine() | {"speed": speed})
     export.write(run, measures.rows(run), print)
     files.keep(run, kept, tmp_path / "assets")
     assert not kept.trials.exists()
@@ -119,6 +123,12 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
     line = next(each for each in found.lines if each.cell.strategy == "serial")
     assert line.comparison.estimate == pytest.approx(1.0, abs=1e-6)
     assert line.first == pytest.approx(line.second or 0.0, rel=1e-6)
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(kept.exported_file, alone)
+    for name in (alone, alone / "run.json"):
+        lines = compare(store.open_run(str(name)), run, "throughput_per_s", 0.05).lines
+        assert [each.first for each in lines] == [each.first for each in found.lines]
     again = claims.decisions_of(exported.read(kept.exported_file))
     before = claims.decisions(run, measures.rows(run))
     assert [each.headline for each in again] == [each.headline for each in before]

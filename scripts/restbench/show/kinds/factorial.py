@@ -245,8 +245,7 @@ def _residuals(found: Factorial) -> theme.Chart:
     places = np.argsort(np.argsort(flat, kind="stable"))
     panels = {"Predicted": np.repeat(found.means, residuals.shape[1])}
     if not found.design.blocks:
-        order = np.array(found.order).ravel()
-        panels["Order of measurement"] = np.argsort(np.argsort(order, kind="stable")) + 1
+        panels["Block"] = np.array(found.order).ravel()
     panels["Normal quantile"] = scipy.special.ndtri((places + 0.5) / flat.size)
     caption = (
         "The model is sound if the last panel shows a straight line, and the other panels show no "
