@@ -115,8 +115,13 @@ def _measurement(
     by_weight = sorted(events, key=lambda each: each.kind in _WEAK_REASONS)
     reason = next((each.text for each in by_weight if each.kind not in _HARMLESS_EVENTS), None)
     if not trials:
-        return Measurement(block=block, flags=flags, reason=reason) if flags else None
-    return of_trials(block, trials, cores, flags, reason)
+        wrong = kinds.count("wrong")
+        found = Measurement(block=block, flags=flags, reason=reason, wrong_answers=wrong)
+        return found if flags else None
+    found = of_trials(block, trials, cores, flags, reason)
+    # Of loads outside of trials it is only known that an answer was wrong.
+    wrong = found.wrong_answers or kinds.count("wrong")
+    return found.model_copy(update={"wrong_answers": wrong})
 
 
 def of_trials(

@@ -147,6 +147,8 @@ def rows(run: Run) -> list[Row]:
         row(definition, cell, planned[cell])
         for cell in dict.fromkeys((*definition.all_cells(), *planned))
         if cell in planned
+        if metric == "wrong_answers":
+            blocks = tuple(each for each in self.measurements if each.seconds or each.wrong_answers)
     ]
     file = run.trials
     objective = definition.objective

@@ -66,7 +66,8 @@ _MEASURED = [
     Column(
         "wrong_answers",
         "Wrong",
-        "Responses with status 200 and a wrong product, including the warm-up.",
+        "Responses with status 200 and a wrong product in whole trials. Where only other loads had "
+        "any (before the trials, or a long window), each of these loads counts as one.",
     ),
     Column(
         "cpu_ms_per_request",
