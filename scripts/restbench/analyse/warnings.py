@@ -201,9 +201,13 @@ FLAGS: dict[str, str] = {
     "service-restarted": (
         "The service was restarted just before this cell: a JVM may not be warm yet."
     ),
+    "process-ended": (
+        "A process of the service ended during a trial: the cell has no CPU time in that block."
+    ),
     "retried": "The first attempt failed: this is the second, on a fresh service.",
     "ports-awaited": (
-        "New connections left so many ports in TIME_WAIT that a trial of this cell had to wait."
+        "New connections of the cell, or of loads before its trial, left so many ports in TIME_WAIT"
+        " that the run waited."
     ),
     "few-draws": (
         "The users opened their kept connections in fewer than 8 trials of a block: chance decided "

@@ -141,10 +141,7 @@ class ClosedDriver:
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
         service = here.running(cell).service
         front = service.front_pids()
-        if cell.connection == "each" and connections.await_ports():
-            here.note(
-                "ports-awaited", f"over {connections.MOST_WAITING} ports were in TIME-WAIT", cell
-            )
+        self._await_ports(cell)
         here.before(cell)
         front_ms = process.cpu_ms(front)
         sent, found = loaded(here, planned, pace.drop_s, pace.keep_s)
@@ -156,6 +153,7 @@ class ClosedDriver:
         if cell.workers > 1 and cell.connection == "kept" and not front and here.load.pid:
             counts = connections.counts(service.address[1], service.pids(), here.load.pid)
             extras |= connections.spread(counts)
+        self._await_ports(cell)
         found = replace(found, extras=extras)
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
         if not is_whole and not found.wrong:
@@ -182,6 +180,12 @@ class ClosedDriver:
     def _by_wrk(self, cell: Cell) -> None:
         here = self.here
         service, (payload,) = here.running(cell).service, here.requests(cell).payloads.values()
+    def _await_ports(self, cell: Cell) -> None:
+        """Wait where the loads of a cell with new connections left too many ports in TIME-WAIT."""
+        if cell.connection == "each" and connections.await_ports():
+            text = f"over {connections.MOST_WAITING} ports were in TIME-WAIT"
+            self.here.note("ports-awaited", text, cell)
+
         body = here.load.folder / "body.json"
         body.write_bytes(payload.body(WRK))
         before = monitor.answered_requests(service, cell.strategy)
