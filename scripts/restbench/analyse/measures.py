@@ -70,12 +70,14 @@ class Row:
 
     @property
     def notes(self) -> tuple[NoteEntry, ...]:
-        """Further reservations about the row: the text of each flag, with the blocks that have
-        it."""
+        """Further reservations about the row: the text of each flag, with the blocks that have it.
+        Of `not-measured` it is the last block's reason, which has the minutes that are needed."""
         found = []
         for flag in self.flags:
             text, count = explain(flag), self.blocks_with(flag)
             some = f" (in {count} of {len(self.measurements)} blocks)"
+            if flag == "not-measured" and self.measurements:
+                text = self.measurements[-1].reason or text
             text += some * (0 < count < len(self.measurements))
             found.append(NoteEntry(kind=flag, text=text))
         return tuple(found)

@@ -196,7 +196,7 @@ FLAGS: dict[str, str] = {
         "This runtime does not have the strategy or the framework (virtual threads and helidon "
         "need Java 21): this is not a failure, and the cell is no candidate for the best."
     ),
-    "not-measured": "The cell was planned, but the run ended before a block of it.",
+    "not-measured": "The cell was planned, but the run had no time for it.",
     "wrong-answers": "An answer was wrong: the cell has nothing but its counts in that block.",
     "service-restarted": (
         "The service was restarted just before this cell: a JVM may not be warm yet."

@@ -23,6 +23,7 @@ from restbench.schedule.pace import (
     TrialGroup,
     bands,
     interleaved,
+    least_rounds,
     least_seconds,
     predicted_s,
     round_seconds,
@@ -276,7 +277,7 @@ class ClosedDriver:
         pace = self.paces[cell]
         text = (
             f"one answer to each of its users takes {pace.response_s:.0f} s, {why}; the cell "
-            f"needs {pace.seconds:.0f} s"
+            f"needs {least_rounds([cell], self.paces) * pace.seconds / 60:.1f} minutes of a block"
         )
         if cell.id in reported:
             self.here.lost[cell] = text
