@@ -16,7 +16,7 @@ from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.level import Logs
-from restbench.experiment.statistics import FEWEST_BLOCKS, Interval, t_interval
+from restbench.experiment.statistics import FEWEST_BLOCKS, FEWEST_DRAWS, Interval, t_interval
 from restbench.grouping import grouped
 from restbench.store.exported import NoteEntry, WarningEntry
 from restbench.store.store import Run
@@ -24,9 +24,9 @@ from restbench.store.store import Run
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
 
-#: Each trial draws anew which workers get the kept connections: with fewer draws in a block, the
-#: result depends on chance.
-FEWEST_DRAWS = 8
+#: Completed requests are of another mix than the planned one where the number of a kind is off by
+#: more than this part of it, and by more standard errors than chance explains.
+OFF_PART, OFF_ERRORS = 0.05, 3.0
 
 
 @dataclass(frozen=True)

@@ -293,7 +293,7 @@ def least_block_s(groups: Sequence[TrialGroup]) -> float:
     # Many short trials take as long as one of a second, which `is_mix` gives.
     quickest = dict.fromkeys(cells, Pace(0.0, is_mix=True))
     warmed = {(cell.service_group, cell.strategy) for cell in cells}
-    trials_s = least_seconds([each for each in groups if each.compared], quickest)
+    trials_s = sum(round_seconds(each, quickest) for each in groups if each.compared)
     return len(warmed) * WARMING_S + len(cells) * (PILOT_S + BETWEEN_S) + trials_s
 
 

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN
+from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, FEWEST_DRAWS
 from restbench.store.trials import AGAIN
 
 #: Seconds between two trials: users are synchronised, records are written, clocks are read.
@@ -149,9 +149,17 @@ def round_seconds(group: TrialGroup, paces: Mapping[Cell, Pace]) -> float:
     return sum(paces[cell].seconds for cell, _ in group.trials)
 
 
-def least_rounds(cells: Iterable[Cell], paces: Mapping[Cell, Pace]) -> int:
-    """How many rounds a block has at least, so that each cell is measured for LEAST_KEPT_S."""
-    return max(1, math.ceil(LEAST_KEPT_S / min(paces[cell].keep_s for cell in cells)))
+def least_rounds(cells: Sequence[Cell], paces: Mapping[Cell, Pace]) -> int:
+    """How many rounds a block has at least, so that each cell is measured for LEAST_KEPT_S, and in
+    FEWEST_DRAWS trials where each trial draws the workers that get the users' connections."""
+    draws = any(
+        cell.workers > 1
+        and (cell.connection, cell.front) == ("kept", "none")
+        and not paces[cell].is_single_trial
+        for cell in cells
+    )
+    rounds = math.ceil(LEAST_KEPT_S / min(paces[cell].keep_s for cell in cells))
+    return max(FEWEST_DRAWS if draws else 1, rounds)
 
 
 def least_seconds(groups: Iterable[TrialGroup], paces: Mapping[Cell, Pace]) -> float:
