@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from restbench.analyse import estimates, limits, long_windows, predecessor, trace
-from restbench.analyse.exported import block_entries, cell_entry
+from restbench.analyse.exported import block_entries, cell_entry, rows_of
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.experiment.open_load import Objective
@@ -43,9 +43,15 @@ def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> RunExpo
     return _answered(run, _exported(run, rows, note))
 
 
-def refresh_answer(run: Run) -> None:
-    """Replace the answer in the `run.json` of a kept copy by the one that this version gives."""
-    _answered(run, exported.read(run.exported_file))
+def judge_again(run: Run) -> None:
+    """Replace cells, claims and answer in the `run.json` of a kept copy by those that this version
+    makes of its blocks."""
+    found = exported.read(run.exported_file)
+    again = {
+        "cells": tuple(map(cell_entry, rows_of(found))),
+        "claims": tuple(map(claim, claims.decisions_of(found))),
+    }
+    _answered(run, found.model_copy(update=again))
 
 
 def _answered(run: Run, found: RunExport) -> RunExport:
