@@ -84,8 +84,8 @@ _MEASURED = [
     Column(
         "memory_mib",
         "Memory MiB",
-        "Peak of the summed resident memory of the service's processes. Shared pages count "
-        "once per process.",
+        "The largest of the sums of the resident memory of the service's processes at the ends of "
+        "trials. Shared pages count once per process.",
     ),
     Column(
         "queue_ms",
