@@ -57,11 +57,12 @@ class Row:
         if not self.measurements:
             return ("not-measured",)
         drawn = [each.trials or 0 for each in self.measured if "busy_workers" in each.extras]
-        few = ["few-draws"] * (min(drawn, default=FEWEST_DRAWS) < FEWEST_DRAWS)
+        more = ["few-draws"] * (min(drawn, default=FEWEST_DRAWS) < FEWEST_DRAWS)
+        more += ["other-mix"] * self.is_of_other_mix
         known = dict.fromkeys(flag for each in self.measurements for flag in each.flags)
         if self.measured:
             known.pop("not-measured", None)
-        return tuple(dict.fromkeys([*known, *few]))
+        return tuple(dict.fromkeys([*known, *more]))
 
     @property
     def warnings(self) -> tuple[WarningEntry, ...]:
@@ -75,9 +76,9 @@ class Row:
         found = []
         for flag in self.flags:
             text, count = explain(flag), self.blocks_with(flag)
-            some = f" (in {count} of {len(self.measurements)} blocks)"
             if flag == "not-measured" and self.measurements:
                 text = self.measurements[-1].reason or text
+            some = f" (in {count} of {len(self.measurements)} blocks)"
             text += some * (0 < count < len(self.measurements))
             found.append(NoteEntry(kind=flag, text=text))
         return tuple(found)
@@ -92,14 +93,33 @@ class Row:
         return tuple(each for each in self.measurements if each.seconds)
 
     @property
+    def is_of_other_mix(self) -> bool:
+        """Whether the share of a kind among the completed requests is not the planned one of the
+        mix: the trials ended before large requests were answered as often as they were sent."""
+        counts = [
+            sum(of.kinds[kind.name].completions for of in self.measured if kind.name in of.kinds)
+            for kind in self.mix
+        ]
+        for kind, count in zip(self.mix, counts, strict=True):
+            planned = kind.share * sum(counts)
+            error = math.sqrt(planned * (1 - kind.share))
+            if abs(count - planned) > max(OFF_PART * planned, OFF_ERRORS * error):
+                return True
+        return False
+
+    @property
     def valid_blocks(self) -> tuple[Measurement, ...]:
-        """The measured blocks in which no answer was wrong."""
+        """The measured blocks in which no answer was wrong; none where the completed requests are
+        of another mix than the planned one."""
+        if self.is_of_other_mix:
+            return ()
         return tuple(each for each in self.measured if "wrong-answers" not in each.flags)
 
     def value(self, metric: str) -> float | None:
         """The mean over blocks (the sum of a count), None unless every measured block has it.
 
-        A block with a wrong answer has nothing but its counts (method, rule 5).
+        A block with a wrong answer has nothing but its counts (method, rule 5), as has a cell whose
+        completed requests are of another mix (rule 4).
         """
         values = self._values(metric)
         if not values:
@@ -127,6 +147,8 @@ class Row:
 
     def _values(self, metric: str) -> list[float]:
         blocks = self.measured if metric in COUNTS else self.valid_blocks
+        if metric == "wrong_answers":
+            blocks = tuple(each for each in self.measurements if each.seconds or each.wrong_answers)
         values = [number(each, metric) for each in blocks]
         return [] if None in values else [each for each in values if each is not None]
 
@@ -149,8 +171,6 @@ def rows(run: Run) -> list[Row]:
         row(definition, cell, planned[cell])
         for cell in dict.fromkeys((*definition.all_cells(), *planned))
         if cell in planned
-        if metric == "wrong_answers":
-            blocks = tuple(each for each in self.measurements if each.seconds or each.wrong_answers)
     ]
     file = run.trials
     objective = definition.objective

@@ -213,6 +213,10 @@ FLAGS: dict[str, str] = {
         "The users opened their kept connections in fewer than 8 trials of a block: chance decided "
         "which of several workers had them."
     ),
+    "other-mix": (
+        "The shares of large and small requests among the completed ones are not those of the mix: "
+        "the trials were too short for it. The cell has nothing but its counts."
+    ),
     "relayed": (
         "The kernel has no netem: a relay made the network's delay, and its CPU time counts as "
         "that of the load generator."
