@@ -86,6 +86,8 @@ def series(row: Row, metric: str, kind: str = "") -> Series:
     a mix where one is named."""
     if "wrong-answers" in row.flags and not row.valid_blocks:
         return Series(lack=f"{row.cell.id} gave a wrong answer", void=True)
+    if row.is_of_other_mix:
+        return Series(lack=f"{row.cell.id} completed requests of another mix than the planned one")
     found = {each.block: each.kinds.get(kind) if kind else each for each in row.valid_blocks}
     values = {block: number(each, metric) for block, each in found.items()}
     known = {block: value for block, value in values.items() if value is not None}

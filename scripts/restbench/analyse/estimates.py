@@ -115,8 +115,13 @@ def _measurement(
     by_weight = sorted(events, key=lambda each: each.kind in _WEAK_REASONS)
     reason = next((each.text for each in by_weight if each.kind not in _HARMLESS_EVENTS), None)
     if not trials:
-        return Measurement(block=block, flags=flags, reason=reason) if flags else None
-    return of_trials(block, trials, cores, flags, reason)
+        wrong = kinds.count("wrong")
+        found = Measurement(block=block, flags=flags, reason=reason, wrong_answers=wrong)
+        return found if flags else None
+    found = of_trials(block, trials, cores, flags, reason)
+    # Of loads outside of trials it is only known that an answer was wrong.
+    wrong = found.wrong_answers or kinds.count("wrong")
+    return found.model_copy(update={"wrong_answers": wrong})
 
 
 def of_trials(
@@ -142,7 +147,9 @@ def of_trials(
     stages = _stages(trials)
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
     database_ms = sum(each.extras.get("database_busy_ms", 0.0) for each in trials)
-    told_us = elapsed_us if _holds_response_times(trials, response_s) else elapsed_us[:0]
+    kinds_us = _kinds_us(trials)
+    slowest_s = max(response_s, *map(_mean_s, kinds_us.values()), 0.0)
+    told_us = elapsed_us if _holds_response_times(trials, slowest_s) else elapsed_us[:0]
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
     found = Measurement(
@@ -167,7 +174,7 @@ def of_trials(
         parse_ms=stages.get("parse"),
         compute_ms=stages.get("compute"),
         serialize_ms=stages.get("serialize"),
-        kinds=_kinds(trials),
+        kinds=_kinds(kinds_us, trials),
         generator_share=load_ms / both_ms if load_ms is not None and both_ms else None,
         users_in_flight=fmean(each.users_in_flight for each in trials),
         steal_pct=_percent(steal_ms, machine_ms),
@@ -182,8 +189,9 @@ def of_trials(
 
 
 def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
-    """Whether trials are long enough for response times to be reported. Those of an open load
-    always are: its users are connections, whose number says nothing of the response time."""
+    """Whether trials are long enough for response times with this mean to be reported. Those of an
+    open load always are: its users are connections, whose number says nothing of the response
+    time."""
     if "rate_per_s" in trials[0].extras:
         return True
     kept_s = sum(each.seconds for each in trials) / len(trials)
@@ -254,18 +262,28 @@ def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[
     return found
 
 
-def _kinds(trials: Sequence[Trial]) -> dict[str, KindMeasurement]:
-    """By kind of request: its measurement; `completed` adds the throughput."""
+def _kinds_us(trials: Sequence[Trial]) -> dict[str, Microseconds]:
+    """By kind of request: its response times, sorted."""
     names = dict.fromkeys(name for each in trials for name in each.kinds_us)
+    return {
+        name: np.sort(np.concatenate([of.kinds_us[name] for of in trials if name in of.kinds_us]))
+        for name in names
+    }
+
+
+def _kinds(
+    kinds_us: Mapping[str, Microseconds], trials: Sequence[Trial]
+) -> dict[str, KindMeasurement]:
+    """By kind of request: its measurement; `completed` adds the throughput."""
     found = {}
-    for name in names:
-        parts = [each.kinds_us[name] for each in trials if name in each.kinds_us]
-        elapsed_us = np.sort(np.concatenate(parts))
+    for name, elapsed_us in kinds_us.items():
+        holds = _holds_response_times(trials, _mean_s(elapsed_us))
+        told_us = elapsed_us if holds else elapsed_us[:0]
         found[name] = KindMeasurement(
             completions=int(elapsed_us.size),
-            mean_ms=_mean_ms(elapsed_us),
-            p50_ms=percentile_ms(elapsed_us, 50),
-            p95_ms=percentile_ms(elapsed_us, 95),
+            mean_ms=_mean_ms(told_us),
+            p50_ms=percentile_ms(told_us, 50),
+            p95_ms=percentile_ms(told_us, 95),
         )
     return found
 
@@ -279,6 +297,10 @@ def _stages(trials: Sequence[Trial]) -> Mapping[str, float]:
         for name in names
         if (having_it := [each for each in trials if name in each.stages_ms and each.completions])
     }
+
+
+def _mean_s(elapsed_us: Microseconds) -> float:
+    return float(elapsed_us.mean()) / 1e6 if elapsed_us.size else 0.0
 
 
 def _mean_ms(elapsed_us: Microseconds) -> float | None:

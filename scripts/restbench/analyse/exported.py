@@ -17,7 +17,7 @@ from restbench.experiment.statistics import (
 )
 from restbench.grouping import grouped
 from restbench.store import exported
-from restbench.store.exported import BlockEntry, CellEntry, Estimate, NoteEntry, RunExport
+from restbench.store.exported import BlockEntry, CellEntry, Estimate, RunExport
 from restbench.store.store import Run
 
 #: Metrics that a cell's entry reports over its blocks.
@@ -54,7 +54,7 @@ def cell_entry(row: Row) -> CellEntry:
         blocks=len(row.measured),
         trials=sum(each.trials or 0 for each in row.measured),
         warnings=row.warnings,
-        notes=tuple(NoteEntry(kind=flag, text=warnings.explain(flag)) for flag in row.flags),
+        notes=row.notes,
     )
 
 

@@ -16,7 +16,7 @@ from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.level import Logs
-from restbench.experiment.statistics import FEWEST_BLOCKS, Interval, t_interval
+from restbench.experiment.statistics import FEWEST_BLOCKS, FEWEST_DRAWS, Interval, t_interval
 from restbench.grouping import grouped
 from restbench.store.exported import NoteEntry, WarningEntry
 from restbench.store.store import Run
@@ -24,9 +24,9 @@ from restbench.store.store import Run
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
 
-#: Each trial draws anew which workers get the kept connections: with fewer draws in a block, the
-#: result depends on chance.
-FEWEST_DRAWS = 8
+#: Completed requests are of another mix than the planned one where the number of a kind is off by
+#: more than this part of it, and by more standard errors than chance explains.
+OFF_PART, OFF_ERRORS = 0.05, 3.0
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,12 @@ class Row:
         if not self.measurements:
             return ("not-measured",)
         drawn = [each.trials or 0 for each in self.measured if "busy_workers" in each.extras]
-        few = ["few-draws"] * (min(drawn, default=FEWEST_DRAWS) < FEWEST_DRAWS)
+        more = ["few-draws"] * (min(drawn, default=FEWEST_DRAWS) < FEWEST_DRAWS)
+        more += ["other-mix"] * self.is_of_other_mix
         known = dict.fromkeys(flag for each in self.measurements for flag in each.flags)
         if self.measured:
             known.pop("not-measured", None)
-        return tuple(dict.fromkeys([*known, *few]))
+        return tuple(dict.fromkeys([*known, *more]))
 
     @property
     def warnings(self) -> tuple[WarningEntry, ...]:
@@ -70,11 +71,13 @@ class Row:
 
     @property
     def notes(self) -> tuple[NoteEntry, ...]:
-        """Further reservations about the row: the text of each flag, with the blocks that have
-        it."""
+        """Further reservations about the row: the text of each flag, with the blocks that have it.
+        Of `not-measured` it is the last block's reason, which has the minutes that are needed."""
         found = []
         for flag in self.flags:
             text, count = explain(flag), self.blocks_with(flag)
+            if flag == "not-measured" and self.measurements:
+                text = self.measurements[-1].reason or text
             some = f" (in {count} of {len(self.measurements)} blocks)"
             text += some * (0 < count < len(self.measurements))
             found.append(NoteEntry(kind=flag, text=text))
@@ -90,14 +93,33 @@ class Row:
         return tuple(each for each in self.measurements if each.seconds)
 
     @property
+    def is_of_other_mix(self) -> bool:
+        """Whether the share of a kind among the completed requests is not the planned one of the
+        mix: the trials ended before large requests were answered as often as they were sent."""
+        counts = [
+            sum(of.kinds[kind.name].completions for of in self.measured if kind.name in of.kinds)
+            for kind in self.mix
+        ]
+        for kind, count in zip(self.mix, counts, strict=True):
+            planned = kind.share * sum(counts)
+            error = math.sqrt(planned * (1 - kind.share))
+            if abs(count - planned) > max(OFF_PART * planned, OFF_ERRORS * error):
+                return True
+        return False
+
+    @property
     def valid_blocks(self) -> tuple[Measurement, ...]:
-        """The measured blocks in which no answer was wrong."""
+        """The measured blocks in which no answer was wrong; none where the completed requests are
+        of another mix than the planned one."""
+        if self.is_of_other_mix:
+            return ()
         return tuple(each for each in self.measured if "wrong-answers" not in each.flags)
 
     def value(self, metric: str) -> float | None:
         """The mean over blocks (the sum of a count), None unless every measured block has it.
 
-        A block with a wrong answer has nothing but its counts (method, rule 5).
+        A block with a wrong answer has nothing but its counts (method, rule 5), as has a cell whose
+        completed requests are of another mix (rule 4).
         """
         values = self._values(metric)
         if not values:
@@ -125,6 +147,8 @@ class Row:
 
     def _values(self, metric: str) -> list[float]:
         blocks = self.measured if metric in COUNTS else self.valid_blocks
+        if metric == "wrong_answers":
+            blocks = tuple(each for each in self.measurements if each.seconds or each.wrong_answers)
         values = [number(each, metric) for each in blocks]
         return [] if None in values else [each for each in values if each is not None]
 

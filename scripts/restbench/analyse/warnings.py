@@ -196,18 +196,26 @@ FLAGS: dict[str, str] = {
         "This runtime does not have the strategy or the framework (virtual threads and helidon "
         "need Java 21): this is not a failure, and the cell is no candidate for the best."
     ),
-    "not-measured": "The cell was planned, but the run ended before a block of it.",
+    "not-measured": "The cell was planned, but the run had no time for it.",
     "wrong-answers": "An answer was wrong: the cell has nothing but its counts in that block.",
     "service-restarted": (
         "The service was restarted just before this cell: a JVM may not be warm yet."
     ),
+    "process-ended": (
+        "A process of the service ended during a trial: the cell has no CPU time in that block."
+    ),
     "retried": "The first attempt failed: this is the second, on a fresh service.",
     "ports-awaited": (
-        "New connections left so many ports in TIME_WAIT that a trial of this cell had to wait."
+        "New connections of the cell, or of loads before its trial, left so many ports in TIME_WAIT"
+        " that the run waited."
     ),
     "few-draws": (
         "The users opened their kept connections in fewer than 8 trials of a block: chance decided "
         "which of several workers had them."
+    ),
+    "other-mix": (
+        "The shares of large and small requests among the completed ones are not those of the mix: "
+        "the trials were too short for it. The cell has nothing but its counts."
     ),
     "relayed": (
         "The kernel has no netem: a relay made the network's delay, and its CPU time counts as "

@@ -100,7 +100,7 @@ def keep_run(
 def _keep_again(kept: store.Run) -> None:
     if not kept.is_kept:
         raise BadConfiguration(f"{kept.path}: has raw data, so its copy needs a name")
-    export.refresh(kept)
+    export.judge_again(kept)
     files.show_kept(kept, site.write_page_assets(kept.path.parent))
     console.print(str(kept.path), soft_wrap=True)
 

@@ -66,7 +66,8 @@ _MEASURED = [
     Column(
         "wrong_answers",
         "Wrong",
-        "Responses with status 200 and a wrong product, including the warm-up.",
+        "Responses with status 200 and a wrong product in whole trials. Where only other loads had "
+        "any (before the trials, or a long window), each of these loads counts as one.",
     ),
     Column(
         "cpu_ms_per_request",
@@ -83,8 +84,8 @@ _MEASURED = [
     Column(
         "memory_mib",
         "Memory MiB",
-        "Peak of the summed resident memory of the service's processes. Shared pages count "
-        "once per process.",
+        "The largest of the sums of the resident memory of the service's processes at the ends of "
+        "trials. Shared pages count once per process.",
     ),
     Column(
         "queue_ms",

@@ -30,6 +30,10 @@ COMPLETIONS_FOR_A_MEAN = 30
 #: say nothing (method, rule 6).
 FEWEST_BLOCKS = 3
 
+#: Each trial draws anew which workers get the kept connections: with fewer draws in a block, the
+#: result depends on chance.
+FEWEST_DRAWS = 8
+
 
 @dataclass(frozen=True)
 class Interval:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 
 from restbench.drive.generator import GeneratorGone
-from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import clock, speed
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
@@ -87,9 +86,9 @@ def _instances(groups: Iterable[TrialGroup]) -> int:
 
 def take_round(driver: Driver, planned: Sequence[PlannedTrial]) -> None:
     """Take a round's trials and append them together. A cell with a wrong answer has no further
-    trials in this block."""
+    trials in this block; that is noted at once, as the round may not be completed."""
     here = driver.here
-    taken: list[tuple[Cell, Trial]] = []
+    taken: list[Trial] = []
     for each in planned:
         here.progress.done += 1
         if each.cell in here.lost:
@@ -98,11 +97,10 @@ def take_round(driver: Driver, planned: Sequence[PlannedTrial]) -> None:
         trial = _attempted(driver, each)
         here.progress.per_s = trial.completions / trial.seconds if trial else 0.0
         here.view.show(here.progress)
-        taken += [(each.cell, trial)] if trial else []
-    here.file.add(trial for _, trial in taken)
-    for cell, trial in taken:
-        if trial.wrong:
-            here.lose(cell, "wrong", f"{trial.wrong} answers were wrong in one trial")
+        taken += [trial] if trial else []
+        if trial and trial.wrong:
+            here.lose(each.cell, "wrong", f"{trial.wrong} answers were wrong in one trial")
+    here.file.add(taken)
 
 
 def _attempted(driver: Driver, planned: PlannedTrial) -> Trial | None:

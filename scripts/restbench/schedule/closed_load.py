@@ -23,6 +23,7 @@ from restbench.schedule.pace import (
     TrialGroup,
     bands,
     interleaved,
+    least_rounds,
     least_seconds,
     predicted_s,
     round_seconds,
@@ -69,7 +70,8 @@ class ClosedDriver:
     def pilot(self) -> None:
         """Set the pace of each cell from its response time. A long response time is taken from
         earlier blocks, or predicted from the same cell with fewer users; others are measured by a
-        short load, which also warms up the cell. A cell slower than the profile's limit has no
+        short load, which also warms up the cell. A mix of sizes, whose longest response time is
+        needed too, has a second one of that length. A cell slower than the profile's limit has no
         trials, unless it is in the study's tables."""
         here = self.here
         measured_s: dict[str, float] = {}
@@ -83,17 +85,22 @@ class ClosedDriver:
         cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
         for cell in sorted(here.cells, key=lambda each: each.users):
             here.at(cell.id)
-            found = known.get(cell) or predicted_s(cell, known, cores)
-            if found is None or (found <= PILOT_UP_TO_S and self._is_still_measured(cell, found)):
+            experiment, level = here.order.experiment, cell.complexity
+            has_sizes, slow_s = bool(experiment.mix(level)), here.order.profile.slow_round_s
+            found, longest_s = known.get(cell) or predicted_s(cell, known, cores), 0.0
+            most_s = slow_s if has_sizes else PILOT_UP_TO_S
+            if found is None or (found <= most_s and self._is_still_measured(cell, found)):
                 sent = short_load(here, cell, cell.users, PILOT_S)
+                if sent is not None and has_sizes:
+                    # Only while the longest request lasts do users pile up at the large ones.
+                    sent = short_load(here, cell, cell.users, max(PILOT_S, longest_answer_s(sent)))
                 found = None if sent is None else response_time_s(sent, cell.users)
+                longest_s = longest_answer_s(sent) if sent is not None and has_sizes else 0.0
             if found is None:
                 continue
             known[cell] = found
-            once = found > here.order.profile.slow_round_s
-            experiment, level = here.order.experiment, cell.complexity
-            is_mix = bool(experiment.mix(level) or experiment.messages(level))
-            self.paces[cell] = Pace(found, once, cell.users, is_mix)
+            is_mix = has_sizes or bool(experiment.messages(level))
+            self.paces[cell] = Pace(found, found > slow_s, cell.users, is_mix, longest_s)
             limit = here.order.profile.longest_round_s
             if found > limit and not here.order.experiment.test_ids(cell):
                 self._not_measured(cell, f"the profile's limit is {limit:g} s")
@@ -141,14 +148,12 @@ class ClosedDriver:
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
         service = here.running(cell).service
         front = service.front_pids()
-        if cell.connection == "each" and connections.await_ports():
-            here.note(
-                "ports-awaited", f"over {connections.MOST_WAITING} ports were in TIME-WAIT", cell
-            )
+        self._await_ports(cell)
         here.before(cell)
         front_ms = process.cpu_ms(front)
         sent, found = loaded(here, planned, pace.drop_s, pace.keep_s)
         front_ms = process.cpu_ms(front) - front_ms
+        self._await_ports(cell)
         if found.errors:
             here.failed(cell, sent.first_error)
         extras = {"front_cpu_ms_per_request": front_ms / max(1, sent.records.size)} if front else {}
@@ -174,6 +179,12 @@ class ClosedDriver:
             its.append(counts)
             here.file.fact(here.block, "connections", {cell.id: its})
         return here.after(cell, sent, found)
+
+    def _await_ports(self, cell: Cell) -> None:
+        """Wait where the loads of a cell with new connections left too many ports in TIME-WAIT."""
+        if cell.connection == "each" and connections.await_ports():
+            text = f"over {connections.MOST_WAITING} ports were in TIME-WAIT"
+            self.here.note("ports-awaited", text, cell)
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - the same for any reason
         """Repeat on the same service, or on a fresh one where it has ended (Driver)."""
@@ -272,7 +283,7 @@ class ClosedDriver:
         pace = self.paces[cell]
         text = (
             f"one answer to each of its users takes {pace.response_s:.0f} s, {why}; the cell "
-            f"needs {pace.seconds:.0f} s"
+            f"needs {least_rounds([cell], self.paces) * pace.seconds / 60:.1f} minutes of a block"
         )
         if cell.id in reported:
             self.here.lost[cell] = text
@@ -288,7 +299,7 @@ def least_block_s(groups: Sequence[TrialGroup]) -> float:
     # Many short trials take as long as one of a second, which `is_mix` gives.
     quickest = dict.fromkeys(cells, Pace(0.0, is_mix=True))
     warmed = {(cell.service_group, cell.strategy) for cell in cells}
-    trials_s = least_seconds([each for each in groups if each.compared], quickest)
+    trials_s = sum(round_seconds(each, quickest) for each in groups if each.compared)
     return len(warmed) * WARMING_S + len(cells) * (PILOT_S + BETWEEN_S) + trials_s
 
 
@@ -301,3 +312,9 @@ def response_time_s(sent: LoadResult, users: int) -> float | None:
         return None
     whole_us = float((correct["start_us"] + correct["elapsed_us"]).max())
     return users * whole_us / 1e6 / int(correct.size)
+
+
+def longest_answer_s(sent: LoadResult) -> float:
+    """The longest response time of a load that has a correct answer."""
+    correct = sent.records[sent.records["outcome"] == CORRECT]
+    return float(correct["elapsed_us"].max()) / 1e6

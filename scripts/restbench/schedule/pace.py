@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN
+from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, FEWEST_DRAWS
 from restbench.store.trials import AGAIN
 
 #: Seconds between two trials: users are synchronised, records are written, clocks are read.
@@ -24,6 +24,8 @@ BANDS_S = (0.025, 0.1, 0.25)
 QUICK_S = BANDS_S[-1]
 #: A slow cell's trial lasts for so many response times: two for a mean, with room for a late one.
 LEAST_RESPONSES = 2.2
+#: A trial of a mix of sizes lasts for so many of its longest response times.
+LONGEST_RESPONSES = 3
 #: The largest number of rounds of a group in a block; no cell needs more.
 MOST_ROUNDS = 400
 
@@ -38,33 +40,40 @@ class Pace:
     users: int = 10
     is_mix: bool = False
     """Whether requests are of several sizes or kinds: some take far longer than the mean."""
+    longest_s: float = 0.0
+    """The longest response time of a mix of sizes; 0 where requests are of one size."""
 
     @property
     def keep_s(self) -> float:
-        """Seconds of a trial that are kept. Quick cells: ten response times, 0.1 s to 1 s; a mix
-        1 s. Slow cells: LEAST_RESPONSES response times, or as many as the 30 responses of a mean
-        need (three with ten users), 1 s to 15 s. Cells measured `once`: one response time, at least
-        2.5 s, as their trial is not to be repeated."""
+        """Seconds of a trial that are kept. Quick cells: ten response times, 0.1 s to 1 s; a mix at
+        least 1 s. Slow cells: LEAST_RESPONSES response times, or as many as the 30 responses of a
+        mean need (three with ten users), 1 s to 15 s. A mix of sizes: at least three times the
+        longest response time, up to 15 s, as only what ends in the kept part counts. Cells measured
+        `once`: one response time, at least 2.5 s, as their trial is not to be repeated."""
         if self.is_single_trial:
             return max(2.5, self.response_s)
         if self.response_s <= QUICK_S:
-            return 1.0 if self.is_mix else min(1.0, max(0.1, 10 * self.response_s))
-        responses = max(LEAST_RESPONSES, COMPLETIONS_FOR_A_MEAN / self.users)
-        return min(15.0, max(1.0, responses * self.response_s))
+            least_s = 1.0 if self.is_mix else min(1.0, max(0.1, 10 * self.response_s))
+        else:
+            responses = max(LEAST_RESPONSES, COMPLETIONS_FOR_A_MEAN / self.users)
+            least_s = max(1.0, responses * self.response_s)
+        return min(15.0, max(least_s, LONGEST_RESPONSES * self.longest_s))
 
     @property
     def drop_s(self) -> float:
         """Seconds at the start of a trial that are dropped: all users begin at once, and the effect
-        of that on a closed load lasts for some response times. It lasts less on throughput, the
-        only result of cells that are measured `once`."""
+        of that on a closed load lasts for some response times; in a mix for the longest one, as
+        users pile up at the large requests. It lasts less on throughput, the only result of cells
+        that are measured `once`."""
         if self.is_single_trial:
             return max(0.5, 0.25 * self.response_s)
-        return max(0.2 * self.keep_s, self.response_s)
+        return max(0.2 * self.keep_s, self.response_s, self.longest_s)
 
     @property
     def seconds(self) -> float:
         """Duration of a whole trial, which waits for outstanding answers at its end."""
-        return self.drop_s + self.keep_s + self.response_s + BETWEEN_S
+        last_s = max(self.response_s, self.longest_s)
+        return self.drop_s + self.keep_s + last_s + BETWEEN_S
 
 
 def predicted_s(cell: Cell, known: Mapping[Cell, float], cores: int) -> float | None:
@@ -113,25 +122,27 @@ def bands(
 ) -> list[TrialGroup]:
     """The group, split into bands of similar response times (BANDS_S). Quick bands share its time:
     trials of 0.1 s vary by 20 %, but many of them take little time. The slow band has only the
-    rounds that it needs, with no cell twice in a round; without quick bands it has all the time.
+    rounds that it needs, with no cell twice in a round; without quick bands it has all the time. A
+    mix, whose trials are longer, is in bands of its own.
 
     Where cell ids are `needed`, only bands of these cells share the time, the slow band too, and
     other cells are in bands of their own. A band's weight is the square root of the duration of its
     round: slow bands get more of the time, quick bands more of the rounds."""
-    found: dict[tuple[int, bool], list[Cell]] = {}
+    found: dict[tuple[int, bool, bool], list[Cell]] = {}
     for cell in group.cells:
         band = bisect_left(BANDS_S, paces[cell].response_s)
-        found.setdefault((band, not needed or cell.id in needed), []).append(cell)
+        key = (band, paces[cell].longest_s > 0, not needed or cell.id in needed)
+        found.setdefault(key, []).append(cell)
     cut = {
-        key: TrialGroup(
-            f"{group.name} {key[0]}{'' if key[1] else ' rest'}",
+        (band, is_mix, is_needed): TrialGroup(
+            f"{group.name} {band}{' mix' * is_mix}{'' if is_needed else ' rest'}",
             tuple(cells),
             share=0.0,
-            again=key[0] < len(BANDS_S),
+            again=band < len(BANDS_S),
         )
-        for key, cells in sorted(found.items())
+        for (band, is_mix, is_needed), cells in sorted(found.items())
     }
-    wanted = {key: each for key, each in cut.items() if key[1]}
+    wanted = {key: each for key, each in cut.items() if key[2]}
     if needed:
         weights = {key: math.sqrt(round_seconds(each, paces)) for key, each in wanted.items()}
     else:
@@ -149,9 +160,17 @@ def round_seconds(group: TrialGroup, paces: Mapping[Cell, Pace]) -> float:
     return sum(paces[cell].seconds for cell, _ in group.trials)
 
 
-def least_rounds(cells: Iterable[Cell], paces: Mapping[Cell, Pace]) -> int:
-    """How many rounds a block has at least, so that each cell is measured for LEAST_KEPT_S."""
-    return max(1, math.ceil(LEAST_KEPT_S / min(paces[cell].keep_s for cell in cells)))
+def least_rounds(cells: Sequence[Cell], paces: Mapping[Cell, Pace]) -> int:
+    """How many rounds a block has at least, so that each cell is measured for LEAST_KEPT_S, and in
+    FEWEST_DRAWS trials where each trial draws the workers that get the users' connections."""
+    draws = any(
+        cell.workers > 1
+        and (cell.connection, cell.front) == ("kept", "none")
+        and not paces[cell].is_single_trial
+        for cell in cells
+    )
+    rounds = math.ceil(LEAST_KEPT_S / min(paces[cell].keep_s for cell in cells))
+    return max(FEWEST_DRAWS if draws else 1, rounds)
 
 
 def least_seconds(groups: Iterable[TrialGroup], paces: Mapping[Cell, Pace]) -> float:

@@ -8,7 +8,7 @@ import httpx
 
 from restbench.deploy import programs
 from restbench.drive.generator import CORRECT, WRONG, LoadResult
-from restbench.experiment.cell import OPTIONAL, Cell
+from restbench.experiment.cell import OPTIONAL, Cell, ServiceGroup
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine import jvm, process
@@ -111,7 +111,8 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
 
 def warm(here: LoadRun) -> None:
     """Warm up each service by short loads on each of its strategies, with the smallest level of
-    each workload, until its compilers are quiet (WARM_SHARE) in a whole pass or its time is up."""
+    each workload, until its compilers are quiet (WARM_SHARE) in a whole pass or its time is up. By
+    which of these each service was warm is a fact of the block."""
     smallest: dict[tuple[object, ...], Cell] = {}
     requests = {cell: here.requests(cell) for cell in here.cells}
     work = {cell: min(it.work for it in of.payloads.values()) for cell, of in requests.items()}
@@ -121,22 +122,28 @@ def warm(here: LoadRun) -> None:
     waiting = list(smallest.values())
     begun = time.monotonic()
     spent = dict.fromkeys((cell.service_group for cell in waiting), 0.0)
+    quiet: dict[ServiceGroup, bool] = {}
     while waiting:
-        shares: dict[object, list[float]] = {}
+        shares: dict[ServiceGroup, list[float]] = {}
         for cell in waiting:
             here.at(f"warming up {cell.service} {cell.strategy}")
             before = time.monotonic()
             share = _compilers_share(here, cell)
             spent[cell.service_group] += time.monotonic() - before
             shares.setdefault(cell.service_group, []).append(share)
+        quiet |= {group: max(found) <= WARM_SHARE for group, found in shares.items()}
         waiting = [
             cell
             for cell in waiting
             if cell not in here.lost
-            and max(shares.get(cell.service_group, [0.0])) > WARM_SHARE
+            and not quiet[cell.service_group]
             and spent[cell.service_group] < here.order.profile.warm_max_s[cell.service]
         ]
-    here.view.note(f"block {here.block}: warm after {time.monotonic() - begun:.0f} s")
+    by = {group.name: "quiet" if is_quiet else "maximum" for group, is_quiet in quiet.items()}
+    here.file.fact(here.block, "warm_by", by)
+    late = ", ".join(name for name, end in by.items() if end == "maximum")
+    whether = f"; the compilers of {late} were still busy at the maximum" if late else ""
+    here.view.note(f"block {here.block}: warm after {time.monotonic() - begun:.0f} s{whether}")
 
 
 def _compilers_share(here: LoadRun, cell: Cell) -> float:

@@ -23,6 +23,8 @@ def loaded(
     here: LoadRun, planned: PlannedTrial, drop_s: float, keep_s: float, arrivals: Path | None = None
 ) -> tuple[LoadResult, Trial]:
     """Let a cell's users send; returns the result of the load and the trial that is made of it.
+    Where a process of the service ended meanwhile, the trial has no CPU time and no memory: what
+    the process had used is missing in the sums.
 
     Raises EnvironmentProblem where the service ended meanwhile, unless an answer was wrong.
     """
@@ -36,6 +38,9 @@ def loaded(
         here.ended(cell, sent)
         raise EnvironmentProblem(service.ending())
     helpers = [b - a for a, b in zip(before, _helpers_ms(pids), strict=True)]
+    if not all(Path(f"/proc/{pid}").exists() for pid in pids):
+        here.note("process-ended", "a process of the service ended during a trial", cell)
+        pids = ()
     return sent, reduced(here.block, planned, sent, pids, helpers)
 
 

@@ -45,14 +45,17 @@ def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> RunExpo
     return _answered(run, _exported(run, rows, note))
 
 
-def refresh(run: Run) -> None:
-    """Replace claims, effects and answer in the `run.json` of a kept copy by those of this
-    version."""
+def judge_again(run: Run) -> None:
+    """Replace cells, claims, effects and answer in the `run.json` of a kept copy by those that this
+    version makes of its blocks."""
     found = exported.read(run.exported_file)
     known = findings.of(found, run)
-    decided = tuple(map(claim, claims.decisions_of(found)))
-    effects = _effects(known.definition, known.rows)
-    _answered(run, found.model_copy(update={"claims": decided, "factorial": effects}))
+    again = {
+        "cells": tuple(map(cell_entry, known.rows)),
+        "claims": tuple(map(claim, claims.decisions_of(found))),
+        "factorial": _effects(known.definition, known.rows),
+    }
+    _answered(run, found.model_copy(update=again))
 
 
 def _effects(definition: Experiment, rows: Sequence[Row]) -> dict[str, Any] | None:

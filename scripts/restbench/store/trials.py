@@ -1,5 +1,5 @@
 """The trials and events of a run, in one SQLite file. They are appended and never changed; those of
-an interrupted block are deleted when the block begins again.
+an interrupted block are deleted when the block begins again, except for wrong answers.
 
 The trials of a round are written together when the round is over, so a run that is killed loses the
 current round. Everything that the analysis reads about a run's loads is in this file.
@@ -170,10 +170,12 @@ class TrialFile:
         return self.path.exists()
 
     def begin(self, block: int, at: str, facts: Mapping[str, Any]) -> None:
-        """Begin a block. What an interrupted block of this number has written is deleted."""
+        """Begin a block. What an interrupted block of this number has written is deleted, except
+        for the events of wrong answers."""
         with self._open() as file:
             for table in ("blocks", "trials", "events"):
-                file.execute(f"DELETE FROM {table} WHERE block = ?", (block,))  # noqa: S608
+                which = "block = ? AND kind != 'wrong'" if table == "events" else "block = ?"
+                file.execute(f"DELETE FROM {table} WHERE {which}", (block,))  # noqa: S608
             row = (block, at, json.dumps(facts))
             file.execute("INSERT INTO blocks (block, began, facts) VALUES (?, ?, ?)", row)
 

@@ -11,8 +11,13 @@ import pytest
 from fixture_run import START, Made, Sample, build, cell, error, row_of, steady_load, wrong_answer
 
 from restbench.analyse import estimates, measures
-from restbench.analyse.measurement import Measurement
+from restbench.analyse import exported as entries
+from restbench.analyse.comparison import series
+from restbench.analyse.measurement import KindMeasurement, Measurement
+from restbench.analyse.measures import Row
+from restbench.analyse.warnings import explain
 from restbench.experiment import columns
+from restbench.experiment.cell import Kind, Shape
 from restbench.store.trials import Event, Trial
 
 SERIAL = cell("java serial low 10")
@@ -169,6 +174,78 @@ def test_a_cell_that_another_block_had_time_for_is_measured(tmp_path: Path) -> N
     missed = measured.model_copy(update={"block": 2, "seconds": 0.0, "flags": ("not-measured",)})
     assert replace(row, measurements=(missed,)).flags == ("not-measured",)
     assert replace(row, measurements=(measured, missed)).flags == ()
+
+
+def test_the_note_of_a_cell_without_time_is_its_reason_on_the_page_and_in_run_json(
+    tmp_path: Path,
+) -> None:
+    row = row_of(tmp_path, Made(SERIAL, LOAD))
+    why = "one answer to each of its users takes 92 s; the cell needs 3.5 minutes of a block"
+    missed = Measurement(block=1, flags=("not-measured",), reason=why)
+    late = replace(row, measurements=(missed,))
+    assert [each.text for each in late.notes] == [why]
+    assert entries.cell_entry(late).notes == late.notes
+    (never,) = replace(row, measurements=()).notes
+    assert never.text == explain("not-measured"), "no block began"
+
+
+MIX = tuple(
+    Kind(name=name, share=share, shape=Shape(rows=1, inner=1, columns=1))
+    for name, share in (("low", 0.95), ("huge", 0.05))
+)
+
+
+@pytest.mark.parametrize(
+    ("low", "huge", "is_other"),
+    [
+        pytest.param(950, 50, False, id="as planned"),
+        pytest.param(2429, 2, True, id="the large ones did not end"),
+        pytest.param(963, 75, True, id="too many large ones"),
+        pytest.param(172, 4, False, id="so few that it may be chance"),
+        pytest.param(951_000, 49_000, False, id="no chance, and within the margin"),
+        pytest.param(0, 0, False, id="none"),
+    ],
+)
+def test_rule_4_what_is_completed_of_another_mix_has_nothing_but_its_counts(
+    low: int, huge: int, is_other: bool
+) -> None:
+    """60 users had 550 requests/s, as the large ones ended after the trials, and 10 users 395."""
+    kinds = {"low": KindMeasurement(completions=low), "huge": KindMeasurement(completions=huge)}
+    block = Measurement(
+        block=1, seconds=1.0, completions=low + huge, throughput_per_s=9.0, mean_ms=4.0, kinds=kinds
+    )
+    row = Row(cell("java serial mix 60"), None, (), (block,), MIX)
+    assert row.value("samples") == low + huge
+    assert row.flags == (("other-mix",) if is_other else ())
+    assert (row.value("throughput_per_s"), row.value("mean_ms")) == (
+        (None, None) if is_other else (9.0, 4.0)
+    )
+    lacking = "java-serial-unbound-mix-60u completed requests of another mix than the planned one"
+    assert series(row, "throughput_per_s").lack == (lacking if is_other else None)
+    assert series(row, "throughput_per_s", "low").lack == (lacking if is_other else None)
+    assert replace(row, mix=()).flags == (), "no shares are planned"
+
+
+def test_rule_4_response_times_of_a_kind_need_trials_that_hold_two_of_its_own() -> None:
+    def of(huge_s: float) -> Measurement:
+        kinds = {"low": np.full(1_000, 5_000), "huge": np.full(40, int(1e6 * huge_s))}
+        every = np.sort(np.concatenate([*kinds.values()]))
+        return estimates.of_trials(1, [Trial(1, 1, "a cell", 60, 0, 2.0, every, kinds_us=kinds)], 2)
+
+    held, cut = of(0.9), of(1.1)
+    assert (held.kinds["huge"].mean_ms, held.mean_ms) == (900, pytest.approx(39.4, rel=0.01))
+    assert (cut.kinds["huge"].mean_ms, cut.kinds["huge"].p50_ms, cut.mean_ms) == (None, None, None)
+    assert (cut.kinds["huge"].completions, cut.kinds["low"].p50_ms) == (40, 5)
+
+
+def test_a_wrong_answer_before_the_trials_or_without_any_is_counted(tmp_path: Path) -> None:
+    """The page reported 0 WRONG."""
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD), Made(SERIAL, block=2, failed="why")])
+    for block in (1, 2):
+        run.trials.note(Event("now", "wrong", "before the first trial", block, SERIAL.id))
+    (row,) = measures.rows(run)
+    assert [each.wrong_answers for each in row.measurements] == [1, 1]
+    assert (row.value("wrong_answers"), row.value("samples")) == (2, 380)
 
 
 def test_rows_come_in_the_order_of_the_experiment(tmp_path: Path) -> None:

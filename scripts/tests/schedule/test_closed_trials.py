@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -133,14 +135,15 @@ def test_connections_are_counted_of_the_trials_users_where_one_process_has_them(
     assert counted == asked
 
 
-def test_a_trial_that_had_to_wait_for_ports_says_so(
+def test_a_cell_that_left_too_many_ports_says_so_and_the_run_waits_before_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anew = FAST.model_copy(update={"connection": "each"})
     here, driver = piloted(tmp_path, claimed=[FAST, anew])
     finds(monkeypatch, here, FAST)
-    monkeypatch.setattr(closed_load.connections, "await_ports", lambda: True)
-    for each in (FAST, anew):
+    waited = iter([False, True])
+    monkeypatch.setattr(closed_load.connections, "await_ports", lambda: next(waited))
+    for each in (FAST, anew, FAST):
         driver.trial(PlannedTrial(1, each))
     (event,) = here.file.events()
     assert (event.kind, event.cell) == ("ports-awaited", anew.id)
@@ -180,6 +183,29 @@ def test_a_trial_is_as_long_as_its_pace_says(
     pace = driver.paces[FAST]
     assert asked[0][:4] == (FAST.id, FAST.users, pace.drop_s, pace.keep_s)
     assert pace.drop_s < pace.keep_s
+
+
+def test_a_trial_within_which_a_process_ended_has_no_cpu_time_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An ended process counted as 0 ms at the end: the service's sum was too low, or negative."""
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    child = subprocess.Popen(["true"])
+    child.wait()
+    finds(monkeypatch, here, FAST, pids=lambda: (os.getpid(), child.pid))
+    counted: list[Any] = []
+
+    def reduced(_block: int, _planned: object, _sent: object, pids: Any, _helpers: Any) -> Trial:
+        counted.append(pids)
+        return trial(FAST)
+
+    monkeypatch.setattr(reduction, "reduced", reduced)
+    driver.trial(PlannedTrial(1, FAST))
+    assert counted == [()]
+    assert [(each.kind, each.cell) for each in here.file.events()] == [("process-ended", FAST.id)]
+    here.file.add([trial(FAST)])
+    by_cell = measurements(here.file.trials(), here.file.events(), here.file.blocks(), cores=2)
+    assert by_cell[FAST.id][0].flags == ("process-ended",)
 
 
 def test_a_trial_counts_the_processes_that_the_service_has_then(

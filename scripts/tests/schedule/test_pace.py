@@ -50,6 +50,42 @@ def test_rule_3_what_is_kept_and_left_out_follows_from_the_response_time(
     assert pace.seconds > keep_s + drop_s + response_s
 
 
+@pytest.mark.parametrize(
+    ("longest_s", "keep_s", "drop_s"), [(0.1, 1.0, 0.2), (3.0, 9.0, 3.0), (8.0, 15.0, 8.0)]
+)
+def test_rule_3_a_mix_is_kept_for_three_of_its_longest_responses_and_one_is_left_out(
+    longest_s: float, keep_s: float, drop_s: float
+) -> None:
+    pace = Pace(0.05, users=60, is_mix=True, longest_s=longest_s)
+    assert (pace.keep_s, pace.drop_s) == pytest.approx((keep_s, drop_s))
+    assert pace.seconds > keep_s + drop_s + longest_s
+
+
+def test_a_mix_shares_rounds_with_other_cells_of_the_mix_alone() -> None:
+    paces = {**PACES, OTHER: Pace(0.003, is_mix=True, longest_s=3.0)}
+    found = bands(TrialGroup("all", (FAST, OTHER), share=4), paces)
+    assert [(each.cells, each.share) for each in found] == [((FAST,), 2), ((OTHER,), 2)]
+    assert len({each.name for each in found}) == 2
+
+
+@pytest.mark.parametrize(
+    ("factors", "rounds"),
+    [
+        ("", 1),
+        ("workers=5", 8),
+        ("workers=5 connection=each", 1),
+        ("workers=5 front=nginx", 1),
+    ],
+)
+def test_where_each_trial_draws_the_workers_of_the_users_a_block_has_eight(
+    factors: str, rounds: int
+) -> None:
+    drawn = cell(f"python serial low 60 framework=fastapi-gunicorn {factors}")
+    assert least_rounds([FAST, drawn], {FAST: Pace(0.1), drawn: Pace(0.1)}) == rounds
+    slow = {drawn: Pace(9.0, is_single_trial=True)}
+    assert least_rounds([drawn], slow) == 1, "it has a trial or two in a run"
+
+
 def test_rule_2_a_round_has_every_cell_and_the_first_of_several_once_more() -> None:
     assert TrialGroup("both", (FAST, OTHER)).trials == ((FAST, ""), (OTHER, ""), (FAST, AGAIN))
     assert TrialGroup("one", (FAST,)).trials == ((FAST, ""),)

@@ -21,6 +21,7 @@ from restbench.schedule import preparation, under_load
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import TrialGroup
 from restbench.schedule.preparation import WARM_SHARE, WARMING_S
+from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 SERIAL, LARGE, PINNED = (
@@ -40,6 +41,7 @@ class Service:
         self.shares: Iterator[float] = iter(shares)
         self.now_s = self.compilers_ms = self.service_ms = 0.0
         self.loads: list[Cell] = []
+        self.notes: list[str] = []
 
     def load(self, _here: object, which: Cell, _users: int, seconds: float) -> object:
         self.loads.append(which)
@@ -68,6 +70,7 @@ def warmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Warmed:
         monkeypatch.setattr(jvm, "compilers_cpu_ms", lambda _pids: service.compilers_ms)
         monkeypatch.setattr(process, "cpu_ms", lambda _pids: service.service_ms)
         preparation.warm(here)
+        service.notes = here.view.notes
         return service.loads
 
     return warm
@@ -88,6 +91,28 @@ def test_rule_3_a_service_is_warm_when_they_are_quiet_under_all_its_strategies(
 def test_rule_3_its_time_for_that_is_limited(warmed: Warmed) -> None:
     loads = warmed(Service(*100 * [0.5]), SERIAL, PINNED, most_s=4 * WARMING_S)
     assert loads == 2 * [SERIAL, PINNED], "both strategies' loads are the service's time"
+
+
+@pytest.mark.parametrize(
+    ("share", "by", "note"),
+    [
+        (0.0, "quiet", "block 1: warm after 1 s"),
+        (
+            0.5,
+            "maximum",
+            "block 1: warm after 2 s; the compilers of java-unbound-none were still busy at the "
+            "maximum",
+        ),
+    ],
+)
+def test_rule_3_a_block_says_by_which_of_both_its_services_were_warm(
+    tmp_path: Path, warmed: Warmed, share: float, by: str, note: str
+) -> None:
+    service = Service(0.5, *10 * [share])
+    warmed(service, SERIAL, most_s=4 * WARMING_S)
+    (block,) = Run(tmp_path).trials.blocks()
+    assert block.facts["warm_by"] == {SERIAL.service_group.name: by}
+    assert service.notes == [note]
 
 
 def test_the_smallest_size_of_a_strategy_warms_it_up(warmed: Warmed) -> None:

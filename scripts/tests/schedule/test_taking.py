@@ -12,6 +12,7 @@ import pytest
 from fixture_run import cell
 from made_blocks import block_of
 
+from restbench.analyse.estimates import measurements
 from restbench.drive import monitor
 from restbench.drive.generator import GeneratorGone
 from restbench.experiment.cell import Cell
@@ -68,6 +69,17 @@ def test_rule_5_a_wrong_answer_is_the_last_of_its_cell_in_a_block(here: LoadRun)
     assert here.lost == {SERIAL: "2 answers were wrong in one trial"}
     assert [each.kind for each in here.file.events()] == ["wrong"]
     assert take(here, [trial(PINNED)], SERIAL, PINNED)[2:] == [PINNED.id], "the others go on"
+
+
+def test_rule_5_a_wrong_answer_is_kept_where_the_block_is_measured_anew(here: LoadRun) -> None:
+    """The generator ended in the same round, and the run ended well."""
+    with pytest.raises(GeneratorGone):
+        take(here, [trial(SERIAL, wrong=1), GeneratorGone("gone")], SERIAL, PINNED)
+    here.file.begin(1, "later", {})
+    assert take(here, [trial(PINNED)], PINNED) == [PINNED.id]
+    found = measurements(here.file.trials(), here.file.events(), here.file.blocks(), cores=2)
+    assert "wrong-answers" in found[SERIAL.id][0].flags
+    assert found[PINNED.id][0].flags == ()
 
 
 def test_a_trial_that_says_nothing_is_taken_again(here: LoadRun) -> None:

@@ -126,6 +126,7 @@ def test_a_kept_copy_is_made_again_of_its_run_json_to_the_byte(kept: Run) -> Non
     stale["answer"]["sentence"] = "An older sentence."
     stale["factorial"] = {}
     stale["claims"] = [each | {"verdict": "contradicted"} for each in stale["claims"]]
+    stale["cells"][0]["notes"] = [{"kind": "retried", "text": "a note of an older version"}]
     kept.exported_file.write_text(json.dumps(stale), encoding="utf-8")
     kept.figures.mkdir(exist_ok=True)
     (kept.figures / "figure-of-old.svg").write_text("<svg/>", encoding="utf-8")

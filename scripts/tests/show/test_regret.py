@@ -75,8 +75,8 @@ numerator = { complexity = "mix" }
 denominator = { complexity = "low" }
 """
 MIX = (
-    Kind(name="low", share=0.95, shape=Shape(rows=30, inner=20, columns=20)),
-    Kind(name="huge", share=0.05, shape=Shape(rows=1000, inner=1000, columns=1000)),
+    Kind(name="low", share=0.5, shape=Shape(rows=30, inner=20, columns=20)),
+    Kind(name="huge", share=0.5, shape=Shape(rows=1000, inner=1000, columns=1000)),
 )
 
 

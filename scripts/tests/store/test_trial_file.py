@@ -63,12 +63,14 @@ def test_a_block_that_begins_again_forgets_what_was_interrupted(tmp_path: Path) 
     for block in (1, 2):
         file.begin(block, "then", {"speed": block})
         file.add([trial(block)])
-        file.note(Event("then", "failed", "why", block, "a cell"))
+        for kind in ("failed", "wrong"):
+            file.note(Event("then", kind, "why", block, "a cell"))
     file.finish(1, "later")
     file.begin(2, "now", {})
     assert [(each.block, each.finished) for each in file.blocks()] == [(1, "later"), (2, None)]
     assert [each.block for each in file.trials()] == [1]
-    assert [each.block for each in file.events()] == [1]
+    found = [(each.block, each.kind) for each in file.events()]
+    assert found == [(1, "failed"), (1, "wrong"), (2, "wrong")], "a wrong answer is not forgotten"
 
 
 def test_a_block_in_flight_tells_no_rates_yet(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ TRIALS = 3
 
 def trials_of(which: Cell, block: int, per_s: float, **others: float) -> list[Trial]:
     """Three trials of a cell of about two seconds each, all responses equally long but for a
-    spread of a tenth; every sixteenth is one of the huge ones of a mix."""
+    spread of a tenth; every tenth is one of the huge ones of a mix."""
     return [_trial(which, block, number, per_s, others) for number in range(1, TRIALS + 1)]
 
 
@@ -87,7 +87,7 @@ def _trial(
     completions = round(per_s * seconds)
     middle_us = 1e6 * which.users / per_s
     elapsed_us = np.linspace(0.9 * middle_us, 1.1 * middle_us, completions).astype(np.int64)
-    kinds = {"low": elapsed_us[completions // 16 :], "huge": elapsed_us[: completions // 16]}
+    kinds = {"low": elapsed_us[completions // 10 :], "huge": elapsed_us[: completions // 10]}
     numbers: dict[str, float] = {
         "service_cpu_ms": 1500.0,
         "generator_cpu_ms": 300.0,
