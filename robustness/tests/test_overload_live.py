@@ -102,11 +102,11 @@ SLOW: list[Scenario] = [
 ]
 #: Each of the two libraries, per element and per request; the service's own tests have all four.
 KILLED = ("process-per-element", "executor-per-request")
-#: Slow clients of nginx are nginx's alone, whatever stands behind it. HAProxy keeps less of a
-#: request: there each service ends them too.
+#: Slow clients of nginx are nginx's alone, whatever stands behind it: Java has the 600 only.
+#: HAProxy keeps less of a request: there each service ends them too.
 SCENARIOS: dict[Front, dict[ServiceName, list[Scenario]]] = {
     "nginx": {
-        "java": [flood("thread-pool"), *LARGE, recognized, stop("pinned")],
+        "java": [flood("thread-pool"), *LARGE, recognized, SLOW[-1], stop("pinned")],
         "python": [
             flood("process-per-request"),
             *LARGE,

@@ -75,6 +75,8 @@ def show_plan(
         for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
             console.print(f"  {cell.id}{shown}", markup=False)
+    for each in environment.planned(order):
+        console.print(each, soft_wrap=True)
     console.print(_cost(order), soft_wrap=True)
 
 

@@ -42,11 +42,11 @@ _MEASURED = [
         "p50_ms",
         "p50 ms",
         "Percentile of the response time in a closed loop of this number of users; exact, by "
-        "nearest rank. It needs 30 correct responses.",
+        "nearest rank. It needs 30 correct responses in each block.",
     ),
-    Column("p90_ms", "p90 ms", "The same as p50 ms; it needs 300 correct responses."),
-    Column("p95_ms", "p95 ms", "The same as p50 ms; it needs 1 000 correct responses."),
-    Column("p99_ms", "p99 ms", "The same as p50 ms; it needs 10 000 correct responses."),
+    Column("p90_ms", "p90 ms", "The same as p50 ms; it needs 300 in each block."),
+    Column("p95_ms", "p95 ms", "The same as p50 ms; it needs 1 000 in each block."),
+    Column("p99_ms", "p99 ms", "The same as p50 ms; it needs 10 000 in each block."),
     Column(
         "littles_mean_ms",
         "N/X ms",
@@ -72,7 +72,8 @@ _MEASURED = [
     Column(
         "cpu_ms_per_request",
         "CPU ms/request",
-        "CPU time of the service's processes (user + system) per correct response.",
+        "CPU time (user + system) of the service's processes, and of the front's where there is "
+        "one, per correct response.",
     ),
     Column("service_cpu_pct", "Service CPU %", "CPU use of the service, in percent of ONE core."),
     Column("load_cpu_pct", "Load CPU %", "CPU use of JMeter, in percent of ONE core."),

@@ -21,6 +21,7 @@ from restbench.failures import EnvironmentProblem
 from restbench.machine import guardian, process, watch
 
 PREFIX = "rb-"
+NEEDS_ROOT = "hosts=namespaces needs root: run it with sudo, or as root"
 #: Number of networks of 254 addresses in 198.18.0.0/15, which RFC 2544 reserves for benchmarks.
 NETWORKS = 512
 SWITCH = "switch"
@@ -45,7 +46,7 @@ def require() -> None:
     if shutil.which("ip") is None:
         raise EnvironmentProblem("ip is missing: apt-get install iproute2")
     if os.geteuid() != 0:
-        raise EnvironmentProblem("hosts=namespaces needs root: run it with sudo, or as root")
+        raise EnvironmentProblem(NEEDS_ROOT)
 
 
 @contextmanager
@@ -107,7 +108,8 @@ def end_leftovers() -> None:
     """Remove the namespaces and links of harnesses that are gone."""
     for line in process.output(["ip", "netns", "list"]).splitlines():
         namespace = line.split()[0]
-        mark = namespace.removeprefix(PREFIX).rpartition("-")[0]
+        # A host's name may have hyphens of its own; a mark has four parts.
+        mark = "-".join(namespace.removeprefix(PREFIX).split("-")[:4])
         if namespace.startswith(PREFIX) and watch.is_over(mark):
             guardian.remove_network("link", _link(mark))
             guardian.remove_network("netns", namespace)

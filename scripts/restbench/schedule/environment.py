@@ -49,17 +49,29 @@ def check(order: Order) -> list[str]:
         namespaces.require()
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)
-    if (most := max(each.cell.instances for each in order.plan)) > 1:
-        notes.append(
-            f"{most} instances: each has a part of the heap or processes of a single one, and "
-            "nginx or HAProxy shares the cores with them"
-        )
+    notes += _divided(order)
     if order.experiment.traits.sends_load and place("unbound", allowed_cores()).shared:
         notes.append(
             f"This run may use {len(allowed_cores())} cores: the load generator shares them with "
             "the service. The column load_cpu_pct shows the CPU use of the load generator."
         )
     return notes
+
+
+def planned(order: Order) -> list[str]:
+    """What a user should know of a run before its start, by its order alone."""
+    needs_root = [namespaces.NEEDS_ROOT] * order.experiment.driver_table.has_hosts()
+    return [*needs_root, *_divided(order)]
+
+
+def _divided(order: Order) -> list[str]:
+    """A note where services have several instances."""
+    most = max(each.cell.instances for each in order.plan)
+    text = (
+        f"{most} instances: each has a part of the heap or processes of a single one, and "
+        "nginx or HAProxy shares the cores with them"
+    )
+    return [text] * (most > 1)
 
 
 def _check_attached(order: Order) -> None:

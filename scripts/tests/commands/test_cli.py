@@ -53,6 +53,17 @@ def test_plan_tells_how_many_blocks_the_time_is_for_as_far_as_is_known(
 
 
 @pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("engines", "hosts=namespaces needs root: run it with sudo, or as root"),
+        ("instances", "2 instances: each has a part of the heap or processes of a single one"),
+    ],
+)
+def test_plan_tells_what_the_run_needs_and_what_it_divides(name: str, told: str) -> None:
+    assert told in restbench("plan", name, "--profile", "smoke").stdout
+
+
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (

@@ -59,6 +59,7 @@ PLACES: dict[ServiceName, list[Place]] = {
         Place("tomcat", "haproxy"),
         Place("tomcat", "apache"),
         Place("tomcat", "nginx", is_measured=True),
+        Place("tomcat", "haproxy", is_measured=True),
         Place("servlet"),
         Place("jetty"),
         Place("reactor-netty", handoff="thread"),

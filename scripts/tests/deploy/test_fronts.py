@@ -141,6 +141,22 @@ def test_what_a_front_says_by_itself_is_in_the_contracts_words(
         assert answer.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.parametrize("front", ["nginx", "haproxy"])
+def test_an_instance_that_is_away_keeps_its_part_of_the_requests(
+    front: Front, tmp_path: Path
+) -> None:
+    """A front that left it out would hide its errors and double the load of the other."""
+    skip_without(front)
+    with service.start("java", front, None, tmp_path, instances=(None, None)) as started:
+        started.processes[0].kill()
+        started.processes[0].wait()
+        answers = [started.client.get(f"{started.base_url}/health") for _ in range(20)]
+    failed = [answer.status_code == 500 for answer in answers]
+    assert {answer.json()["errorCode"] for answer in answers if answer.is_error} == {"099"}
+    assert 8 <= sum(failed) <= 12
+    assert any(failed[-4:]) and not all(failed[-4:])
+
+
 def answer_to_no_http(port: int) -> bytes:
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(b"no HTTP\r\n\r\n")

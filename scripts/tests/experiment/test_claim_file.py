@@ -63,6 +63,13 @@ def test_no_claim_needs_a_legend_of_the_studys_letters() -> None:
             assert not words & letters, claim.id
 
 
+def test_the_claim_on_frameworks_says_what_its_pictures_leave_open() -> None:
+    (claim,) = claim_file.load(THESIS.with_name("frameworks.toml")).claims
+    open_there = claim.reading.partition("Open or wrong there:")[2]
+    for each in ("one run a cell, no interval", "names FastAPI and Japronto, Flask", "the fourth"):
+        assert each in open_there
+
+
 def test_only_the_two_published_ratios_stand_in_the_file() -> None:
     claims = claim_file.load(THESIS).claims
     values = {(claim.id, part.study_value) for claim in claims for part in claim.parts}

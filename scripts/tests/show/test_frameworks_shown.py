@@ -109,19 +109,59 @@ def test_without_an_interval_or_a_number_nothing_is_said_to_be_reached() -> None
     assert "a low request" in shown.sentence([alone])
 
 
-def test_throughput_under_wrk_stands_next_to_that_under_the_load_generator() -> None:
+def test_what_wrk_measured_stands_next_to_what_the_load_generator_did() -> None:
     rows = [
-        with_facts(framework_row(name, "low", cpu_ms), extras={"wrk_per_s": per_s})
-        for name, cpu_ms, per_s in (("flask", 0.2, 500.0), ("rsgi", 0.1, 1500.0))
+        with_facts(
+            framework_row(name, "low", cpu_ms),
+            extras=[
+                {"wrk_per_s": per_s, "wrk_cpu_ms_per_request": under_wrk_ms * each}
+                for each in noise
+            ],
+        )
+        for name, cpu_ms, per_s, under_wrk_ms, noise in (
+            ("flask", 0.2, 500.0, 0.1, NOISE),
+            ("rsgi", 0.1, 1500.0, 0.3, TURNED),
+        )
     ]
     table = shown.table_of("python", loads([*rows, framework_row("fastapi", "low", 0.3)]))
     heads = [each.heading for each in table.columns]
+    lines = {words(line[0]): [words(each) for each in line] for line in table.rows}
     at = heads.index("wrk /s")
     assert heads[at - 2 : at + 2] == ["Requests/s", "/ default [95 %]", "wrk /s", heads[at - 1]]
-    lines = {words(line[0]): [words(each) for each in line[at : at + 2]] for line in table.rows}
-    assert lines["rsgi"][0] == "1500"
-    assert lines["rsgi"][1].startswith("3.00")
-    assert lines["fastapi"] == ["", ""]
+    assert lines["rsgi"][at] == "1500"
+    assert lines["rsgi"][at + 1].startswith("3.00")
+    assert lines["fastapi"][at : at + 2] == ["", ""]
+    at = heads.index("wrk: CPU ms [95 %]")
+    assert heads[at - 2 : at + 2] == [
+        "/ default [95 %]",
+        "/ cheapest [95 %]",
+        "wrk: CPU ms [95 %]",
+        "/ default [95 %]",
+    ]
+    assert lines["rsgi"][at - 2].startswith("0.500"), "cheaper under JMeter"
+    assert lines["rsgi"][at].startswith("0.300 [0.299, ")
+    assert lines["rsgi"][at + 1].startswith("3.00 [2.9"), "and dearer under wrk"
+    assert lines["fastapi"][at : at + 2] == ["", ""]
+    assert "its ratio depends on the load generator; both are shown" in shown.HOW_TO_READ
+
+
+def test_p95_stands_with_its_ratio_where_a_p99_has_too_few_responses() -> None:
+    rows = [
+        with_facts(framework_row(name, "low", 0.1), p95_ms=p95_ms)
+        for name, p95_ms in (
+            ("flask", 4.0),
+            ("fastapi", [2.0, 2.1, 1.9, 2.0, 2.0]),
+            ("rsgi", [2.0, 2.1, 1.9, None, None]),
+        )
+    ]
+    table = shown.table_of("python", loads(rows))
+    heads = [each.heading for each in table.columns]
+    at = heads.index("p95 ms")
+    assert heads[at + 1 : at + 3] == ["/ default [95 %]", "p99 ms"]
+    lines = {words(line[0]): [words(each) for each in line] for line in table.rows}
+    assert lines["flask (default)"][at : at + 3] == ["4.00", "1.00 [1.00, 1.00]", ""]
+    assert lines["fastapi"][at : at + 3] == ["2.00", "0.500 [0.478, 0.522]", ""]
+    assert lines["rsgi"][at : at + 2] == ["", ""], "not every block has one"
 
 
 def test_one_framework_alone_is_no_comparison() -> None:

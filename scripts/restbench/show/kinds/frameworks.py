@@ -9,21 +9,26 @@ from dataclasses import replace
 from restbench import ROOT
 from restbench.analyse.comparison import MARGIN
 from restbench.analyse.frameworks import Cost, Load, Size, loads
+from restbench.analyse.measures import Row
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, users_text
 from restbench.experiment.columns import readable
 from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import forest, theme
 from restbench.show.findings import Findings, View
 
 HOW_TO_READ = (
-    "Frameworks are ranked by the service's own CPU time per request. The load generator does not "
-    "affect this time, but makes the throughputs of small requests alike. wrk costs less than "
-    "JMeter, keeps its connections, sends the same body again and again, and checks only the "
-    "status of an answer. ≈ stands at the cheapest framework, and at those that cannot be "
-    "distinguished from it (paired t, Holm). A p99 needs 10 000 responses. The work of a size is "
-    "its CPU time per request in the cheapest framework. The framework does not matter where all "
+    "Frameworks are ranked by the service's own CPU time per request under JMeter. With small "
+    "requests its ratio depends on the load generator; both are shown. wrk loads a cell for one "
+    "second in each block. It costs less than JMeter, sends from one thread where JMeter has one "
+    "for each user, keeps its connections, sends the same body again and again, and checks only "
+    "the status of an answer. The load generator also makes the throughputs of small requests "
+    "alike. ≈ stands at the cheapest framework, and at those that cannot be distinguished from it "
+    "(paired t, Holm). A p95 needs 1 000 responses in each block, a p99 10 000. The work of a "
+    "size is its CPU time per request in the cheapest framework. The framework does not matter "
+    "where all "
     f"lie within {100 * MARGIN:.0f} % of the cheapest, by the upper ends of their 95 % intervals. "
     "Services are measured without a front: for measuring, not for exposure. The last table "
     "(contract/deviations.toml) shows how each server differs with slow, broken or hostile "
@@ -125,8 +130,15 @@ def page(found: Findings, known: Sequence[Load]) -> doc.Section | None:
 def terminal(known: Sequence[Load]) -> list[doc.Table | str]:
     """A table per service with its largest number of users, then the outcome of each load."""
     tables = [table_of(load.cell.service, [load]) for load in with_most_users(known)]
-    note = ["≈: cannot be distinguished from the cheapest."] if tables else []
-    return [*(each.only(range(7)) for each in tables), *note, *map(outcome, known)]
+    note = [
+        "≈: cannot be distinguished from the cheapest. CPU time is that under JMeter; the page "
+        "also has that under wrk, where wrk loaded a cell."
+    ]
+    return [
+        *(each.only((0, 1, 2, 3, 4, 5, 8)) for each in tables),
+        *note * bool(tables),
+        *map(outcome, known),
+    ]
 
 
 def charts(known: Sequence[Load]) -> list[theme.Chart | None]:
@@ -210,6 +222,16 @@ def _link(cost: Cost) -> doc.Link:
     return doc.cell_link(cell, f"{_name(cost)}{' (default)' * is_default}")
 
 
+def _with_ends(row: Row, metric: str) -> str:
+    return wording.with_ends(row.value(metric), *row.ends(metric))
+
+
+def _over_default_in_each(cost: Cost, metric: str) -> str:
+    """The ratio to the default; empty unless both have the metric in each block."""
+    values = [each.value(metric) for each in (cost.row, cost.usual) if each]
+    return "" if None in values else ratio_text(cost.over_default(metric))
+
+
 _COLUMNS: Sequence[doc.Column[Cost]] = (
     doc.Column("Framework", _link),
     doc.Column("Size", lambda cost: cost.row.cell.complexity),
@@ -219,10 +241,16 @@ _COLUMNS: Sequence[doc.Column[Cost]] = (
     doc.Column(
         "/ cheapest [95 %]", lambda cost: f"{'≈ ' * cost.is_tied}{ratio_text(cost.to_best)}"
     ),
+    doc.Column("wrk: CPU ms [95 %]", lambda cost: _with_ends(cost.row, "wrk_cpu_ms_per_request")),
+    doc.Column(
+        "/ default [95 %]", lambda cost: ratio_text(cost.over_default("wrk_cpu_ms_per_request"))
+    ),
     doc.number("Requests/s", lambda cost: cost.row.value("throughput_per_s")),
     doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.over_default("throughput_per_s"))),
     doc.number("wrk /s", lambda cost: cost.row.value("wrk_per_s")),
     doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.over_default("wrk_per_s"))),
+    doc.number("p95 ms", lambda cost: cost.row.value("p95_ms")),
+    doc.Column("/ default [95 %]", lambda cost: _over_default_in_each(cost, "p95_ms")),
     doc.number("p99 ms", lambda cost: cost.row.value("p99_ms")),
     doc.Column("Warnings and notes", lambda cost: doc.remarks(cost.row)),
 )
