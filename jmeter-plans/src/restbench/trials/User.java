@@ -31,6 +31,7 @@ final class User {
     static final int WRONG = 2;
 
     private static final int BUFFER_BYTES = 64 * 1024;
+    private static final int HTTP_PORT = 80;
         private static final byte[] LENGTH = bytes("content-length:");
     private static final byte[] TIMING = bytes("server-timing:");
     private static final byte[] CLOSE = bytes("connection: close");
@@ -363,7 +364,8 @@ final class User {
         try {
             socket.setTcpNoDelay(true);
             socket.setSoTimeout(responseTimeoutMs);
-            socket.connect(new InetSocketAddress(url.getHost(), url.getPort()), connectTimeoutMs);
+            int port = url.getPort() < 0 ? HTTP_PORT : url.getPort();
+            socket.connect(new InetSocketAddress(url.getHost(), port), connectTimeoutMs);
         } catch (IOException e) {
             socket.close();
             throw e;
