@@ -31,7 +31,6 @@ final class User {
     static final int WRONG = 2;
 
     private static final int BUFFER_BYTES = 64 * 1024;
-    private static final int HTTP_PORT = 80;
         private static final byte[] LENGTH = bytes("content-length:");
     private static final byte[] TIMING = bytes("server-timing:");
     private static final byte[] CLOSE = bytes("connection: close");
@@ -364,7 +363,7 @@ final class User {
         try {
             socket.setTcpNoDelay(true);
             socket.setSoTimeout(responseTimeoutMs);
-            int port = url.getPort() < 0 ? HTTP_PORT : url.getPort();
+            int port = url.getPort() < 0 ? 80 : url.getPort();
             socket.connect(new InetSocketAddress(url.getHost(), port), connectTimeoutMs);
         } catch (IOException e) {
             socket.close();
