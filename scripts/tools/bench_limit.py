@@ -215,7 +215,8 @@ def bench_limit(
     described = machine.describe()
     standings = [asdict(each) | {"verdict": each.verdict} for each in found]
     asked = {"services": services, "turns": turns, "turn_s": seconds}
-    if not frameworks:
+    is_kept = bool(found) and not frameworks
+    if is_kept:
         write_json(KEPT, {"machine": described, "plan": asked, "standings": standings})
     shown = table("CPU time a request over the practical limit's", _COLUMNS, found)
     console.print(drawn(shown, ("",)))
@@ -226,8 +227,7 @@ def bench_limit(
         "above the bar."
     )
     console.print(machine.one_line(described), soft_wrap=True)
-    kept = "not kept: only some frameworks" if frameworks else f"kept in {KEPT}"
-    console.print(kept, soft_wrap=True)
+    console.print(f"kept in {KEPT}" if is_kept else "not kept", soft_wrap=True)
     judge(found)
     if failed:
         raise CellsFailed("; ".join(failed.values()))
