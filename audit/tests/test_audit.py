@@ -120,9 +120,7 @@ def test_a_jar_is_named_after_where_maven_keeps_it_if_it_does(tmp_path: Path) ->
 def test_another_jar_of_the_same_name_is_of_unknown_origin(tmp_path: Path) -> None:
     jar = tmp_path / "dnsjava-2.1.9.jar"
     jar.write_bytes(b"changed")
-    kept = {
-        hashlib.sha256(b"jar").hexdigest(): Path("org/example/dnsjava/2.1.9/dnsjava-2.1.9.jar")
-    }
+    kept = {hashlib.sha256(b"jar").hexdigest(): Path("org/example/dnsjava/2.1.9/dnsjava-2.1.9.jar")}
     assert str(audit.jar_component(jar, kept).purl) == "pkg:generic/dnsjava-2.1.9"
 
 

@@ -274,14 +274,14 @@ def test_a_process_that_a_collector_starts_during_a_trial_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """sar starts sadc a moment after its own begin."""
-    cpu_ms, trees = {1: 10.0}, {1: [1]}
+    cpu_ms, trees, sar = {1: 10.0}, {1: [1]}, {"sar": Mock(pid=1)}
 
     def trial(*_: object) -> Mock:
         cpu_ms.update({1: 20.0, 2: 50_000.0})
         trees[1].append(2)
         return Mock()
 
-    monkeypatch.setattr(overhead.monitor, "collectors", lambda *_: nullcontext({"sar": Mock(pid=1)}))
+    monkeypatch.setattr(overhead.monitor, "collectors", lambda *_: nullcontext(sar))
     monkeypatch.setattr(overhead.process, "tree", lambda pid: tuple(trees[pid]))
     monkeypatch.setattr(overhead.process, "cpu_ms", lambda pids: sum(cpu_ms[pid] for pid in pids))
     monkeypatch.setattr(overhead, "load_of", lambda _: Mock(per_s=1.0))

@@ -32,8 +32,6 @@ def test_the_processor_is_named_alike_in_every_language_and_beside_a_warning(
     assert processor_told_by(GERMAN, tmp_path, monkeypatch) == "Processor 9"
 
 
-def test_an_lscpu_without_json_is_no_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_lscpu_without_json_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = processor_told_by("echo usage: lscpu; exit 1", tmp_path, monkeypatch)
     assert found == (platform.processor() or "unknown processor")
