@@ -37,7 +37,8 @@ DEV_LOCK := scripts/requirements-dev.txt
 JDK := $(or $(JAVA_HOME),$(shell for home in /usr/lib/jvm/* /usr/java/* /opt/* /opt/java/* ~/.sdkman/candidates/java/*; do \
 	test ! -x $$home/bin/javac || sed -n "s|^JAVA_VERSION=\"\([0-9.]*\).*|\1 $$home|p" $$home/release; done 2>/dev/null \
 	| sort -V | tail -n 1 | cut -d ' ' -f 2-))
-MVN := $(if $(JDK),env JAVA_HOME=$(JDK)) mvn -q -B -Dstyle.color=never
+WITH_JDK := $(if $(JDK),env JAVA_HOME=$(JDK))
+MVN := $(WITH_JDK) mvn -q -B -Dstyle.color=never
 LOW_PRIORITY := nice -n 10
 
 # $(call PYTEST,folder,python,arguments): failed tests (exit code 1) are run once more, alone. On a shared machine a few of
@@ -77,11 +78,12 @@ serve: $(VENV) $(JAR) $(filter nginx haproxy apache,$(FRONT)) $(CHOSEN_FRAMEWORK
 
 secrets: ## create the password files of `docker compose --profile messages`, once
 	@mkdir -p -m 700 .cache/secrets; umask 222; for role in owner service monitor; do file=.cache/secrets/$$role.password; \
-	  test -s $$file || od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > $$file; done
+	  test -s $$file || { rm -f $$file.new; od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > $$file.new; mv -f $$file.new $$file; }; done
 
 frameworks: $(FRAMEWORKS) ## install the other Python web frameworks in addition to flask, for PYTHON_FRAMEWORK
 
-stop: $(VENV) ## end the services and the database that `make serve` started
+stop: ## end the services and the database that `make serve` started
+	@test -x $(BIN)/restbench || { echo "$(BIN)/restbench is missing: make setup"; exit 3; }
 	@$(BIN)/restbench stop
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy apache compiler ## run all tests of all parts
@@ -103,7 +105,7 @@ test-scripts:
 test-beside:
 	$(call PYTEST,.,$(LOW_PRIORITY) $(BIN)/python,-q contract/tests)
 	$(call PYTEST,.,$(LOW_PRIORITY) $(BIN)/python,-q jmeter-plans/tests)
-	$(call PYTEST,audit,$(LOW_PRIORITY) ../.cache/audit/bin/python)
+	$(call PYTEST,audit,$(LOW_PRIORITY) $(WITH_JDK) ../.cache/audit/bin/python)
 test-overload:
 	$(call PYTEST,robustness,../$(BIN)/python,tests/test_overload_live.py -o cache_dir=.pytest_cache_overload)
 test-robustness:
@@ -134,7 +136,7 @@ chaos: setup ## kill the harness and its processes at random moments, then conti
 	@cd scripts && ../$(BIN)/python tests/support/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
 
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and look up their known problems
-	@cd audit && ../.cache/audit/bin/python restbench_audit.py
+	@cd audit && $(WITH_JDK) ../.cache/audit/bin/python restbench_audit.py
 
 bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time per request of eight services relative to a C++ server (scripts/tools/limit), about an hour
 	@cd scripts && ../$(BIN)/python -m tools.bench_limit
@@ -165,13 +167,14 @@ client-soak: $(DEV) tools-java ## 10^6 calls with 10 % faults under every strate
 jmeter-gui: $(JMETER) ## open the load plan in JMeter's own window
 	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx
 
-clean: ## remove everything that setup made (results stay)
+clean: ## remove what setup, serve and secrets made, with messages and passwords (results stay); ends what serves
+	@if $(BIN)/python -c 'import restbench' 2>/dev/null; then $(BIN)/restbench stop; fi
 	rm -rf .venv .cache java-service/target java-service/client/target jmeter-plans/target
 
 # --- what setup makes -------------------------------------------------------------------------
 .PHONY: sysstat chromium wrk nginx haproxy apache compiler python3-dev headers-python tools-java tools-python
 tools-java:
-	@command -v java mvn >/dev/null || { echo "Java 17+ and Maven are needed: apt-get install openjdk-17-jdk-headless maven"; exit 3; }
+	@{ command -v java && command -v mvn; } >/dev/null || { echo "Java 17+ and Maven are needed: apt-get install openjdk-17-jdk-headless maven"; exit 3; }
 
 # gunicorn's parser in C is compiled where it is installed, with the headers of the Python that will run it.
 headers-python: tools-python compiler
@@ -234,10 +237,12 @@ define debian
 	else echo "$(2) is missing. Type: sudo apt-get install $(2)"; exit 3; fi; \
 	policy=/usr/sbin/policy-rc.d; if [ ! -e $$policy ]; then \
 	  printf '#!/bin/sh\nexit 101\n' | $$root tee $$policy >/dev/null; $$root chmod +x $$policy; trap "$$root rm $$policy" EXIT; fi; \
-	$$root apt-get install -y -qq -o DPkg::Lock::Timeout=300 $(2) >/dev/null || { $$root apt-get update -qq && $$root apt-get install -y -qq -o DPkg::Lock::Timeout=300 $(2) >/dev/null; }
+	install="$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o DPkg::Lock::Timeout=300 $(2)"; \
+	$$install >/dev/null || { $$root apt-get update -qq && $$install >/dev/null; }
 endef
 sysstat: ; $(call debian,sar,sysstat)
-chromium: ; $(call debian,chromium,chromium)
+# The tests of pages are skipped without it, and Ubuntu has no such package: a failure is only shown.
+chromium: ; -$(call debian,chromium,chromium)
 wrk: ; $(call debian,wrk,wrk)
 nginx: ; $(call debian,nginx,nginx)
 haproxy: ; $(call debian,haproxy,haproxy)

@@ -138,27 +138,33 @@ def write_sboms() -> None:
 def _jars(local: Path) -> list[Component]:
     """Every jar of JMeter's folder, with the coordinates under which it is in Maven's `local`
     repository."""
-    kept = {path.name: path.relative_to(local) for path in local.rglob("*.jar")}
     jars = sorted(JMETER.rglob("*.jar"))
     if not jars:
         raise ToolFailed(f"{JMETER} is empty: run 'make setup'")
+    names = {jar.name for jar in jars}
+    found = (path for path in local.rglob("*.jar") if path.name in names)
+    kept = {_sha256(path): path.relative_to(local) for path in found}
     return [jar_component(jar, kept) for jar in jars]
 
 
 def jar_component(jar: Path, kept: Mapping[str, Path]) -> Component:
-    """A jar with its Maven coordinates; `kept` maps file names to `group…/artifact/version/file`.
+    """A jar with its Maven coordinates; `kept` maps the sha256 of a jar, hexadecimal, to
+    `group…/artifact/version/file`.
 
     A jar that is not in `kept` was built here: its component has only a name and a hash.
     """
-    place = kept.get(jar.name)
+    place = kept.get(_sha256(jar))
     if place is None:
         return _library(PackageURL("generic", name=jar.stem), jar)
     *group, artifact, version, _ = place.parts
     return _library(PackageURL("maven", ".".join(group), artifact, version), jar)
 
 
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
 def _library(purl: PackageURL, file: Path | None = None) -> Component:
-    digest = hashlib.sha256(file.read_bytes()).hexdigest() if file else ""
     return Component(
         type=ComponentType.LIBRARY,
         group=purl.namespace,
@@ -166,7 +172,7 @@ def _library(purl: PackageURL, file: Path | None = None) -> Component:
         version=purl.version,
         purl=purl,
         bom_ref=f"{purl}#{file.name}" if file else str(purl),
-        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)] if file else None,
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=_sha256(file))] if file else None,
     )
 
 
@@ -179,9 +185,13 @@ def _write(part: str, components: Iterable[Component]) -> None:
 
 
 def components(part: str) -> list[str]:
-    """The distinct package URLs in the written document of a part, sorted, without qualifiers."""
-    document = json.loads(sbom(part).read_text(encoding="utf-8"))
-    return sorted({it["purl"].partition("?")[0] for it in document["components"] if "purl" in it})
+    """The distinct package URLs in the written document of a part, sorted, without qualifiers.
+    Raises ToolFailed where it has none."""
+    try:
+        held = json.loads(sbom(part).read_text(encoding="utf-8"))["components"]
+        return sorted({it["purl"].partition("?")[0] for it in held if "purl" in it})
+    except (KeyError, ValueError) as error:
+        raise ToolFailed(f"{sbom(part)} has no components: {error!r}") from error
 
 
 def asked(whom: str, ask: Callable[..., list[Finding]], part: str, *what: object) -> list[Finding]:

@@ -2,6 +2,7 @@ import hashlib
 import json
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import httpx
 import pytest
@@ -109,11 +110,32 @@ def test_the_heaviest_finding_makes_the_exit_code() -> None:
 def test_a_jar_is_named_after_where_maven_keeps_it_if_it_does(tmp_path: Path) -> None:
     jar = tmp_path / "dnsjava-2.1.9.jar"
     jar.write_bytes(b"jar")
-    kept = {jar.name: Path("org/example/dnsjava/2.1.9/dnsjava-2.1.9.jar")}
+    digest = hashlib.sha256(b"jar").hexdigest()
+    kept = {digest: Path("org/example/dnsjava/2.1.9/dnsjava-2.1.9.jar")}
     component = audit.jar_component(jar, kept)
     assert str(component.purl) == "pkg:maven/org.example/dnsjava@2.1.9"
-    assert [each.content for each in component.hashes] == [hashlib.sha256(b"jar").hexdigest()]
-    assert str(audit.jar_component(jar, {}).purl) == "pkg:generic/dnsjava-2.1.9"
+    assert [each.content for each in component.hashes] == [digest]
+
+
+def test_another_jar_of_the_same_name_is_of_unknown_origin(tmp_path: Path) -> None:
+    jar = tmp_path / "dnsjava-2.1.9.jar"
+    jar.write_bytes(b"changed")
+    kept = {hashlib.sha256(b"jar").hexdigest(): Path("org/example/dnsjava/2.1.9/dnsjava-2.1.9.jar")}
+    assert str(audit.jar_component(jar, kept).purl) == "pkg:generic/dnsjava-2.1.9"
+
+
+@pytest.mark.parametrize("document", ["{}", ""])
+def test_a_document_without_components_is_exit_code_3(
+    document: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(audit, "OUTPUT", tmp_path)
+    monkeypatch.setattr(audit, "write_sboms", lambda: None)
+    audit.sbom("java-service").write_text(document)
+    assert audit.main() == 3
+    assert "java-service.cdx.json has no components" in capsys.readouterr().err
 
 
 def test_a_tool_that_fails_or_is_not_installed_says_why() -> None:
@@ -136,7 +158,10 @@ def test_writes_a_document_of_every_part(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("MAVEN_OPTS", "-XX:TieredStopAtLevel=1")  # it ends before C2 pays
     audit.write_sboms()
     held = {part: audit.components(part) for part in audit.PARTS}
-    assert any(purl.startswith("pkg:maven/net.openhft/affinity@") for purl in held["java-service"])
+    named = {purl.rpartition("/")[2].replace("@", "-") for purl in held["java-service"]}
+    with ZipFile(audit.ROOT / "java-service" / "target" / "restbench-java.jar") as jar:
+        inside = [Path(name) for name in jar.namelist() if name.startswith("BOOT-INF/lib/")]
+    assert {path.stem for path in inside if path.suffix == ".jar"} <= named
     assert any(
         purl.startswith("pkg:maven/org.apache.cxf/cxf-core@") for purl in held["java-client"]
     )

@@ -55,7 +55,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a dashboard of each file, in its name, all of one JVM."""
     folder = tmp_path_factory.mktemp("dashboards")
     (folder / "fast").mkdir()
-    (folder / "fast" / "stale.html").write_text("old", encoding="utf-8")
+    for name in ("statistics.json", "stale.html"):
+        (folder / "fast" / name).write_text("old", encoding="utf-8")
     files = [
         write_jtl(folder / "slow.jtl", [100, 200, 300], failures=1),
         write_jtl(folder / "fast.jtl", [10] * 45),
@@ -126,3 +127,16 @@ def test_names_a_file_without_a_sample_and_still_makes_the_others(tmp_path: Path
     for file in (empty, missing, broken):
         assert f"dashboards: {file}: " in finished.stderr
     assert total(tmp_path / "good")["sampleCount"] == 1
+
+
+def test_replaces_neither_a_file_nor_a_folder_that_is_no_dashboard(tmp_path: Path) -> None:
+    samples, kept = write_jtl(tmp_path / "a.jtl", [10]), write_jtl(tmp_path / "b.jtl", [10])
+    (tmp_path / "empty").mkdir()
+    targets = [kept, tmp_path, tmp_path / "empty"]
+    finished = make_dashboards(*((samples, target) for target in targets))
+    assert finished.returncode == 1
+    for target in (kept, tmp_path):
+        assert f"{target} exists and is no dashboard" in finished.stderr
+    assert samples.exists()
+    assert kept.exists()
+    assert total(tmp_path / "empty")["sampleCount"] == 1

@@ -3,9 +3,11 @@
 import math
 import os
 import re
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 
@@ -186,6 +188,16 @@ def test_a_service_that_is_down_is_an_error_a_request_and_the_next_trial_is_sent
     with StubService(right) as service:
         shared.cell(service)
         assert set(shared.trial().outcomes) == {CORRECT}
+
+
+def test_an_address_without_a_port_is_port_80(shared: Load) -> None:
+    with closing(socket.socket()) as looking:
+        if looking.connect_ex(("127.0.0.1", 80)) == 0:
+            pytest.skip("port 80 is in use")
+    shared.order("cell", "serial", "http://127.0.0.1/matrix/serial", shared.folder / "low")
+    done = shared.trial()
+    assert set(done.outcomes) == {ERROR}
+    assert "Connection refused" in done.first_error
 
 
 def test_users_keep_their_connections_over_trials_and_no_two_trials_meet(shared: Load) -> None:

@@ -8,7 +8,8 @@ third sends a tenth as many SOAP envelopes to the services that offer SOAP; the 
 with that of REST for the same matrices. The same number and seed give the same messages. Hypothesis
 shrinks a message that shows a difference.
 
-Exit codes: 0 no difference, 1 a difference, 3 a service does not start, 130 interrupted.
+Exit codes: 0 no difference, 1 a difference, 3 a service does not start or a benchmark runs, 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from hypothesis.errors import FlakyFailure
 
 from restbench import ROOT, cli
 from restbench.deploy import service
+from restbench.machine import machine_lock, watch
 
 from . import soap
 from .bodies import MESSAGE_SOURCES, SOURCES, Source
@@ -206,16 +208,18 @@ def main(
 ) -> None:
     """Properties of both services, on messages that are drawn. Exit code 1 where one is answered
     wrongly, or a request is still in flight at the end."""
+    machine_lock.take()
     tally = Tally()
-    with (
-        tempfile.TemporaryDirectory(prefix="restbench-fuzz-") as folder,
-        running_services(Path(folder)) as services,
-    ):
-        try:
-            fuzz(services, bodies, campaign_seed, tally)
-        finally:
-            print(tally, flush=True)
-        leaks = left_over(services)
+    with tempfile.TemporaryDirectory(prefix="restbench-fuzz-") as name:
+        folder = Path(name)
+        watch.at_end("remove", folder)
+        folder.chmod(0o711)  # the database of root runs as another user
+        with running_services(folder) as services:
+            try:
+                fuzz(services, bodies, campaign_seed, tally)
+            finally:
+                print(tally, flush=True)
+            leaks = left_over(services)
     for leak in leaks:
         print(leak)
     if tally.findings or leaks:

@@ -4,6 +4,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from restbench.machine import machine_lock
+
 settings.register_profile(
     "any machine", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -11,3 +13,4 @@ settings.load_profile("any machine")
 
 #: A JVM that touches its heap beforehand takes seconds to start, and C2 as much again.
 os.environ.setdefault("JAVA_OPTIONS", "-Xms64m -XX:TieredStopAtLevel=1")
+os.environ[machine_lock.VARIABLE] = f"restbench-tests-{os.getpid()}"

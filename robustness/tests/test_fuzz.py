@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import stub_service
@@ -20,6 +21,7 @@ import typer
 
 from restbench import cli
 from restbench.failures import EnvironmentProblem
+from restbench.machine import machine_lock, watch
 from restbench_robustness import fuzz, services
 from restbench_robustness.bodies import SOURCES
 from restbench_robustness.comparison import Bench, Outcome, Target
@@ -271,6 +273,32 @@ def test_a_difference_or_a_request_in_flight_is_exit_code_1(
     assert exit_code() == (1 if differences or left else 0)
     told = capsys.readouterr().out
     assert f"{differences} differences" in told and all(line in told for line in left)
+
+
+def test_another_user_s_database_reaches_the_folder_which_is_removed_however_we_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ordered, found = Mock(), []
+
+    @contextmanager
+    def services(folder: Path) -> Iterator[list[object]]:
+        found.append((folder, folder.stat().st_mode & 0o777))
+        yield []
+
+    monkeypatch.setattr(fuzz, "running_services", services)
+    monkeypatch.setattr(fuzz, "fuzz", lambda *_: None)
+    monkeypatch.setattr(watch, "at_end", ordered)
+    assert exit_code() == 0
+    ((folder, mode),) = found
+    assert mode == 0o711
+    ordered.assert_called_once_with("remove", folder)
+
+
+def test_a_benchmark_that_runs_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_lock, "take", Mock(side_effect=EnvironmentProblem("another one")))
+    monkeypatch.setattr(fuzz, "running_services", Mock())
+    with pytest.raises(EnvironmentProblem, match="another one"):
+        exit_code()
 
 
 @pytest.mark.parametrize(

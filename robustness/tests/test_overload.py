@@ -10,9 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -21,7 +26,11 @@ from stub_service import Answer
 
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Front
+from restbench.failures import EnvironmentProblem
+from restbench.machine import machine_lock, watch
 from restbench.machine.process import is_alive
+from restbench_robustness.overload import __main__ as command
+from restbench_robustness.overload import scenarios
 from restbench_robustness.overload.large import BODIES, Large
 from restbench_robustness.overload.load import LOW, Load, Outcome, Verdict, overload_mix, valid
 from restbench_robustness.overload.promises import Findings, broken
@@ -123,6 +132,56 @@ def test_a_planted_fault_is_found_by_wrk_and_by_a_probe(fault: str) -> None:
     excused = {Verdict.HUNG} if verdict is Verdict.LOST else set()
     assert {it for it, number in outcome.counts.items() if number} - excused == {verdict}
     assert probe.verdict is verdict
+
+
+def test_the_files_of_a_load_are_removed_however_we_end() -> None:
+    with load(("127.0.0.1", 1)).running():
+        assert list(watch.begin().glob("load-*/kinds"))
+
+
+def test_the_logs_are_removed_however_we_end_and_a_benchmark_that_runs_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folders: list[Path] = []
+
+    def carried_out(*given: Any) -> list[Findings]:
+        folders.append(given[-1])
+        return []
+
+    monkeypatch.setattr(command, "carried_out", carried_out)
+    command.overload("java")
+    assert folders[0].is_relative_to(watch.begin())
+    monkeypatch.setattr(machine_lock, "take", Mock(side_effect=EnvironmentProblem("another one")))
+    with pytest.raises(EnvironmentProblem, match="another one"):
+        command.overload("java")
+    assert len(folders) == 1
+
+
+def test_a_pool_that_does_not_recover_is_a_promise_that_did_not_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The victim of the first kill has gone by itself."""
+    pools: list[dict[int, str]] = [{0: "main", 1: "PR-1"}] * 2 + [{0: "main"}]
+
+    def names() -> dict[int, str]:
+        return pools.pop(0) if len(pools) > 1 else pools[0]
+
+    async def normal(_strategy: str) -> None: ...
+
+    service = SimpleNamespace(address=("127.0.0.1", 1))
+    subject = SimpleNamespace(
+        name="python", names=names, normal=normal, zombies=lambda: 0, service=service
+    )
+    outcome = Outcome(Counter({Verdict.RIGHT: 1}), 1.0, 0.1)
+    load = SimpleNamespace(running=lambda: contextlib.nullcontext(lambda: outcome))
+    monkeypatch.setattr(scenarios.os, "kill", Mock(side_effect=ProcessLookupError))
+    monkeypatch.setattr(scenarios, "Load", lambda *_: load)
+    monkeypatch.setattr(scenarios, "BETWEEN_KILLS_S", (0.0, 0.0))
+    monkeypatch.setattr(scenarios, "LONG_S", 0.1)
+    force = scenarios.Force(1.0, 80, 3, 1)
+    found = asyncio.run(scenarios.pool_killed(subject, "process-per-request", force))  # type: ignore[arg-type]
+    missed = [each.what for each in broken(found.promises, "nginx")]
+    assert "the pool whole again after each kill" in missed
 
 
 @pytest.mark.parametrize("code", ["001", "002", "005"])

@@ -18,7 +18,7 @@ from restbench.drive import wrk
 from restbench.drive.payload import Payload, payload_of
 from restbench.experiment import experiment
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
-from restbench.failures import BadConfiguration, EnvironmentProblem, LimitMissed
+from restbench.failures import BadConfiguration, CellsFailed, EnvironmentProblem, LimitMissed
 from restbench.machine import machine, machine_lock, placement, watch
 from restbench.show.document import Column, number, table
 from restbench.show.terminal import drawn
@@ -96,17 +96,23 @@ def measure(
     payloads: Mapping[str, Payload],
     plan: Plan,
     tell: Callable[[str], None],
-) -> list[Standing]:
-    """Each framework at each complexity that has a bar. WrongAnswers, CellsFailed."""
+) -> tuple[list[Standing], dict[str, str]]:
+    """Each framework at each complexity that has a bar; and why others, by name, could not be
+    measured: one failed service is enough. WrongAnswers."""
     turns: dict[tuple[str, str], list[list[Turn]]] = {}
+    failed: dict[str, str] = {}
     for nth in range(1, plan.services + 1):
-        for framework in frameworks:
-            with limit_servers.pair(program, framework, plan.core, plan.folder) as servers:
-                for complexity in BARS[framework]:
-                    tell(f"{framework} {complexity}: service {nth} of {plan.services}")
-                    found = _turns(servers, payloads[complexity], plan)
-                    turns.setdefault((framework, complexity), []).append(found)
-    return [standing(*place, turns[place]) for place in turns]
+        for framework in [each for each in frameworks if each not in failed]:
+            try:
+                with limit_servers.pair(program, framework, plan.core, plan.folder) as servers:
+                    for complexity in BARS[framework]:
+                        tell(f"{framework} {complexity}: service {nth} of {plan.services}")
+                        found = _turns(servers, payloads[complexity], plan)
+                        turns.setdefault((framework, complexity), []).append(found)
+            except CellsFailed as failure:
+                failed[framework] = str(failure)
+                tell(f"{framework} is left out: {failure}")
+    return [standing(*place, turns[place]) for place in turns if place[0] not in failed], failed
 
 
 def _turns(servers: tuple[Server, Server], payload: Payload, plan: Plan) -> list[Turn]:
@@ -192,10 +198,8 @@ def bench_limit(
     turns: Annotated[int, typer.Option(min=2, help="Turns of each fresh service.")] = 5,
     seconds: Annotated[float, typer.Option(min=1.0, help="Of one turn.")] = 4.0,
 ) -> None:
-    """CPU time a request over that of the practical limit."""
-    chosen = frameworks or list(BARS)
-    if unknown := [each for each in chosen if each not in BARS]:
-        raise BadConfiguration(f"--framework {unknown[0]}: must be one of {', '.join(BARS)}")
+    """CPU time a request over that of the practical limit. Only a run of all frameworks is kept."""
+    chosen = available(frameworks, console.print)
     machine_lock.take()
     wrk.require()
     cores = placement.allowed_cores()
@@ -206,12 +210,14 @@ def bench_limit(
     payloads = {each: payload_of(study, each) for each in COMPLEXITIES}
     with tempfile.TemporaryDirectory(prefix="limit-", dir=watch.begin()) as name:
         plan = Plan(services, turns, seconds, cores[0], cores[-1], Path(name))
-        program = limit_servers.build(plan.folder)
-        found = measure(program, chosen, payloads, plan, console.print)
+        program = limit_servers.compiled(limit_servers.SOURCE, plan.folder)
+        found, failed = measure(program, chosen, payloads, plan, console.print)
     described = machine.describe()
     standings = [asdict(each) | {"verdict": each.verdict} for each in found]
     asked = {"services": services, "turns": turns, "turn_s": seconds}
-    write_json(KEPT, {"machine": described, "plan": asked, "standings": standings})
+    is_kept = bool(found) and not frameworks
+    if is_kept:
+        write_json(KEPT, {"machine": described, "plan": asked, "standings": standings})
     shown = table("CPU time a request over the practical limit's", _COLUMNS, found)
     console.print(drawn(shown, ("",)))
     console.print(
@@ -221,8 +227,27 @@ def bench_limit(
         "above the bar."
     )
     console.print(machine.one_line(described), soft_wrap=True)
-    console.print(f"kept in {KEPT}", soft_wrap=True)
+    console.print(f"kept in {KEPT}" if is_kept else "not kept", soft_wrap=True)
     judge(found)
+    if failed:
+        raise CellsFailed("; ".join(failed.values()))
+
+
+def available(named: Sequence[str] | None, tell: Callable[[str], None]) -> list[str]:
+    """The frameworks to measure: those that were named, else all that can run here; each other one
+    is told. BadConfiguration where a named one is unknown or cannot run here."""
+    found = []
+    for each in named or BARS:
+        if each not in BARS:
+            raise BadConfiguration(f"--framework {each}: must be one of {', '.join(BARS)}")
+        lack = limit_servers.why_unavailable(each)
+        if lack and named:
+            raise BadConfiguration(f"--framework {lack}")
+        if lack:
+            tell(f"left out: {lack}")
+        else:
+            found.append(each)
+    return found
 
 
 def judge(found: list[Standing]) -> None:

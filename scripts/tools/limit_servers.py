@@ -14,9 +14,9 @@ from pathlib import Path
 import httpx
 
 from restbench import ROOT
-from restbench.deploy import service
+from restbench.deploy import programs, service
 from restbench.drive.payload import Payload
-from restbench.experiment.cell import FRAMEWORKS, ServiceName
+from restbench.experiment.cell import FRAMEWORKS, Framework, ServiceName
 from restbench.failures import CellsFailed, EnvironmentProblem, WrongAnswers
 from restbench.machine import ports, process
 
@@ -39,11 +39,6 @@ class Server:
     def pids(self) -> tuple[int, ...]:
         """All its processes."""
         return process.tree(self.running.pid)
-
-
-def build(folder: Path) -> Path:
-    """The limit's program. EnvironmentProblem where it cannot be had."""
-    return compiled(SOURCE, folder)
 
 
 def compiled(source: Path, folder: Path) -> Path:
@@ -75,8 +70,7 @@ def limit(program: Path, core: int, folder: Path) -> Iterator[Server]:
 def pair(program: Path, framework: str, core: int, folder: Path) -> Iterator[tuple[Server, Server]]:
     """The limit and a fresh service on one core; who is not asked sleeps. `framework` is a name,
     with its handoff where it is asynchronous: `rsgi/loop`."""
-    wanted, _, handoff = framework.partition("/")
-    name: ServiceName = "python" if wanted in FRAMEWORKS["python"] else "java"
+    name, wanted, handoff = _parts(framework)
     chosen = {"RESTBENCH_FRAMEWORK": wanted}
     if handoff:
         chosen["RESTBENCH_HANDOFF"] = handoff
@@ -90,6 +84,23 @@ def pair(program: Path, framework: str, core: int, folder: Path) -> Iterator[tup
             raise EnvironmentProblem(f"the {name} service runs in {found}, not in {wanted}")
         url = f"{started.base_url}/matrix/serial?kernel=native"
         yield floor, Server(framework, url, started.processes[0])
+
+
+def why_unavailable(framework: str) -> str:
+    """Why a framework of `pair` cannot run here, with the fix; empty where it can."""
+    name, wanted, _ = _parts(framework)
+    return programs.why_unavailable(name, wanted)
+
+
+def _parts(framework: str) -> tuple[ServiceName, Framework, str]:
+    """Service, framework and handoff, which may be empty."""
+    wanted, _, handoff = framework.partition("/")
+    return next(
+        (name, each, handoff)
+        for name, frameworks in FRAMEWORKS.items()
+        for each in frameworks
+        if each == wanted
+    )
 
 
 def require_right(server: Server, payload: Payload) -> None:

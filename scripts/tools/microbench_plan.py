@@ -12,13 +12,13 @@ from restbench.experiment import experiment
 from restbench.experiment.cell import Shape
 from restbench.store import store
 from restbench.store.writing import write_text
+from tools.limit_servers import REQUEST_ID
 from tools.service_choice import Choice, choice
 
 #: Whose levels, seed and elements are taken.
 EXPERIMENT = "thesis"
 LEVELS = ("low", "medium", "high")
 CUBE = "cube-200"
-REQUEST_ID = 2019
 SMOKE = "smoke"
 
 

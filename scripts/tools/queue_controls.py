@@ -24,7 +24,7 @@ from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
 from restbench.experiment.faults import Fault
 from restbench.failures import BadConfiguration
-from restbench.machine import watch
+from restbench.machine import machine_lock, watch
 from tools.sql_queues import Pop, SqlQueues
 
 CHARACTERS, QUEUES, CLIENTS = 200, 2, 8
@@ -98,6 +98,7 @@ def run(controls: Sequence[Control], times: int, load_s: float, say: Callable[[s
     """All of them so often; whether each was judged rightly each time."""
     all_right = True
     with tempfile.TemporaryDirectory(prefix="restbench-controls-") as place:
+        watch.at_end("remove", Path(place))
         Path(place).chmod(0o711)
         for overrides in dict.fromkeys(each.overrides for each in controls):
             folder = Path(place, f"cluster-{len(overrides)}")
@@ -127,6 +128,7 @@ def queue_controls(
     """Does the checker of queues find what is wrong, and nothing else?"""
     if not (chosen := [each for each in CONTROLS if only in each.name]):
         raise BadConfiguration(f"--only: no control's name has {only!r} in it")
+    machine_lock.take()
     watch.begin()
     if not run(chosen, times, load_s, print):
         raise typer.Exit(1)

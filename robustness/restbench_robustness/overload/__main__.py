@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Coroutine, Iterable, Iterator
@@ -14,8 +13,10 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
+from restbench import cli
 from restbench.experiment.cell import Front, ServiceName
-from restbench.failures import BadConfiguration, Failure
+from restbench.failures import BadConfiguration
+from restbench.machine import machine_lock, watch
 
 from . import scenarios
 from .large import BODIES, weighed
@@ -23,7 +24,6 @@ from .promises import Findings, broken, table
 from .scenarios import LEAST_CONNECTIONS, POOLS, Force
 from .subject import Subject, started
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 BESIEGERS = (300, 600)
 SIEGE_S = 10.0
@@ -85,7 +85,6 @@ def carried_out(  # noqa: PLR0913, PLR0917 - the options of the command
                 yield asyncio.run(task(subject))
 
 
-@app.command()
 def overload(  # noqa: PLR0913, PLR0917 - one parameter per option
     service: Annotated[Literal["java", "python", "both"], typer.Option()] = "both",
     front: Annotated[
@@ -105,11 +104,12 @@ def overload(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     The ports are JAVA_PORT and PYTHON_PORT.
     """
+    machine_lock.take()
     names: list[ServiceName] = ["java", "python"] if service == "both" else [service]
     force = Force(seconds, connections, kills, seed)
     number = 0
     missed: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="restbench-overload-") as folder:
+    with tempfile.TemporaryDirectory(dir=watch.begin()) as folder:
         for name in names:
             of_it = carried_out(name, front, strategy, scenario, force, Path(folder) / name)
             for findings in of_it:
@@ -123,16 +123,5 @@ def overload(  # noqa: PLR0913, PLR0917 - one parameter per option
     console.print(f"all {number} promises held", style="green")
 
 
-def main() -> None:
-    """Run the command. A Failure is one line and an exit code; SIGTERM stops all services, as
-    Ctrl-C does."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        app()
-    except Failure as failure:
-        Console(stderr=True).print(f"overload: {failure}", style="red", markup=False)
-        sys.exit(failure.exit_code)
-
-
 if __name__ == "__main__":
-    main()
+    cli.main(cli.single_command_app(overload))

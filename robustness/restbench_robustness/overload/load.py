@@ -23,6 +23,7 @@ import httpx
 from restbench.drive.payload import make_payload
 from restbench.experiment.cell import Shape
 from restbench.failures import EnvironmentProblem
+from restbench.machine import watch
 
 SEED = 2019
 LOW = Shape(rows=30, inner=20, columns=20)
@@ -168,7 +169,7 @@ class Load:
 
         Yields the function that ends the load and returns its outcome.
         """
-        with tempfile.TemporaryDirectory(prefix="restbench-load-") as folder:
+        with tempfile.TemporaryDirectory(prefix="load-", dir=watch.begin()) as folder:
             self._write(Path(folder))
             host, port = self.address
             options = ["-t1", f"-c{self.connections}", f"-d{LONGER_THAN_ANYTHING_S}s"]
@@ -204,14 +205,14 @@ def _ended(wrk: subprocess.Popen[str], folder: Path, timeout_s: float) -> Outcom
     Raises EnvironmentProblem where wrk fails or its report is incomplete.
     """
     (folder / "over").touch()
-    watch = threading.Timer(timeout_s, wrk.send_signal, [signal.SIGINT])
-    watch.start()
+    timer = threading.Timer(timeout_s, wrk.send_signal, [signal.SIGINT])
+    timer.start()
     lines = []
     for line in wrk.stdout or ():
         lines.append(line.rstrip("\n").split("\t"))
         if lines[-1] == ["drained"]:
             wrk.send_signal(signal.SIGINT)
-    watch.cancel()
+    timer.cancel()
     code = wrk.wait()
     found = {key: float(values[0]) for key, *values in lines if key.endswith("_us")}
     if code or len(found) != 2:

@@ -262,7 +262,12 @@ async def pool_killed(subject: Subject, strategy: str, force: Force) -> Findings
         for _ in range(force.kills):
             await asyncio.sleep(chance.uniform(*BETWEEN_KILLS_S))
             pool = [pid for pid, it in subject.names().items() if it.startswith(POOLS[strategy])]
-            os.kill(victim := chance.choice(pool), signal.SIGKILL)
+            if not pool:  # it has not recovered from the last kill
+                whole.append(None)
+                break
+            victim = chance.choice(pool)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
             is_whole = lambda victim=victim: _is_whole(subject, victim, before)  # noqa: E731
             whole.append(await seconds_until(is_whole, LONG_S))
         outcome = await asyncio.to_thread(ended)

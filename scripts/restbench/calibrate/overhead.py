@@ -61,19 +61,20 @@ def _trial(
     folder = CellFolder(bench.folder / "watched")
     folder.path.mkdir(exist_ok=True)
     with ExitStack() as stack:
-        pids: tuple[int, ...] = ()
+        running: monitor.Running = {}
         if watched:
             running = stack.enter_context(monitor.collectors(service, load.pid, folder))
-            pids = tuple(pid for each in running.values() for pid in process.tree(each.pid))
-        before_s, begun_s = _cpu_s(pids), time.monotonic()
+        before_s, begun_s = _cpu_s(running), time.monotonic()
         sent = load.trial(CELL.strategy, USERS, *TIMES_S, service.pids())
-        share = (_cpu_s(pids) - before_s) / (time.monotonic() - begun_s) / len(allowed_cores())
+        share = (_cpu_s(running) - before_s) / (time.monotonic() - begun_s) / len(allowed_cores())
     return load_of(sent).per_s, share
 
 
-def _cpu_s(pids: tuple[int, ...]) -> float:
-    """CPU time of the collectors, seconds. This process is included: one of its threads samples the
-    service's metrics, and it does nothing else meanwhile."""
+def _cpu_s(running: monitor.Running) -> float:
+    """CPU time of the collectors, seconds, with what they have started by now. This process is
+    included: one of its threads samples the service's metrics, and it does nothing else
+    meanwhile."""
+    pids = [pid for each in running.values() for pid in process.tree(each.pid)]
     return process.cpu_ms(pids) / 1000 + time.process_time()
 
 

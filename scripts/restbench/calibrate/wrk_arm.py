@@ -82,8 +82,8 @@ def explained(rounds: Sequence[Round], *, shared: bool) -> float:
 
 
 def judge(rounds: Sequence[Round], *, shared: bool) -> CalibrationCheck:
-    """The check's record: it passes where the generators' CPU times explain how the ratios
-    differ."""
+    """The check's record: it passes unless the interval shows that the ratios differ by more than
+    what the generators' CPU times explain, and MARGIN."""
     one, two = STRATEGIES
     ratios = {
         generator: [each[generator, one].per_s / each[generator, two].per_s for each in rounds]
@@ -102,7 +102,7 @@ def judge(rounds: Sequence[Round], *, shared: bool) -> CalibrationCheck:
             f"is {changed.estimate:.3f} [{changed.low:.3f}, {changed.high:.3f}], CPU times explain "
             f"{by_cpu:.3f}"
         ),
-        limit=f"interval within {MARGIN - 1:.0%} of what CPU times explain",
+        limit=f"the interval is at most {MARGIN - 1:.0%} away from what CPU times explain",
         passed=beyond <= MARGIN,
         values={
             "jmeter_ratio": jmeter,

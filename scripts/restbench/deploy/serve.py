@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -113,9 +112,9 @@ def start_all(
 def stop_all() -> list[str]:
     """End the services that `start_all` left running, the fronts before them and the database
     behind them; returns their names. EnvironmentProblem where they are another user's."""
-    stopped = running()
-    for name, pids in stopped.items():
-        for pid in reversed(pids):
+    stopped = _noted()
+    for name, processes in stopped.items():
+        for pid, *front_folder in reversed(processes):
             try:
                 _end(pid)
             except psutil.AccessDenied as error:
@@ -123,6 +122,8 @@ def stop_all() -> list[str]:
                     f"the {name} service (pid {pid}) belongs to another user: run 'make stop' as "
                     "that user"
                 ) from error
+            for folder in front_folder:
+                shutil.rmtree(folder, ignore_errors=True)
     _state().unlink(missing_ok=True)
     names: list[str] = list(stopped)
     with contextlib.suppress(EnvironmentProblem):
@@ -135,28 +136,28 @@ def _end(pid: int) -> None:
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         children = process.children(recursive=True)
-        front = process.name()
-        title = " ".join(process.cmdline())
-        process.send_signal(fronts.DRAINED_BY.get(front, signal.SIGTERM))
+        process.send_signal(fronts.DRAINED_BY.get(process.name(), signal.SIGTERM))
         _, left = psutil.wait_procs([process, *children], timeout=STOP_TIMEOUT_S)
         for each in left:
             each.kill()
-        if front in fronts.DRAINED_BY and (found := re.search(r"(?:-p|-f) (\S+)", title)):
-            named = Path(found[1])
-            shutil.rmtree(named if named.is_dir() else named.parent, ignore_errors=True)
 
 
 def running() -> dict[str, list[int]]:
     """The processes that `start_all` left running: by service, the ids of its process and of its
     front's."""
+    return {name: [pid for pid, *_ in processes] for name, processes in _noted().items()}
+
+
+def _noted() -> dict[str, list[tuple[int, *tuple[str, ...]]]]:
+    """By service its processes that still run: the id of each, and the folder of a front."""
     if not _state().exists():
         return {}
     noted = json.loads(_state().read_text(encoding="utf-8"))
     ours = {
-        name: [pid for pid, born in processes if born and _born(pid) == born]
+        name: [(pid, *rest) for pid, born, *rest in processes if born and _born(pid) == born]
         for name, processes in noted.items()
     }
-    return {name: pids for name, pids in ours.items() if pids}
+    return {name: processes for name, processes in ours.items() if processes}
 
 
 def curl_lines(target: service.Service) -> list[str]:
@@ -185,9 +186,13 @@ def _curl(
 
 
 def _note(started: list[service.Service]) -> None:
-    """Save the ids of the processes, each with its start: after a reboot an id may be another's."""
-    pids = {each.name: [process.pid for process in each.processes] for each in started}
-    noted = {name: [(pid, _born(pid)) for pid in each] for name, each in pids.items()}
+    """Save the ids of the processes, each with its start: after a reboot an id may be another's. A
+    front's is saved with its folder."""
+    noted = {}
+    for each in started:
+        noted[each.name] = [[process.pid, _born(process.pid)] for process in each.processes]
+        if each.front_folder:
+            noted[each.name][-1].append(str(each.front_folder))
     write_json(_state(), noted)
 
 

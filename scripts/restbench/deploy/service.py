@@ -80,6 +80,8 @@ class Service(contextlib.AbstractContextManager["Service"]):
     """Kept as long as the service: a new one costs tens of milliseconds of CPU time."""
     instances: tuple[Service, ...] = ()
     """The instances, each at an address of its own, if there are several; else empty."""
+    front_folder: Path | None = None
+    """The folder that belongs to the front alone; the last process is the front's then."""
 
     def __exit__(self, *_raised: object) -> None:
         """Stop the service when the context ends."""
@@ -256,8 +258,9 @@ def start(  # noqa: PLR0913 - the last nine are given by name
             user = fronts.user_of(front)
             log = folder / f"{front}.log"
             service.processes.append(process.start(line, log, outlives_us=outlives_us, user=user))
+            service.front_folder = fronts.own_folder(front, behind)
             if not outlives_us:
-                watch.at_end("remove", fronts.own_folder(front, behind))
+                watch.at_end("remove", service.front_folder)
             service.base_url = f"http://{ports.HOST}:{port}"
             if not instances:
                 service.client.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,6 +43,8 @@ def _write(run: Run, cells: Sequence[str]) -> list[Path]:
     pairs = {run.dashboard(cell): run.window(cell).samples for cell in cells}
     for target in pairs:
         target.parent.mkdir(parents=True, exist_ok=True)  # JMeter makes the last folder only
+        if not (target / "statistics.json").exists():  # half made, and not replaced by the launcher
+            shutil.rmtree(target, ignore_errors=True)
     arguments = [str(path) for target, samples in pairs.items() for path in (samples, target)]
     command = process.bound_to_us([str(load.LAUNCHER), "dashboards", *arguments])
     done = subprocess.run(

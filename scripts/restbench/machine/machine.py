@@ -193,8 +193,13 @@ def _installed_version(package: str) -> str | None:
 
 
 def _cpu_model() -> str:
-    listing = json.loads(process.output(["lscpu", "-J"]) or '{"lscpu": []}')
-    fields = {entry["field"]: entry.get("data", "") for entry in listing["lscpu"]}
+    english = watch.environment() | {"LC_ALL": "C"}
+    told = process.output(["lscpu", "-J"], english, stderr=subprocess.DEVNULL)
+    try:
+        listed = json.loads(told)["lscpu"]
+    except ValueError:  # not installed, or it does not know the option
+        listed = []
+    fields = {entry["field"]: entry.get("data", "") for entry in listed}
     return fields.get("Model name:") or platform.processor() or "unknown processor"
 
 

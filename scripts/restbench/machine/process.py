@@ -121,14 +121,20 @@ def finished(
         stop(started)
 
 
-def output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
-    """Standard output and error of a command; empty where it is not installed."""
+def output(
+    command: list[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    stderr: int = subprocess.STDOUT,
+) -> str:
+    """Standard output and error of a command; empty where it is not installed. `stderr` is as in
+    `subprocess`."""
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run(
         command,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=stderr,
         check=False,
         text=True,
         env=environment,

@@ -9,6 +9,10 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from restbench.failures import EnvironmentProblem
+
+#: A port leaves TIME-WAIT within half of this.
+LONGEST_WAIT_S = 120.0
 #: A port stays in TIME-WAIT for a minute after its connection's end; there are 28 000 ports.
 MOST_WAITING = 20_000
 _ESTABLISHED = "01"
@@ -35,10 +39,16 @@ def expected_busy(workers: int, connections: int) -> float:
     return workers * (1 - (1 - 1 / workers) ** connections)
 
 
-def await_ports(pause_s: float = 0.5) -> bool:
-    """Wait until at most MOST_WAITING ports are in TIME-WAIT; returns whether that took a wait."""
-    waited = False
-    while _waiting() > MOST_WAITING:
+def await_ports(pause_s: float = 0.5, longest_s: float = LONGEST_WAIT_S) -> bool:
+    """Wait until at most MOST_WAITING ports are in TIME-WAIT; returns whether that took a wait.
+    EnvironmentProblem where it would take longer than `longest_s`."""
+    waited, end_s = False, time.monotonic() + longest_s
+    while (waiting := _waiting()) > MOST_WAITING:
+        if time.monotonic() > end_s:
+            raise EnvironmentProblem(
+                f"{waiting} ports are still in TIME-WAIT after {longest_s:g} s, at most "
+                f"{MOST_WAITING} may be: another program opens connections all the time; end it"
+            )
         waited = True
         time.sleep(pause_s)
     return waited

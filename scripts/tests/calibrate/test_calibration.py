@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -267,6 +268,26 @@ def test_a_loss_of_throughput_beyond_the_cpu_time_fails() -> None:
     check = overhead.judge(pairs(0.95, cpu_share=0.002, noise=0.02))
     assert not check.passed
     assert check.values["cost"] == pytest.approx(0.05, abs=0.02)
+
+
+def test_a_process_that_a_collector_starts_during_a_trial_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """sar starts sadc a moment after its own begin."""
+    cpu_ms, trees, sar = {1: 10.0}, {1: [1]}, {"sar": Mock(pid=1)}
+
+    def trial(*_: object) -> Mock:
+        cpu_ms.update({1: 20.0, 2: 50_000.0})
+        trees[1].append(2)
+        return Mock()
+
+    monkeypatch.setattr(overhead.monitor, "collectors", lambda *_: nullcontext(sar))
+    monkeypatch.setattr(overhead.process, "tree", lambda pid: tuple(trees[pid]))
+    monkeypatch.setattr(overhead.process, "cpu_ms", lambda pids: sum(cpu_ms[pid] for pid in pids))
+    monkeypatch.setattr(overhead, "load_of", lambda _: Mock(per_s=1.0))
+    monkeypatch.setattr(overhead.time, "monotonic", iter((0.0, 10.0)).__next__)
+    _, share = overhead._trial(Mock(folder=tmp_path), Mock(trial=trial), Mock(), watched=True)
+    assert share * len(overhead.allowed_cores()) == pytest.approx(5.0, abs=0.5)
 
 
 # --- the record ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from stub_cli import stub_command
 from restbench.commands import services as command
 from restbench.deploy import programs, serve
 from restbench.deploy.database import Database
+from restbench.deploy.service import Service
 from restbench.failures import BadConfiguration, EnvironmentProblem
 
 
@@ -66,6 +68,31 @@ def test_a_process_that_got_the_number_of_a_service_is_left_alone(
         (tmp_path / "processes.json").write_text(json.dumps(noted))
         assert serve.stop_all() == []
         assert stranger.poll() is None
+
+
+#: It has the name and the options of nginx, in a folder whose name has a space.
+FRONT = """#!/bin/sh
+trap 'exit 0' QUIT
+echo listening
+while :; do sleep 0.1; done
+"""
+
+
+def test_of_a_front_only_its_own_folder_is_removed(tmp_path: Path) -> None:
+    own, other = tmp_path / "a b" / "nginx", tmp_path / "a"
+    own.mkdir(parents=True)
+    other.mkdir()
+    program = tmp_path / "nginx"
+    program.write_text(FRONT)
+    program.chmod(0o755)
+    with subprocess.Popen([program, "-p", own], stdout=subprocess.PIPE) as front:
+        assert front.stdout
+        assert front.stdout.readline() == b"listening\n"
+        serve._note([Service("java", "", [front], front_folder=own)])
+        assert serve.running() == {"java": [front.pid]}
+        assert serve.stop_all() == ["java"]
+    assert other.exists()
+    assert not own.exists()
 
 
 def test_services_are_known_after_a_step_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:

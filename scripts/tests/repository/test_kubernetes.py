@@ -3,6 +3,9 @@ docker-compose.yml."""
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 from typing import Any
 
 import kubernetes_validate
@@ -99,15 +102,48 @@ def test_a_pod_has_whole_cores_of_its_own(kind: str, name: str) -> None:
 
 def test_the_job_waits_until_services_and_engines_are_there() -> None:
     """All is created at once, and a job that did not reach them is not repeated."""
-    (job,) = [each for each in manifests() if each["kind"] == "Job"]
-    (waiting,) = job["spec"]["template"]["spec"]["initContainers"]
+    waiting = init_container()
     bench = container("Job", "bench")
     assert waiting["image"] == bench["image"]
     urls = [each.rpartition("=http://")[2] for each in bench["args"] if "attach" in each]
     told = experiment.load(FOLDER / "engines.toml").engines
     assert told is not None
-    assert waiting["command"][3:] == [*urls, *told.addresses]
+    assert waiting["command"][4:] == [*urls, *told.addresses]
     assert waiting["command"][0] == "python"
+
+
+def test_the_job_does_not_wait_for_ever() -> None:
+    command = init_container()["command"]
+    assert float(command[3]) > 0
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        reached = f"127.0.0.1:{there.getsockname()[1]}"
+        done = waited([*command[1:3], "60", reached])
+        assert done.returncode == 0, done.stderr
+    done = waited([*command[1:3], "0", reached])
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{reached} cannot be reached: ")
+
+
+def init_container() -> dict[str, Any]:
+    (job,) = [each for each in manifests() if each["kind"] == "Job"]
+    (waiting,) = job["spec"]["template"]["spec"]["initContainers"]
+    return dict(waiting)
+
+
+def waited(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=100
+    )
+
+
+def test_only_pods_of_the_namespace_reach_the_engines() -> None:
+    """RMI executes what it is sent."""
+    (policy,) = [each for each in manifests() if each["kind"] == "NetworkPolicy"]
+    assert policy["spec"] == {
+        "podSelector": {},
+        "policyTypes": ["Ingress"],
+        "ingress": [{"from": [{"podSelector": {}}]}],
+    }
 
 
 def test_the_job_drives_the_engines_that_there_are() -> None:

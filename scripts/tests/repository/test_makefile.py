@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,13 +19,29 @@ FROM_A_CALLER = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
 
 def made(*arguments: str) -> str:
     """What `make` would call."""
+    done = run_make(store.ROOT, os.environ["PATH"], "-n", *arguments)
+    done.check_returncode()
+    return done.stdout
+
+
+def run_make(folder: Path, path: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A `make` in a folder, which finds programs on `path`."""
+    environment = {name: value for name, value in os.environ.items() if name not in FROM_A_CALLER}
+    make, makefile = str(shutil.which("make")), str(store.ROOT / "Makefile")
     return subprocess.run(
-        ["make", "--no-print-directory", "-C", str(store.ROOT), "-n", *arguments],
+        [make, "--no-print-directory", "-C", str(folder), "-f", makefile, *arguments],
         capture_output=True,
         text=True,
-        check=True,
-        env={name: value for name, value in os.environ.items() if name not in FROM_A_CALLER},
-    ).stdout
+        check=False,
+        env=environment | {"PATH": path},
+    )
+
+
+def write_program(file: Path, script: str) -> None:
+    """A shell script that stands for a program."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
 
 
 @pytest.mark.parametrize(
@@ -141,3 +158,59 @@ def test_the_services_are_built_without_the_load_generator() -> None:
     assert "java-service/pom.xml package" in told
     assert "requirements.txt" in told
     assert "jmeter-plans" not in told
+
+
+@pytest.mark.parametrize("there", [(), ("java",), ("mvn",), ("java", "mvn")], ids="+".join)
+def test_java_and_maven_are_both_needed(there: tuple[str, ...], tmp_path: Path) -> None:
+    for name in there:
+        write_program(tmp_path / name, "")
+    done = run_make(tmp_path, str(tmp_path), "tools-java")
+    assert (done.returncode == 0) == (len(there) == 2)
+    assert ("Java 17+ and Maven are needed" in done.stdout) == (len(there) < 2)
+
+
+def test_without_chromium_and_the_right_to_install_it_the_tests_go_on(tmp_path: Path) -> None:
+    write_program(tmp_path / "id", "echo 1000")
+    done = run_make(tmp_path, str(tmp_path), "chromium")
+    assert "chromium is missing" in done.stdout
+    assert done.returncode == 0
+
+
+def test_a_password_that_was_not_written_whole_is_no_password(tmp_path: Path) -> None:
+    write_program(tmp_path / "bin" / "od", "printf 12; exit 1")
+    done = run_make(tmp_path, f"{tmp_path / 'bin'}:{os.environ['PATH']}", "secrets")
+    assert done.returncode
+    assert not list(tmp_path.rglob("*.password"))
+    run_make(tmp_path, os.environ["PATH"], "secrets").check_returncode()
+    made = {path.name: len(path.read_text()) for path in tmp_path.rglob("*.password")}
+    assert made == {f"{role}.password": 48 for role in ("owner", "service", "monitor")}
+
+
+def test_what_serves_is_ended_before_its_folder_is_removed(tmp_path: Path) -> None:
+    """`make stop` finds it by a file in that folder."""
+    write_program(tmp_path / ".venv" / "bin" / "python", "")
+    write_program(tmp_path / ".venv" / "bin" / "restbench", "ls .cache/serve; echo it was told $1")
+    (tmp_path / ".cache" / "serve").mkdir(parents=True)
+    (tmp_path / ".cache" / "serve" / "processes.json").touch()
+    done = run_make(tmp_path, os.environ["PATH"], "clean")
+    assert "processes.json\nit was told stop\n" in done.stdout
+    assert not (tmp_path / ".cache").exists()
+
+
+def test_clean_removes_an_environment_that_does_not_work(tmp_path: Path) -> None:
+    write_program(tmp_path / ".venv" / "bin" / "python", "exit 1")
+    write_program(tmp_path / ".venv" / "bin" / "restbench", "exit 1")
+    run_make(tmp_path, os.environ["PATH"], "clean").check_returncode()
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_stop_installs_nothing() -> None:
+    assert "pip" not in made("-B", "stop")
+
+
+def test_the_audit_asks_maven_under_the_jdk_that_builds() -> None:
+    home = str(Path(jvm.java()).parents[1])
+    for target in ("audit", "test-beside"):
+        lines = [line for line in made(target).splitlines() if line.startswith("cd audit ")]
+        assert lines
+        assert all(f"env JAVA_HOME={home} ../.cache/audit/bin/python" in line for line in lines)

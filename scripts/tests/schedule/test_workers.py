@@ -160,6 +160,12 @@ def test_ports_that_wait_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None
     assert next(waiting, None) is None
 
 
+def test_ports_are_not_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "_waiting", lambda: 27_123)
+    with pytest.raises(EnvironmentProblem, match="27123 ports are still in TIME-WAIT after 0 s"):
+        connections.await_ports(pause_s=0, longest_s=0)
+
+
 #: Two workers that accept at the same port, the second only after a second.
 WORKERS = """
 import os, socket, sys, time

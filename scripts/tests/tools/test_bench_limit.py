@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -15,7 +16,13 @@ from ports import free_port
 from restbench.drive import wrk
 from restbench.drive.payload import make_payload
 from restbench.experiment.cell import Shape
-from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
+from restbench.failures import (
+    BadConfiguration,
+    CellsFailed,
+    EnvironmentProblem,
+    LimitMissed,
+    WrongAnswers,
+)
 from restbench.machine import process
 from restbench.store import store
 from tools import bench_limit, limit_servers
@@ -179,18 +186,17 @@ def test_a_server_that_is_gone_is_no_measurement(answering, monkeypatch) -> None
 
 
 @needs_compiler
-def test_a_source_that_does_not_compile_is_said(tmp_path: Path, monkeypatch) -> None:
+def test_a_source_that_does_not_compile_is_said(tmp_path: Path) -> None:
     source = tmp_path / "limit.cpp"
     source.write_text("int main() { return nothing; }")
-    monkeypatch.setattr(limit_servers, "SOURCE", source)
     with pytest.raises(EnvironmentProblem, match=r"does not compile: .*nothing"):
-        limit_servers.build(tmp_path)
+        limit_servers.compiled(source, tmp_path)
 
 
 @needs_compiler
 def test_the_limit_answers_as_the_contract_says_or_refuses(tmp_path: Path) -> None:
     """It may refuse what only a service has to be ready for, but never answers something else."""
-    program = limit_servers.build(tmp_path)
+    program = limit_servers.compiled(limit_servers.SOURCE, tmp_path)
     with limit_servers.limit(program, min(os.sched_getaffinity(0)), tmp_path) as server:
         limit_servers.require_right(server, PAYLOAD)
         right = [each for each in EXAMPLES if each["status"] == httpx.codes.OK]
@@ -201,3 +207,69 @@ def test_the_limit_answers_as_the_contract_says_or_refuses(tmp_path: Path) -> No
     assert counts[200] > counts[400]
     for each, answer in zip(right, answers, strict=True):
         assert answer.status_code == 400 or answer.text == each["responseText"], each["about"]
+
+
+@pytest.fixture
+def without_helidon(monkeypatch) -> None:
+    """On a JDK 17."""
+    lack = {"helidon": "helidon: needs Java 21, this is 17"}
+    monkeypatch.setattr(
+        bench_limit.limit_servers.programs, "why_unavailable", lambda _, each: lack.get(each, "")
+    )
+
+
+@pytest.mark.usefixtures("without_helidon")
+def test_a_framework_that_cannot_run_here_is_told_and_left_out() -> None:
+    told: list[str] = []
+    found = bench_limit.available(None, told.append)
+    assert found == [each for each in bench_limit.BARS if each != "helidon"]
+    assert told == ["left out: helidon: needs Java 21, this is 17"]
+
+
+@pytest.mark.usefixtures("without_helidon")
+@pytest.mark.parametrize(("named", "why"), [("helidon", "needs Java 21"), ("django", "one of")])
+def test_a_named_framework_that_cannot_run_here_is_refused(named: str, why: str) -> None:
+    assert bench_limit.available(["flask", "rsgi/loop"], print) == ["flask", "rsgi/loop"]
+    with pytest.raises(BadConfiguration, match=f"--framework {named}: .*{why}"):
+        bench_limit.available(["flask", named], print)
+
+
+def test_a_framework_that_fails_does_not_lose_the_others(tmp_path: Path, monkeypatch) -> None:
+    asked: list[str] = []
+
+    @contextmanager
+    def pair(_program: Path, framework: str, *_: object):
+        asked.append(framework)
+        yield framework
+
+    def turns(servers: str, *_: object) -> list[tuple[float, float]]:
+        if servers == "vertx":
+            raise CellsFailed("vertx: no answer: refused")
+        return [(1.0, 2.0), (1.0, 2.0)]
+
+    monkeypatch.setattr(limit_servers, "pair", pair)
+    monkeypatch.setattr(bench_limit, "_turns", turns)
+    plan = bench_limit.Plan(2, 2, 1.0, 0, 1, tmp_path)
+    payloads = dict.fromkeys(bench_limit.COMPLEXITIES, PAYLOAD)
+    found, failed = bench_limit.measure(tmp_path, ["vertx", "helidon"], payloads, plan, print)
+    assert [each.framework for each in found] == ["helidon"]
+    assert failed == {"vertx": "vertx: no answer: refused"}
+    assert asked == ["vertx", "helidon", "helidon"]
+
+
+@pytest.mark.parametrize(("named", "is_kept"), [(None, True), (["vertx"], False)])
+def test_a_run_of_some_frameworks_leaves_the_kept_one(
+    named: list[str] | None, is_kept: bool, tmp_path: Path, monkeypatch
+) -> None:
+    found = [bench_limit.standing("flask", "low", [[(1.0, 2.0), (1.0, 2.0)]])]
+    failed = {"vertx": "vertx: no answer: refused"}
+    monkeypatch.setattr(bench_limit, "measure", lambda *_: (found, failed))
+    monkeypatch.setattr(bench_limit, "available", lambda *_: ["vertx"])
+    monkeypatch.setattr(bench_limit, "KEPT", tmp_path / "limit.json")
+    monkeypatch.setattr(limit_servers, "compiled", lambda *_: tmp_path)
+    monkeypatch.setattr(bench_limit.machine_lock, "take", lambda: None)
+    monkeypatch.setattr(bench_limit.wrk, "require", lambda: None)
+    monkeypatch.setattr(bench_limit.placement, "allowed_cores", lambda: (0, 1))
+    with pytest.raises(CellsFailed, match="vertx: no answer"):
+        bench_limit.bench_limit(named, 1, 2, 1.0)
+    assert (tmp_path / "limit.json").exists() == is_kept

@@ -160,10 +160,10 @@ double norm(const Grid& r) {
 
 // +1 where the ten largest of a grid's random numbers stand, -1 where the ten smallest do.
 Grid charges(int n) {
-    std::vector<std::pair<int64_t, int>> numbers(size_t(n) * n * n);
-    int64_t state = 314159265;
+    std::vector<std::pair<uint64_t, int>> numbers(size_t(n) * n * n);
+    uint64_t state = 314159265;
     for (size_t at = 0; at < numbers.size(); at++)
-        numbers[at] = {state = state * 1220703125 & ((int64_t(1) << 46) - 1), int(at)};
+        numbers[at] = {state = state * 1220703125 & ((uint64_t(1) << 46) - 1), int(at)};
     Grid v(n);
     const auto put = [&](auto from, auto to, double charge) {
         for (; from != to; ++from) {

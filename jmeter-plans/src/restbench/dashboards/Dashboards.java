@@ -18,8 +18,9 @@ import org.apache.jmeter.util.JMeterUtils;
  * JMeter's own HTML dashboards for many sample files, in one JVM.
  *
  * <p>Arguments: a properties file, then any number of pairs {@code samples.jtl folder}. A dashboard covers every sample of its
- * file and has the folder's name as its title; a folder that exists is replaced. A file that cannot be read, or has no
- * sample, is named on standard error and the others are still made; the exit code is then 1 (2 for wrong arguments).
+ * file and has the folder's name as its title; a dashboard that exists is replaced. A file that cannot be read or has no
+ * sample, and a path that is neither a dashboard nor an empty folder, is named on standard error. The others are still
+ * made; the exit code is then 1 (2 for wrong arguments).
  */
 public final class Dashboards {
 
@@ -66,6 +67,7 @@ public final class Dashboards {
         Path scratch = Files.createTempDirectory("dashboard");
         try {
             requireSample(samples);
+            requireReplaceable(folder);
             delete(folder);
             JMeterUtils.setProperty("jmeter.reportgenerator.outputdir", folder.toString());
             JMeterUtils.setProperty("jmeter.reportgenerator.temp_dir", scratch.toString());
@@ -88,6 +90,21 @@ public final class Dashboards {
                 throw new IOException("the file has no sample");
             }
         }
+    }
+
+    /** Throws IOException where something else than a dashboard or an empty folder has the path: it would be deleted. */
+    private static void requireReplaceable(Path folder) throws IOException {
+        if (!Files.exists(folder) || Files.exists(folder.resolve("statistics.json"))) {
+            return;
+        }
+        if (Files.isDirectory(folder)) {
+            try (Stream<Path> content = Files.list(folder)) {
+                if (content.findAny().isEmpty()) {
+                    return;
+                }
+            }
+        }
+        throw new IOException(folder + " exists and is no dashboard");
     }
 
     private static void delete(Path folder) throws IOException {

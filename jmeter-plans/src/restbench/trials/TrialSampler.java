@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.apache.jmeter.config.Arguments;
 import org.apache.jmeter.protocol.java.sampler.AbstractJavaSamplerClient;
 import org.apache.jmeter.protocol.java.sampler.JavaSamplerContext;
 import org.apache.jmeter.samplers.SampleResult;
@@ -25,16 +24,6 @@ public final class TrialSampler extends AbstractJavaSamplerClient {
     private static final Map<Path, Conductor> CONDUCTORS = new ConcurrentHashMap<>();
 
     private User user;
-
-    /** Every parameter with its default, as the plan's README describes them. */
-    @Override
-    public Arguments getDefaultParameters() {
-        Arguments defaults = new Arguments();
-        defaults.addArgument("socket", "trials.socket");
-        defaults.addArgument("connect_timeout_ms", "5000");
-        defaults.addArgument("response_timeout_ms", "120000");
-        return defaults;
-    }
 
     /** Runs the user's part of all trials. Returns, and ends the test, when the conductor's socket is closed. */
     @Override

@@ -363,7 +363,8 @@ final class User {
         try {
             socket.setTcpNoDelay(true);
             socket.setSoTimeout(responseTimeoutMs);
-            socket.connect(new InetSocketAddress(url.getHost(), url.getPort()), connectTimeoutMs);
+            int port = url.getPort() < 0 ? 80 : url.getPort();
+            socket.connect(new InetSocketAddress(url.getHost(), port), connectTimeoutMs);
         } catch (IOException e) {
             socket.close();
             throw e;

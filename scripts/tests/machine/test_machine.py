@@ -1,0 +1,37 @@
+"""What names a machine is the same in every language."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+import pytest
+
+from restbench.machine import machine, speed
+
+GERMAN = """
+echo "lscpu: failed to read a file" >&2
+[ "$LC_ALL" = C ] && name="Model name:" || name="Modellname:"
+printf '{"lscpu": [{"field": "%s", "data": "Processor 9"}]}' "$name"
+"""
+
+
+def processor_told_by(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> object:
+    (folder / "lscpu").write_text(f"#!/bin/sh\n{script}")
+    (folder / "lscpu").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setattr(speed, "probe", dict)
+    return machine.describe()["processor"]
+
+
+def test_the_processor_is_named_alike_in_every_language_and_beside_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    assert processor_told_by(GERMAN, tmp_path, monkeypatch) == "Processor 9"
+
+
+def test_an_lscpu_without_json_is_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = processor_told_by("echo usage: lscpu; exit 1", tmp_path, monkeypatch)
+    assert found == (platform.processor() or "unknown processor")
