@@ -45,11 +45,12 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "first_s": ("First s", "from the recovery to the service's first success"),
     "latest_s": ("Latest s", "the longest wait for an answer, without the time of a pause"),
     "refused_wrongly": ("5xx", "5xx answers other than 503 with Retry-After"),
+    "refused_valid": ("4xx", "4xx answers, though every request of the load is valid"),
     "unanswered": ("Unanswered", "requests with a key that were never answered with 200 or 4xx"),
     "died": ("Died", "whether the service's own process ended because of a database fault"),
     "failed_later": (
         "Failed later",
-        "requests that failed 5 s or more after the recovery",
+        "requests that failed, and attempts to connect, 5 s or more after the recovery",
     ),
 }
 
@@ -67,9 +68,18 @@ class Course:
     """Whether the fault, such as a pause, delays requests in progress without ending them."""
 
 
-def extras(course: Course, requests: Sequence[Request], report: Report) -> dict[str, float]:
+def extras(
+    course: Course,
+    requests: Sequence[Request],
+    report: Report,
+    unconnected: Sequence[tuple[int, int]] = (),
+) -> dict[str, float]:
     """The values of COLUMNS, except `refused_wrongly`, `unanswered` and `died`, which no history
-    contains."""
+    contains. `unconnected` has the begin and the end of each attempt to connect that failed."""
+    failed_ns = [each.invoked_ns for each in requests if each.outcome != "ok"]
+    failed_ns += [began_ns for began_ns, _ in unconnected]
+    waited_s = [_waited_s(course, each) for each in requests]
+    waited_s += [(ended_ns - began_ns) / 1e9 for began_ns, ended_ns in unconnected]
     keyed = {(each.client, each.op, each.key) for each in requests if each.key is not None}
     return {
         "sends": report.sends,
@@ -85,11 +95,10 @@ def extras(course: Course, requests: Sequence[Request], report: Report) -> dict[
         "replayed": report.replayed,
         "down_s": (course.back_ns - course.broken_ns) / 1e9,
         "first_s": _first_success_s(course, requests),
-        "latest_s": max((_waited_s(course, each) for each in requests), default=0.0),
+        "latest_s": max(waited_s, default=0.0),
+        "refused_valid": sum(400 <= (each.status or 0) < 500 for each in requests),
         "failed_later": sum(
-            each.outcome != "ok"
-            for each in requests
-            if course.back_ns + 1e9 * ALL_SUCCEED_S <= each.invoked_ns <= course.ended_ns
+            course.back_ns + 1e9 * ALL_SUCCEED_S <= each <= course.ended_ns for each in failed_ns
         ),
     }
 
@@ -126,6 +135,8 @@ def complaints(of: Mapping[str, float]) -> list[str]:
         found.append(f"{never:.0f} requests were never answered")
     if wrongly := of["refused_wrongly"]:
         found.append(f"{wrongly:.0f} 5xx answers other than 503 with Retry-After")
+    if refused := of.get("refused_valid"):
+        found.append(f"{refused:.0f} valid requests were refused with 4xx")
     if of["latest_s"] > LATEST_ANSWER_S:
         found.append(f"an answer took {of['latest_s']:.2f} s")
     if of["first_s"] > FIRST_SUCCESS_S:

@@ -165,6 +165,11 @@ class Family:
         stations = [wider if each is limiting else each for each in self.stations]
         return bound(stations, users) / bound(self.stations, users) - 1
 
+    def bound_per_s(self, users: int) -> float:
+        """The throughput that so many users cannot exceed; `users` divided by it is the response
+        time that they cannot undercut (Little's law, as nobody pauses between requests)."""
+        return 1000 * bound(self.stations, users)
+
     def course(self) -> list[Solution]:
         """The network's solutions for 1, 2, 4, … users, and for the users of every level."""
         most = self.levels[-1].row.cell.users

@@ -27,7 +27,8 @@ def manage_database(  # noqa: PLR0913, PLR0917 - an option each
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of the cluster, log and ROLE.password. Default: .cache/serve/database.",
+            help="Folder of the cluster, log and ROLE.password, which is made, empty, or of an "
+            "earlier start. Default: .cache/serve/database.",
         ),
     ] = None,
     role: Annotated[Role, typer.Option(help="The role that psql connects as.")] = "owner",

@@ -78,12 +78,13 @@ class Database:
         """Make the cluster where there is none, end what a killed harness left of it, start the
         server, wait until it answers, make the database. A server of ours that runs is kept.
 
-        EnvironmentProblem, with the fix, where it cannot start; no process is left then.
+        EnvironmentProblem, with the fix, where it cannot start, BadConfiguration where the folder
+        has files of others; no process is left then.
         """
         if self.own_url is not None:
             self.connect().close()
         elif not (self.server.child and self.alive()):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.server.take_folder()
             self.server.end_leftovers()
             if not self.server.data.exists():
                 self.server.make(ROLES["owner"], self._password("owner") or "")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from restbench.deploy.fronts import NOBODY
-from restbench.failures import EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, guardian, process, watch
 
 #: A start after a crash replays up to max_wal_size of WAL.
@@ -32,6 +32,8 @@ STOP_TIMEOUT_S = 20.0
 #: How long backends may take to notice that their postmaster was killed.
 ORPHANS_S = 5.0
 LOOK_EVERY_S = 0.02
+#: A folder that has one of these is of a cluster that was made, or that was being made.
+OURS = ("data", "data.new", "owner.password")
 
 
 class Postmaster(NamedTuple):
@@ -77,13 +79,26 @@ class Server:
             raise EnvironmentProblem(f"{folder} has no program {name} of PostgreSQL")
         return str((folder / name).absolute())
 
+    def take_folder(self) -> None:
+        """Make the folder, if it is not there. BadConfiguration where it is there with files, none
+        of which is of a cluster of ours: nothing in it is changed then, and never its mode."""
+        if not self.folder.exists():
+            self.folder.mkdir(parents=True)
+            self.folder.chmod(0o711)  # the user nobody may pass through it, not list it
+            return
+        found = {each.name for each in self.folder.iterdir()}
+        if found and found.isdisjoint(OURS):
+            raise BadConfiguration(
+                f"{self.folder} has files, but no database of restbench: name a new or an empty "
+                "folder for it"
+            )
+
     def make(self, owner: str, password: str) -> None:
         """Make the cluster with this superuser. Its folder has another name until it is
         complete."""
         half, word = self.folder / "data.new", self.folder / "data.word"
         shutil.rmtree(half, ignore_errors=True)
         half.mkdir(mode=0o700)
-        self.folder.chmod(0o711)  # the user nobody may pass through it, not list it
         write_secret(word, password)
         user = self.ordinary_user()
         if "setpriv" in user:

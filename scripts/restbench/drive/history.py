@@ -71,6 +71,9 @@ class Record:
     requests: list[Request] = field(default_factory=list)
     wrongly_refused: list[str] = field(default_factory=list)
     """Answers with a status of 5xx, except 503 with `Retry-After`."""
+    unconnected: list[tuple[int, int]] = field(default_factory=list)
+    """Begin and end of each attempt to connect that failed, in ns of the monotonic clock. The file
+    has none of them, as no request was sent."""
     unanswered: list[str] = field(default_factory=list)
     """Requests that had no answer SETTLED_S after the end of the load."""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -191,13 +194,14 @@ class _Client:
     def _until_answered(self, asked: Request, ask: Callable[[], Answer]) -> str | None:
         """Make a request, with a key until it is answered; returns the token of its message."""
         while True:
+            began_ns = time.monotonic_ns()
             try:
-                begun = asked._replace(invoked_ns=time.monotonic_ns())
                 answer = ask()
             except NotSent:
                 request = None
+                self.record.unconnected.append((began_ns, time.monotonic_ns()))
             else:
-                request = self._noted(begun, answer)
+                request = self._noted(asked._replace(invoked_ns=began_ns), answer)
                 if request.status is not None and request.status < 500:
                     return request.token
                 if asked.op == "pop" and asked.key and request.outcome == "unknown":

@@ -66,10 +66,6 @@ SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0)::flo
   AS oldest_snapshot_s, coalesce(max(age(backend_xmin)), 0) AS oldest_snapshot_xids
 FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
 """
-_VACUUM: LiteralString = """
-SELECT phase, heap_blks_scanned::float8 / greatest(heap_blks_total, 1) AS scanned
-FROM pg_stat_progress_vacuum WHERE relid = to_regclass('messages.message')
-"""
 _BLOAT: LiteralString = """
 SELECT table_len, tuple_count, dead_tuple_count, tuple_percent, dead_tuple_percent, free_percent
 FROM public.pgstattuple('messages.message')
@@ -91,7 +87,6 @@ def sample(connection: psycopg.Connection[Any]) -> dict[str, Any]:
             found |= next(iter(_rows(cursor, query)), {})
         found["waits"] = {each["event"]: each["backends"] for each in _rows(cursor, _WAITS)}
         found["backends_begun_s"] = [each["at"] for each in _rows(cursor, _BEGUN)]
-        found["vacuum"] = next(iter(_rows(cursor, _VACUUM)), None)
     return found
 
 

@@ -82,8 +82,9 @@ class Evidence:
         return min(self.share(each, prefix) for each in self.single)
 
 
-Verdict = tuple[bool, str]
-"""Whether a technique does what its name says, and the evidence in words."""
+Verdict = tuple[bool | None, str]
+"""Whether a technique does what its name says, None where that cannot be observed; and the evidence
+in words."""
 Check = Callable[[Evidence], Verdict]
 Claim = tuple[str, Check]
 """What a technique's name says, in words, and the check of it."""

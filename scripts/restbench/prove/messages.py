@@ -154,7 +154,8 @@ def _passes_over_held_message(bench: _Bench) -> Verdict:
 
 
 def _statement(bench: _Bench, pattern: str, what: str) -> Verdict:
-    """As `_at_once`; in addition, each pop raises the server's count of a statement by one."""
+    """As `_passes_over_held_message`; in addition, each pop raises the server's count of a
+    statement by one. A server that does not count statements leaves open which one is sent."""
     does, seen = _passes_over_held_message(bench)
     bench.fill()
     query = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query ~ %s"
@@ -164,7 +165,7 @@ def _statement(bench: _Bench, pattern: str, what: str) -> Verdict:
             bench.pop().result(PATIENCE_S)
         grown = int(bench.value(query, pattern)) - before
     except psycopg.Error:
-        return does, f"{seen}; this server does not count statements"
+        return None if does else False, f"{seen}; this server does not count statements"
     return does and grown == len(bench.messages), f"{seen}; {grown} {what} for 2 pops"
 
 

@@ -157,7 +157,7 @@ class FaultsDriver(OnceEach):
             left = history.left(database, clients)
         record.write(left)
         report = queue_checker.check(record.requests, left)
-        extras = promises.extras(course, record.requests, report)
+        extras = promises.extras(course, record.requests, report, record.unconnected)
         extras |= {
             "refused_wrongly": len(record.wrongly_refused),
             "unanswered": len(record.unanswered),

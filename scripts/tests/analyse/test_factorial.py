@@ -1,5 +1,5 @@
 """Expected values: Jain, The Art of Computer Systems Performance Analysis, chapters 17 to 19;
-Jenal's 2²·3 of 2014; and statsmodels 0.15.0 and pydoe 1.6.0, which agree with them."""
+Jenal's 2²·3 of 2014; and, for random responses, numpy's least squares."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from restbench.store import exported, store
 
 REFERENCE = store.RESULTS / "reference" / "run.json"
 TWO = (0, 1)
+BOUNDS = ("At most", "At least ms")
 
 
 def level(users: int, per_s: float, **facts: Any) -> Row:
@@ -174,9 +175,19 @@ def test_page_and_terminal_have_it_where_the_experiment_names_the_view(tmp_path:
 def test_a_line_of_the_table_has_measured_and_predicted() -> None:
     (found,) = families([level(10, 1900.0)], TWO, 0)
     (line,) = bottleneck.table_of([found]).rows
-    assert [words(each) for each in line][:11] == [
-        "java serial", "low", "10", "0.800", "0.200", "", "95", "95", "93", "1900", "2000",
+    assert [words(each) for each in line][:12] == [
+        "java serial", "low", "10", "0.800", "0.200", "", "95", "95", "93", "1900", "2000", "2000",
     ]  # fmt: skip
+
+
+def test_a_line_has_the_bounds_of_throughput_and_response_time() -> None:
+    """1 ms of CPU time on two cores, and 3 ms of a delay: up to eight users the sum is the bound,
+    4 ms, and with 60 users the CPU, 60 times half a millisecond."""
+    (found,) = families([level(1, 250.0), level(60, 1950.0)], TWO, 0)
+    table = bottleneck.table_of([found])
+    places = [[each.heading for each in table.columns].index(it) for it in BOUNDS]
+    shown = [[words(line[place]) for place in places] for line in table.rows]
+    assert shown == [["250", "4.00"], ["2000", "30.0"]]
 
 
 def test_a_line_tells_where_its_predicted_time_passes() -> None:

@@ -24,11 +24,14 @@ def asked(folder: Path, *arguments: str, run: Callable[..., Done] = restbench) -
 
 
 def test_it_is_started_looked_at_asked_and_stopped(folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(0o1777)
     done = asked(folder, "start", run=started)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("postgresql://restbench_service@127.0.0.1:")
     assert f"{folder}/service.password" in done.stdout.replace("\n", "")
     assert Database(folder).alive()
+    assert folder.stat().st_mode & 0o7777 == 0o1777, "it is not ours to change"
     assert ": PostgreSQL " in asked(folder, "status").stdout
     assert asked(folder, "migrate").stdout == "applied: nothing, all were applied before\n"
     query = ("psql", "--role", "monitor", "--", "-Atc", "SELECT current_user")
@@ -40,6 +43,17 @@ def test_it_is_started_looked_at_asked_and_stopped(folder: Path) -> None:
     assert asked(folder, "stop").stdout == "stopped: database\n"
     assert Database(folder).pids() == ()
     assert asked(folder, "stop").stdout == "nothing was running\n"
+
+
+def test_a_folder_with_files_of_others_is_refused_and_left_as_it_is(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    folder.chmod(0o1777)
+    done = asked(folder, "start")
+    assert done.returncode == 2
+    assert "has files, but no database of restbench" in done.stderr
+    assert folder.stat().st_mode & 0o7777 == 0o1777
+    assert [each.name for each in folder.iterdir()] == ["notes.txt"]
 
 
 @pytest.mark.parametrize("action", ["status", "migrate", "psql"])

@@ -257,6 +257,13 @@ def test_root_that_may_become_nobody_else_is_told(
     assert "\n" not in str(found.value)
 
 
+def test_a_folder_that_it_makes_can_be_passed_through_and_not_listed(tmp_path: Path) -> None:
+    """By the user nobody, as which root starts the server."""
+    server = postgres.Server(tmp_path / "new" / "cluster")
+    server.take_folder()
+    assert stat.S_IMODE(server.folder.stat().st_mode) == 0o711
+
+
 BY_A_USER = """
 import os, sys
 from pathlib import Path

@@ -197,7 +197,6 @@ def test_the_monitor_reads_what_a_trace_needs(database: Database) -> None:
             "SELECT count(query) FROM pg_stat_statements",
             "SELECT wal_records, wal_bytes FROM pg_stat_wal",
             "SELECT backend_xmin FROM pg_stat_activity WHERE usename = 'restbench_owner' LIMIT 1",
-            "SELECT count(*) FROM pg_stat_progress_vacuum",
         ):
             assert len(monitor.execute(query.encode()).fetchall()) == 1
 

@@ -52,6 +52,20 @@ def test_the_first_success_and_later_failures_are_counted_from_when_all_was_well
     assert found["latest_s"] == 2
 
 
+def test_a_connection_that_is_refused_later_is_a_failure_and_one_that_hangs_a_late_answer() -> None:
+    fine = [send("a", 5 * S, 6 * S)]
+    known = [(3 * S, 3 * S), (9 * S, 9 * S + S // 1000), (10 * S, 13 * S)]
+    found = extras(COURSE, fine, check(fine, [left("a")]), known)
+    assert (found["failed_later"], found["latest_s"]) == (2, 3)
+
+
+def test_a_refusal_of_a_valid_request_is_counted() -> None:
+    """Such as 012, that there is no such queue."""
+    requests = [send("a", S, 2 * S), pop(None, 3 * S, 4 * S, status=404)]
+    found = extras(COURSE, requests, check(requests, [left("a")]))
+    assert found["refused_valid"] == 1
+
+
 def test_what_a_pause_holds_up_is_no_late_answer_and_a_passed_deadline_is() -> None:
     pause = replace(COURSE, holds_answers=True)
     held = [send("a", S, 4 * S + S // 2)]
@@ -69,6 +83,7 @@ def test_what_a_pause_holds_up_is_no_late_answer_and_a_passed_deadline_is() -> N
         ({"first_s": 2.5}, ["the first success came 2.50 s after the recovery"]),
         ({"refused_wrongly": 3.0}, ["3 5xx answers other than 503 with Retry-After"]),
         ({"failed_later": 2.0}, ["2 requests failed later than 5 s after the recovery"]),
+        ({"refused_valid": 2.0}, ["2 valid requests were refused with 4xx"]),
         ({"unanswered": 1.0}, ["1 requests were never answered"]),
         ({"died": 1.0}, ["the service's process ended"]),
     ],
@@ -128,6 +143,7 @@ def test_with_a_key_a_request_is_repeated_unchanged_until_it_is_answered(tmp_pat
     statuses = [each.status for each in record.requests if "run-1-1" in (each.token, each.key)]
     assert statuses == [None, 503, 200, 200], "two attempts, the answer, and its pop"
     assert queue.keys[:4] == ["run-1-1"] * 4, "one of them was never sent"
+    assert len(record.unconnected) == 1
     assert check(record.requests).violations == 0
 
 

@@ -32,7 +32,9 @@ HOW_TO_READ = (
     "all cores of the limiting station busy (Erlang's C). "
     "Predicted: the exact solution of a closed network (mean value analysis) with the demands at "
     "the fewest users. What one user waits beyond its CPU time is a delay, for which no request "
-    "queues. By station ms: the predicted time at each station, waiting and being served. "
+    "queues. At most, and at least: the bounds of throughput and response time with the same "
+    "demands, whatever the scheduling. "
+    "By station ms: the predicted time at each station, waiting and being served. "
     f"Where the prediction is off by more than {100 * tiers.MODEL_TOLERANCE:.0f} %, the limit is "
     "not a queue for a core: it may be locks, a single permit, or commits that share a flush of "
     "the log."
@@ -123,7 +125,7 @@ def page(found: Findings, known: Sequence[Family]) -> doc.Section | None:
 
 def terminal(known: Sequence[Family]) -> doc.Table:
     """The table without the CPU times."""
-    return table_of(known).only((0, 1, 2, 6, 9, 10, 11, 12, 13))
+    return table_of(known).only((0, 1, 2, 6, 9, 10, 12, 13, 14))
 
 
 def table_of(known: Sequence[Family]) -> doc.Table:
@@ -145,6 +147,10 @@ def _notes(of: tuple[Family, Level]) -> doc.Field:
     is_told = delay and level is family.levels[0]
     said = [f"{DELAY} {readable(delay)} ms"] if is_told else []
     return doc.Field("; ".join((*said, *level.notes)), doc.WARNING if level.notes else "")
+
+
+def _bound_per_s(of: tuple[Family, Level]) -> float:
+    return of[0].bound_per_s(of[1].row.cell.users)
 
 
 def _by_station(of: tuple[Family, Level]) -> str:
@@ -169,9 +175,11 @@ _COLUMNS: Sequence[doc.Column[tuple[Family, Level]]] = (
     doc.number("Would wait %", lambda of: _percent(of[1].waits)),
     doc.number("Requests/s", lambda of: of[1].per_s),
     doc.number("Predicted", lambda of: of[1].predicted_per_s),
+    doc.number("At most", _bound_per_s),
     doc.number("Off %", lambda of: f"{100 * of[1].off:+.0f}"),
     doc.number("Response ms", lambda of: of[1].response_ms),
     doc.number("Predicted ms", lambda of: of[1].predicted.response),
+    doc.number("At least ms", lambda of: 1000 * of[1].row.cell.users / _bound_per_s(of)),
     doc.Column("By station ms", _by_station),
     doc.Column("Notes", _notes),
 )

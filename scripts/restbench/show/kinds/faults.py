@@ -17,10 +17,11 @@ from restbench.show.findings import Findings, View
 HOW_TO_READ = (
     "Each fault is injected at a random moment of a load, and is then repaired. At the end the "
     "queues are drained. Eight rules judge the history of all requests. A service under a fault "
-    "must keep these promises: no 5xx other than 503 with Retry-After, no answer later than "
-    f"{faults.LATEST_ANSWER_S} s, a first success within {faults.FIRST_SUCCESS_S:.0f} s of the "
-    f"database's first success, and no failure from {faults.ALL_SUCCEED_S:.0f} s after that on. "
-    "Counts are sums over the blocks; times are the worst of all blocks."
+    "must keep these promises: no 4xx, no 5xx other than 503 with Retry-After, no answer later "
+    f"than {faults.LATEST_ANSWER_S} s, a first success within {faults.FIRST_SUCCESS_S:.0f} s of "
+    f"the database's first success, and no failure from {faults.ALL_SUCCEED_S:.0f} s after that "
+    "on, refused connections included. Counts are sums over the blocks; times are the worst of all "
+    "blocks."
 )
 _CONFIDENCE = 0.95
 #: Panels of the chart: the column of each, and the most that a service promises.
