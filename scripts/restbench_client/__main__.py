@@ -101,8 +101,9 @@ def _batch(asked: dict[str, Any], kept: Kept) -> dict[str, Any]:
     transport = _one_of(asked, "transport", TRANSPORTS, "rest")
     workload = _one_of(asked, "workload", WORKLOADS, "matrix")
     strategy = _one_of(asked, "strategy", STRATEGIES, "sequential")
-    if asked.get("teams") is not None:
-        raise ValueError("teams: no strategy of this client has them")
+    for name in ("teams", "loop_threads"):
+        if asked.get(name) is not None:
+            raise ValueError(f"{name}: no strategy of this client has them")
     threads = within("threads", asked.get("threads", _cores()), MOST_THREADS)
     indices = _indices(asked)
     inputs = json.loads(Path(asked["inputs"]).read_text(encoding="utf-8"))

@@ -98,6 +98,9 @@ class Batch(Generic[R]):
         """Called when room was made for a waiting pull, or at a cancel. It must not block."""
         self._outcomes: SimpleQueue[Outcome[R] | None] = SimpleQueue()
         """Outcomes in the order of completion, then None as the end marker."""
+        self._collecting = threading.Lock()
+        self._collected: list[Outcome[R]] = []
+        """Outcomes that `all` has taken, and did not return because an exception ended it."""
         self._early: dict[int, Outcome[R]] = {}
         """Outcomes of an ordered batch that arrived before their predecessors, by index."""
         self._pulled = self._finished = self._taken = 0
@@ -242,8 +245,14 @@ class Batch(Generic[R]):
         return outcome
 
     def all(self) -> list[Outcome[R]]:
-        """Wait for all remaining outcomes; return them in the order of the inputs."""
-        return sorted(self, key=lambda each: each.index)
+        """Wait for all remaining outcomes; return them in the order of the inputs.
+
+        Where `take` raises an exception, the next call returns also those taken before it.
+        """
+        with self._collecting:
+            self._collected.extend(self)
+            collected, self._collected = self._collected, []
+        return sorted(collected, key=lambda each: each.index)
 
     def __iter__(self) -> Iterator[Outcome[R]]:
         """This batch: it is its own iterator."""

@@ -91,6 +91,8 @@ class Call(Generic[R]):
                 raise  # this is the caller's own thread: the interrupt is for the caller
             kind = getattr(error, "kind", None)
             known = kind if isinstance(kind, Kind) and stage in {_C, _D} else Kind.USER
+            if known is not Kind.USER:  # they refer to the answer, the request and the input
+                error.__traceback__ = error.__cause__ = error.__context__ = None
             return Failed(self.index, self.attempts, self._times(), _STAGES[stage], known, error)
         return Done(self.index, self.attempts, self._times(), result)
 

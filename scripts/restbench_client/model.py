@@ -260,6 +260,7 @@ class Failed:
     stage: Stage
     kind: Kind
     cause: BaseException
+    """Its traceback is kept for the kind USER only, and keeps the call's input in memory."""
 
     @property
     def error_code(self) -> str | None:

@@ -95,9 +95,12 @@ class MatrixZeep(_Zeep):
         said = self._answered(answer)
         try:
             rows = [list(map(int, row.split(","))) for row in said.row]
-            return MatrixProduct(said.requestId, rows)
+            product = MatrixProduct(said.requestId, rows)
         except (AttributeError, TypeError, ValueError) as error:
             raise MalformedAnswer(f"status {answer.status}: no product") from error
+        if len({*map(len, rows)}) != 1:
+            raise MalformedAnswer("a product whose rows differ in length")
+        return product
 
 
 class NpbZeep(_Zeep):

@@ -28,8 +28,8 @@ TIMEOUT_S = 60.0
 CODE = re.compile(rb"errorCode\D{1,12}([0-9]{3})")
 
 
-def _around_rows(one: bytes) -> tuple[bytes, bytes]:
-    begin, end = one.split(b"<row>\0</row>")
+def _around(text: bytes, one: bytes) -> tuple[bytes, bytes]:
+    begin, end = one.split(text)
     return begin, end
 
 
@@ -38,9 +38,19 @@ JSON_ROWS = (
     b'{"requestId":"1","matrixOne":{"columnCount":1,"rows":[{"value":"1"}',
     b']},"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}',
 )
-SOAP_ROWS = _around_rows(envelope("1", [(1, ["\0"]), (1, ["1"])]))
+SOAP_ROWS = _around(b"<row>\0</row>", envelope("1", [(1, ["\0"]), (1, ["1"])]))
 #: For envelopes that are near the maximum number of elements and near the maximum size.
-SOAP_WIDE_ROWS = _around_rows(envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]))
+SOAP_WIDE_ROWS = _around(b"<row>\0</row>", envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]))
+#: For envelopes with one huge text: further characters go between.
+SOAP_ID = _around(b"\0", envelope("\0", [(1, ["1"]), (1, ["1"])]))
+SOAP_COLUMN_COUNT = _around(b"777", envelope("1", [(777, ["1"]), (1, ["1"])]))
+SOAP_ROW = _around(b"\0", envelope("1", [(1, ["\0"]), (1, ["1"])]))
+SOAP_HEADER = _around(
+    b"\0",
+    envelope("1", [(1, ["1"]), (1, ["1"])]).replace(
+        b"<s:Body>", b'<s:Header><a xmlns="urn:a">\0</a></s:Header><s:Body>'
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,8 @@ class Large:
         return self.begin + self.piece * (room // len(self.piece)) + self.end
 
 
-#: A body may exceed what a service can hold: 007, or 010 where its memory is small.
+#: A body may exceed what a service can hold: 007, or 010 where its memory is small. A text in the
+#: header counts as a node for each piece in which it is read; with more than 10000 it is 007.
 BODIES = (
     Large("rows of 1", b',{"value":"1"}', *JSON_ROWS, codes=("200", "007", "010")),
     Large("white space", b" "),
@@ -81,6 +92,10 @@ BODIES = (
     ),
     Large("white space", b" ", soap=True),
     Large("comments", b"<!---->", soap=True),
+    Large("one id", b"1", *SOAP_ID, soap=True, codes=("003",)),
+    Large("one columnCount", b"1", *SOAP_COLUMN_COUNT, soap=True, codes=("003",)),
+    Large("one row of digits", b"1", *SOAP_ROW, soap=True, codes=("005",)),
+    Large("text in the header", b"1", *SOAP_HEADER, soap=True, codes=("200", "007")),
 )
 
 

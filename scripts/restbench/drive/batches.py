@@ -220,6 +220,11 @@ def faults(
     names = OWN_THREADS.get(batch.strategy, ())
     if sum(own.values()) > batch.threads or not set(own) <= set(names):
         found.append(f"threads {own}: {batch.threads} of {', '.join(names)} were asked for")
+    of_loop = result.threads.get("loop", 0)
+    if batch.loop_threads not in (None, 1, of_loop):
+        found.append(
+            f"{of_loop} threads ran a document's rows, {batch.loop_threads} were asked for"
+        )
     return found
 
 

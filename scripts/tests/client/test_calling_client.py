@@ -303,6 +303,7 @@ def test_term_ends_the_program_in_the_middle_of_a_call(tmp_path, strategy):
         ({"only": [7]}, "only: must be from 0 to 0"),
         ({"per_call_s": float("nan")}, "per_call_s: must be"),
         ({"teams": [1, 1, 1, 1]}, "teams: no strategy"),
+        ({"loop_threads": 2}, "loop_threads: no strategy"),
         ({"inputs": "/no/such"}, "No such file"),
     ],
 )

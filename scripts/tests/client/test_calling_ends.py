@@ -29,6 +29,19 @@ def test_what_the_inputs_throw_comes_after_all_that_were_pulled(name, error):
         assert batch.take() is None
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_all_that_the_inputs_ended_returns_what_it_had_taken_when_asked_again(name):
+    def inputs() -> Iterator[int]:
+        yield from range(7)
+        raise LookupError
+
+    with started(name, inputs(), fake(name, ok)) as batch:
+        with pytest.raises(LookupError):
+            batch.all()
+        assert [each.index for each in batch.all()] == [*range(7)]
+        assert batch.all() == []
+
+
 @pytest.mark.parametrize("name", ["task-pool", "async"])
 def test_a_cancelled_batch_has_an_outcome_for_all_that_it_pulled(name):
     pulled: list[int] = []
@@ -137,6 +150,10 @@ def test_an_interrupt_cancels_the_call_that_is_made_and_not_the_batch():
         with pytest.raises(KeyboardInterrupt):
             batch.take()
         assert [type(each) for each in batch.all()] == [Cancelled, Done, Done]
+    with started("sequential", range(5), fake("", answer)) as batch:
+        with pytest.raises(KeyboardInterrupt):
+            batch.all()
+        assert [type(each) for each in batch.all()] == [Done, Done, Cancelled, Done, Done]
 
 
 @pytest.mark.parametrize("name", ["task-pool", "async"])

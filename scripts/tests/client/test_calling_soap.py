@@ -115,6 +115,12 @@ def test_what_is_neither_a_product_nor_an_error_is_malformed(url: str, said: str
         MatrixZeep(url).decode(Answer(200, {}, b"no envelope"))
 
 
+@pytest.mark.parametrize("row", ["139", "139,-154,1", "139,-154,", "", "a,b"])
+def test_rows_that_are_no_integers_or_differ_in_length_are_malformed(url: str, row: str) -> None:
+    with pytest.raises(MalformedAnswer):
+        MatrixZeep(url).decode(answer(PRODUCT.replace("139,-154", row)))
+
+
 @pytest.mark.parametrize(
     ("codec", "said"), [(MatrixZeep, PRODUCT), (MatrixZeep, FAULT), (NpbZeep, RESULT)]
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from calling_in_memory import NAMES, Numbers, fake, ok, plus, started
 from waiting import await_true
 
 from restbench_client import strategies
+from restbench_client.codec import MatrixJson
 from restbench_client.model import (
     Answer,
     Cancelled,
@@ -180,6 +183,42 @@ def test_a_busy_service_is_asked_again_and_other_errors_are_not(name):
             assert batch.totals().retries == sum(attempts) - 4
     with started(name, range(4), fake(name, answer)) as batch:
         assert {each.attempts for each in batch.all()} == {1}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_outcome_that_failed_keeps_neither_the_answer_nor_what_its_cause_refers_to(name):
+    class Products(Numbers):
+        decode = MatrixJson.decode
+
+    bodies = (
+        (200, b"garbage"),
+        (200, b"[]"),
+        (503, b'{"errorCode":"010","errorMessage":"","requestId":null}'),
+    )
+    answers: list[weakref.ref[Answer]] = []
+
+    def answer(value: int, _attempt: int) -> Answer:
+        if value == 3:
+            raise ExchangeFailure(Kind.CUT_OFF, "closed") from OSError("closed")
+        status, body = bodies[value]
+        made = Answer(status, {}, body)
+        answers.append(weakref.ref(made))
+        return made
+
+    with STRATEGIES[name](2).start(
+        range(4), Job(Products(), fake(name, answer), plus), Limits()
+    ) as batch:
+        outcomes = batch.all()
+    gc.collect()
+    assert [each.kind for each in outcomes] == [
+        Kind.MALFORMED,
+        Kind.MALFORMED,
+        Kind.REFUSED,
+        Kind.CUT_OFF,
+    ]
+    assert [each() for each in answers] == [None] * 3
+    for cause in (each.cause for each in outcomes):
+        assert (cause.__traceback__, cause.__cause__, cause.__context__) == (None, None, None)
 
 
 @pytest.mark.parametrize("name", NAMES)

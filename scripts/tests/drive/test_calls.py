@@ -73,6 +73,19 @@ def test_what_is_not_as_it_has_to_be_is_said(result, lines, served, said) -> Non
     assert faults[0].startswith(said)
 
 
+def test_a_document_whose_rows_fewer_threads_ran_than_were_asked_for_is_said() -> None:
+    batch = replace(BATCH, loop_threads=2)
+    one, two = ({"call-pool": 2, "loop": number} for number in (1, 2))
+    assert batches.faults(batch, 100, RESULT.model_copy(update={"threads": two}), LINES, 3) == []
+    for threads, said in ((one, 1), (RESULT.threads, 0)):
+        found = RESULT.model_copy(update={"threads": threads})
+        assert batches.faults(batch, 100, found, LINES, 3) == [
+            f"{said} threads ran a document's rows, 2 were asked for"
+        ]
+    alone = replace(BATCH, loop_threads=1)
+    assert batches.faults(alone, 100, RESULT, LINES, 3) == []
+
+
 def test_the_limit_counts_the_service_where_it_shares_the_cores_and_one_core_for_python() -> None:
     alone = SingleCall(OneCall(0.001, 0.001, 0, 0.001, 0.001), 0.004, 0.006, is_python=False)
     batch = replace(BATCH, strategy="async")

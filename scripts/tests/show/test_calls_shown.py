@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from restbench.analyse import calls, estimates
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.show.charts import theme
-from restbench.show.document import words
+from restbench.show.document import Section, Table, words
 from restbench.show.kinds import calls as shown
 from restbench.store.trials import Block, Event, Trial
 
@@ -138,3 +140,17 @@ def test_the_study_s_gain_stands_next_to_that_of_the_limits_and_ours() -> None:
     table = shown.study([*ROWS, pipeline])
     assert table.rows == (("java rest", "1000", "8", "1.10", "12.5", "10.9"),)
     assert shown.study(ROWS).rows == ()
+
+
+def test_the_study_s_faults_stand_below_its_gain() -> None:
+    found: Any = SimpleNamespace(figures=lambda _: ())
+    pipeline = row("java-rest-pipeline-async-1000ms", 8, [1.25, 1.2], 1.04)
+    page = shown.page(found, [*ROWS, pipeline])
+    without = shown.page(found, ROWS)
+    assert page is not None
+    assert without is not None
+    gain, faults, *_ = page.parts
+    assert isinstance(gain, Table)
+    assert isinstance(faults, Section)
+    assert "20 times as fast as a pool of 5 threads" in str(faults)
+    assert "20 times as fast" not in str(without)

@@ -1,7 +1,5 @@
 package org.restbench.client;
 
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -9,19 +7,15 @@ import java.util.Map;
 public interface Calls<R> extends AutoCloseable {
     /**
      * Waits for the next call that ends and returns its outcome. After the last one returns null or, where the iterator
-     * of the inputs threw an exception, throws that exception. An interrupt ends the wait, not the batch.
+     * of the inputs threw an exception, throws that exception once. An interrupt ends the wait, not the batch.
      */
     Outcome<R> take() throws InterruptedException;
 
-    /** Takes all outcomes that were not taken yet and returns them in the order of the inputs. */
-    default List<Outcome<R>> all() throws InterruptedException {
-        List<Outcome<R>> all = new ArrayList<>();
-        for (Outcome<R> next = take(); next != null; next = take()) {
-            all.add(next);
-        }
-        all.sort(Comparator.comparingLong(Outcome::index));
-        return all;
-    }
+    /**
+     * Takes all outcomes that were not taken yet and returns them in the order of the inputs. Where {@link #take}
+     * throws an exception, the next call returns also those taken before it.
+     */
+    List<Outcome<R>> all() throws InterruptedException;
 
     /**
      * Ends the batch early: pulls no further input, closes the connections of calls in flight, and gives each call that

@@ -14,7 +14,9 @@ public record Job<I, O, R>(Codec<I, O> codec, Exchange exchange, Processor<I, O,
     @FunctionalInterface
     public interface Processor<I, O, R> {
         /**
-         * Returns the result of a call. Any exception or error makes this call fail in P.
+         * Returns the result of a call. Any exception or error makes this call fail in P. But under {@code sequential},
+         * where the taking thread runs P, an InterruptedException is taken for that thread's interrupt:
+         * {@link Calls#take} throws one, and the call is {@link Outcome.Cancelled}.
          *
          * @param index position of the input in the batch, from 0
          */

@@ -2,13 +2,19 @@ package org.restbench.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.restbench.client.Ways.until;
 
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.restbench.client.codec.Matrix;
 import org.restbench.client.codec.MatrixProduct;
@@ -51,12 +57,30 @@ class CodecsTest {
         return all;
     }
 
+    /** Rows are read, multiplied and written without the library's code, which is under test. */
+    private static List<String> product(List<String> one, List<String> two) {
+        long[][] right = two.stream().map(CodecsTest::numbers).toArray(long[][]::new);
+        return one.stream()
+                .map(CodecsTest::numbers)
+                .map(left -> IntStream.range(0, right[0].length)
+                        .mapToLong(column -> IntStream.range(0, left.length)
+                                .mapToLong(k -> left[k] * right[k][column])
+                                .sum())
+                        .mapToObj(Long::toString)
+                        .collect(Collectors.joining(",")))
+                .toList();
+    }
+
+    private static long[] numbers(String row) {
+        return Stream.of(row.split(",", -1)).mapToLong(Long::parseLong).toArray();
+    }
+
     private static Answer jsonService(byte[] message) {
         String text = new String(message, StandardCharsets.UTF_8);
         int second = text.indexOf("\"matrixTwo\"");
-        Matrix one = Matrix.parse(between(text.substring(0, second), "\"value\":\"", "\""), Loop.IN_ORDER);
-        Matrix two = Matrix.parse(between(text.substring(second), "\"value\":\"", "\""), Loop.IN_ORDER);
-        List<String> rows = List.of(product(one, two).texts(Loop.IN_ORDER));
+        List<String> rows = product(
+                between(text.substring(0, second), "\"value\":\"", "\""),
+                between(text.substring(second), "\"value\":\"", "\""));
         return ok("{\"requestId\":\"" + between(text, "\"requestId\":\"", "\"").get(0) + "\",\"rows\":[["
                 + String.join("],[", rows) + "]]}");
     }
@@ -64,9 +88,10 @@ class CodecsTest {
     private static Answer soapService(byte[] message) {
         String text = new String(message, StandardCharsets.UTF_8);
         int second = text.indexOf("<matrixTwo>");
-        Matrix one = Matrix.parse(between(text.substring(0, second), "<row>", "</row>"), Loop.IN_ORDER);
-        Matrix two = Matrix.parse(between(text.substring(second), "<row>", "</row>"), Loop.IN_ORDER);
-        String rows = "<row>" + String.join("</row><row>", product(one, two).texts(Loop.IN_ORDER)) + "</row>";
+        List<String> product = product(
+                between(text.substring(0, second), "<row>", "</row>"),
+                between(text.substring(second), "<row>", "</row>"));
+        String rows = "<row>" + String.join("</row><row>", product) + "</row>";
         return ok(ENVELOPE.formatted("<multiplyResponse xmlns=\"urn:restbench:matrix\"><product><requestId>"
                 + between(text, "<requestId>", "</requestId>").get(0) + "</requestId>" + rows
                 + "</product></multiplyResponse>"));
@@ -182,15 +207,58 @@ class CodecsTest {
         String one = "<product><requestId>1</requestId><row>1,2</row></product>";
         for (String within : List.of(
                 "", one + one, one.replace(">1<", ">a&b;c<"), one.replace("1,2", "1<b/>"), one.replace("1,2", "x"))) {
+            isMalformed(MatrixProduct.SOAP, product(within));
+        }
+        String wide = one.replace("1,2", "1" + ",1".repeat(999_999)); // with the rows below 16 GB, or no array at all
+        for (int rows : List.of(2_000, 3_000)) {
             isMalformed(
                     MatrixProduct.SOAP,
-                    ENVELOPE.formatted(
-                            "<multiplyResponse xmlns='urn:restbench:matrix'>" + within + "</multiplyResponse>"));
+                    product(wide.replace("</product>", "<row>1</row>".repeat(rows) + "</product>")));
         }
         for (String rows : List.of("[58,64]", "[[58],[64,1]]", "[[5.5]]", "[[\"5\"]]", "[[[5]]]", "[[]]", "{}", "5")) {
             isMalformed(MatrixProduct.JSON, "{\"requestId\":\"1\",\"rows\":" + rows + "}");
         }
         isMalformed(MatrixProduct.JSON, "{\"requestId\":1,\"rows\":[[5]]}");
+    }
+
+    private static String product(String within) {
+        return ENVELOPE.formatted("<multiplyResponse xmlns='urn:restbench:matrix'>" + within + "</multiplyResponse>");
+    }
+
+    /** An exception, and the body of the answer that it is about. */
+    private record Kept(MalformedAnswer malformed, WeakReference<byte[]> body) {
+        static Kept of(Codec<?, ?> codec, String text) {
+            Answer answer = ok(text);
+            MalformedAnswer malformed =
+                    catchThrowableOfType(MalformedAnswer.class, () -> codec.decode(answer, Loop.IN_ORDER));
+            return new Kept(malformed, new WeakReference<>(answer.body()));
+        }
+    }
+
+    @Test
+    void aMalformedAnswerIsNotKeptByItsException() throws InterruptedException {
+        String digits = "1".repeat(100_000);
+        List<Kept> all = List.of(
+                Kept.of(MatrixProduct.JSON, "{\"requestId\":\"1\",\"rows\":[[5],]}"),
+                Kept.of(MatrixProduct.JSON, "{\"requestId\":\"1\",\"rows\":[[" + digits + "]]}"),
+                Kept.of(MatrixProduct.SOAP, "<a"),
+                Kept.of(
+                        MatrixProduct.SOAP,
+                        product("<product><requestId>1</requestId><row>" + digits + "</row></product>")),
+                Kept.of(
+                        NpbResult.JSON,
+                        "{\"requestId\":\"1\",\"kernel\":\"IS\",\"class\":\"S\",\"verified\":true,\"value\":\"x%s\"}"
+                                .formatted(digits)));
+        for (Kept each : all) {
+            until(
+                    () -> {
+                        System.gc();
+                        return each.body().get() == null;
+                    },
+                    "the end of the body of " + each.malformed());
+            assertThat(each.malformed().getMessage()).hasSizeLessThan(500);
+            assertThat(each.malformed()).hasNoCause();
+        }
     }
 
     private static void isMalformed(Codec<?, ?> codec, String answer) {

@@ -80,6 +80,12 @@ final class FakeExchange implements Exchange {
         take(index).answer.complete(answer(503, errorCode));
     }
 
+    /** The same, with the seconds after which the call may be sent again. */
+    void refuse(int index, String errorCode, String retryAfter) {
+        byte[] body = errorCode.getBytes(StandardCharsets.UTF_8);
+        take(index).answer.complete(new Answer(503, Map.of("Retry-After", List.of(retryAfter)), body));
+    }
+
     /** Answers it with what no one can read. */
     void garble(int index) {
         take(index).answer.complete(answer(200, "?"));

@@ -139,6 +139,14 @@ class ProgramTest {
         assertThat(line.get("server_timing").asString()).isEqualTo("compute;dur=0.1");
     }
 
+    @Test
+    void theThreadsOfALoopAreCountedWhereTheyRunTheRowsOfADocument() throws IOException {
+        String rows = "{\"value\":\"1,2,3\"}" + ",{\"value\":\"1,2,3\"}".repeat(20_000);
+        Files.writeString(folder.resolve("inputs.json"), "[" + INPUT.replace("{\"value\":\"1,2,3\"}", rows) + "]");
+        JsonNode told = batch("/matrix/serial", "\"strategy\":\"sequential\",\"calls\":100,\"loop_threads\":2");
+        assertThat(told.path("threads").toString()).as("%s", told).isEqualTo("{\"caller\":1,\"loop\":2}");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"soap", "cxf"})
     void aKernelsResultIsInTheLog(String transport) throws IOException {

@@ -131,6 +131,30 @@ class RetriesTest {
         assertThat(totals.get(0).attempts()).isEqualTo(10 * (3 + 5 + 1 + 1 + 1));
     }
 
+    @ParameterizedTest
+    @MethodSource("ways")
+    void aCallIsSentAgainWhenTheRetryAfterOfItsAnswerIsOver(Way way) throws Exception {
+        Way few = new Way(way.name(), way.threads(), way.teams(), 3, way.limits(), 1);
+        FakeClock clock = new FakeClock();
+        Map<String, List<Long>> sent = new HashMap<>();
+        FakeExchange service = new FakeExchange(exchange -> {
+            List<Long> moments = sent.computeIfAbsent(exchange.message(0), any -> new ArrayList<>());
+            moments.add(clock.nanos());
+            if (moments.size() == 1) {
+                exchange.refuse(0, "008", "2");
+            } else {
+                exchange.release(0);
+            }
+        });
+        assertThat(run(few, clock, service, Retries.SAFE, new ArrayList<>()))
+                .hasSize(3)
+                .allMatch(Outcome.Done.class::isInstance);
+        assertThat(sent.values()).hasSize(3).allSatisfy(moments -> {
+            assertThat(moments).hasSize(2);
+            assertThat(moments.get(1) - moments.get(0)).isGreaterThanOrEqualTo(2_000_000_000L);
+        });
+    }
+
     /** What S and P threw was taken for the service's word, and causes that go round in a circle had no end. */
     @ParameterizedTest
     @MethodSource("ways")

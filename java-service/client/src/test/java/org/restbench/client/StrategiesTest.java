@@ -9,16 +9,22 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.client.Ways.Way;
+import org.restbench.client.strategy.Strategies;
 
 /** What holds of every strategy, for random numbers of calls, threads, places and queues. */
 class StrategiesTest {
@@ -122,6 +128,32 @@ class StrategiesTest {
             assertThat(results(calls.all())).isEqualTo(expected);
             assertThat(calls.take()).isNull();
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("fifty")
+    void theCodecRunsTheLoopThatTheStrategyWasGiven(Way way) throws InterruptedException {
+        Loop own = (count, body) -> Loop.IN_ORDER.forEach(count, body);
+        Set<Loop> given = ConcurrentHashMap.newKeySet();
+        Codec<Integer, Integer> codec = new Ways.Numbers() {
+            @Override
+            public byte[] encode(Integer input, Loop loop) {
+                given.add(loop);
+                return super.encode(input, loop);
+            }
+
+            @Override
+            public Integer decode(Answer answer, Loop loop) throws ServiceRefused {
+                given.add(loop);
+                return super.decode(answer, loop);
+            }
+        };
+        Job<Integer, Integer, Integer> job = new Job<>(codec, FakeExchange.echo(), (index, input, output) -> output);
+        try (CallingStrategy strategy = Strategies.of(way.name(), way.threads(), way.teams(), Map.of(), own);
+                Calls<Integer> calls = strategy.start(way.inputs(), job, way.limits())) {
+            assertThat(calls.all()).hasSize(50);
+        }
+        assertThat(given).containsExactly(own);
     }
 
     @ParameterizedTest
@@ -236,16 +268,59 @@ class StrategiesTest {
     @MethodSource("fifty")
     void aFailingIteratorEndsTheBatchAfterWhatItGave(Way way) throws InterruptedException {
         for (Throwable failure : List.of(new IllegalStateException(), new AssertionError(), new IOException())) {
-            Iterator<Integer> inputs = IntStream.range(0, 50)
-                    .map(i -> i == 20 ? StrategiesTest.<Integer, Error>fail(failure) : i)
-                    .iterator();
             try (CallingStrategy strategy = way.strategy();
-                    Calls<Integer> calls = strategy.start(inputs, Ways.job(FakeExchange.echo()), way.limits())) {
+                    Calls<Integer> calls =
+                            strategy.start(failing(failure), Ways.job(FakeExchange.echo()), way.limits())) {
                 for (int i = 0; i < 20; i++) {
                     assertThat(calls.take()).isInstanceOf(Outcome.Done.class);
                 }
                 assertThatThrownBy(calls::take).isSameAs(failure);
+                assertThat(calls.take()).isNull();
             }
+        }
+    }
+
+    /** Gives 20 numbers. */
+    private static Iterator<Integer> failing(Throwable failure) {
+        return IntStream.range(0, 50)
+                .map(i -> i == 20 ? StrategiesTest.<Integer, Error>fail(failure) : i)
+                .iterator();
+    }
+
+    @ParameterizedTest
+    @MethodSource("fifty")
+    void allThatAnExceptionEndedReturnsWhatItHadTakenWhenItIsCalledAgain(Way way) throws InterruptedException {
+        IOException failure = new IOException("of a test");
+        try (CallingStrategy strategy = way.strategy();
+                Calls<Integer> calls = strategy.start(failing(failure), Ways.job(FakeExchange.echo()), way.limits())) {
+            assertThatThrownBy(calls::all).isSameAs(failure);
+            assertThat(calls.all().stream().map(Outcome::index))
+                    .isEqualTo(LongStream.range(0, 20).boxed().toList());
+            assertThat(calls.all()).isEmpty();
+        }
+    }
+
+    @Test
+    void anEndThatMakesTwoOutcomesTakeableWakesBothThreadsThatWait() throws InterruptedException {
+        Limits ordered = new Limits(3, 1, Limits.DEFAULT.perCall(), null, 1024, Retries.NONE, true);
+        FakeExchange service = new FakeExchange(exchange -> {});
+        try (CallingStrategy strategy = Strategies.of("async", 1, Loop.IN_ORDER);
+                Calls<Integer> calls = strategy.start(IntStream.range(0, 3).iterator(), Ways.job(service), ordered)) {
+            Runnable taking = () -> {
+                try {
+                    calls.take();
+                } catch (InterruptedException stopped) {
+                    throw new IllegalStateException(stopped);
+                }
+            };
+            until(() -> service.holds() == 3, "three calls in flight");
+            service.release(1);
+            until(() -> calls.totals().wall().get(Stage.C) > 0, "the end of the second call");
+            List<Thread> takers = List.of(new Thread(taking), new Thread(taking));
+            takers.forEach(Thread::start);
+            until(() -> takers.stream().allMatch(each -> each.getState() == Thread.State.WAITING), "two that wait");
+            service.release(0);
+            until(() -> takers.stream().noneMatch(Thread::isAlive), "two outcomes, while the third call is under way");
         }
     }
 

@@ -24,7 +24,8 @@ import org.restbench.client.ServiceRefused;
 
 /**
  * A client proxy of Apache CXF. The proxy runs S, C and D in one call, which counts as C. Codec and exchange therefore
- * pass on an empty message: the key under which this object keeps the input and the result.
+ * pass on an empty message: the key under which this object keeps the input and the result. The {@link Limits} of a
+ * call have no effect: time is bounded as the constructor says, and the size of an answer is not bounded.
  */
 final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     private static final int OK = 200;

@@ -12,7 +12,10 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
@@ -80,7 +83,9 @@ final class Runner implements AutoCloseable {
                 .map(options::index)
                 .mapToObj(index -> workload.withId().apply(inputs.get(index % inputs.size()), "call-" + index))
                 .iterator();
-        Loop loop = Loop.team(options.loopThreads());
+        AtomicInteger atOnce = new AtomicInteger();
+        Loop team = Loop.team(options.loopThreads());
+        Loop loop = options.loopThreads() == 1 ? team : counting(team, atOnce);
         Job<I, OutputWithHead<O>, CheckResult> job =
                 new Job<>(keeping(codec(options, workload)), exchange(options, workload), (call, input, kept) -> {
                     int index = options.index(call);
@@ -112,9 +117,25 @@ final class Runner implements AutoCloseable {
                 }
                 Totals totals = calls.totals();
                 cpuBefore = totals.cpu();
-                return tally.summary(totals, before, Usage.now());
+                Map<String, Integer> threads = new TreeMap<>(totals.peakThreads());
+                if (loop != team) {
+                    threads.put("loop", atOnce.get());
+                }
+                return tally.summary(totals, threads, before, Usage.now());
             }
         }
+    }
+
+    /** The same loop; {@code most} becomes the largest number of threads that ran the elements of one document. */
+    private static Loop counting(Loop team, AtomicInteger most) {
+        return (count, body) -> {
+            Set<Thread> own = ConcurrentHashMap.newKeySet();
+            team.forEach(count, element -> {
+                own.add(Thread.currentThread());
+                body.accept(element);
+            });
+            most.accumulateAndGet(own.size(), Math::max);
+        };
     }
 
     private static <I, O> Codec<I, OutputWithHead<O>> keeping(Codec<I, O> codec) {
@@ -209,7 +230,7 @@ final class Runner implements AutoCloseable {
             }
         }
 
-        Map<String, Object> summary(Totals totals, Usage before, Usage after) {
+        Map<String, Object> summary(Totals totals, Map<String, Integer> threads, Usage before, Usage after) {
             Map<String, Object> summary = new LinkedHashMap<>();
             summary.put("elapsed_s", totals.elapsedSeconds());
             summary.put("outcomes", outcomes);
@@ -221,7 +242,7 @@ final class Runner implements AutoCloseable {
             summary.put("retries", totals.retries());
             summary.put("cpu_s", after.cpuSeconds() - before.cpuSeconds());
             summary.put("peak_in_flight", totals.peakInFlight());
-            summary.put("threads", totals.peakThreads());
+            summary.put("threads", threads);
             Map<String, Object> stages = new LinkedHashMap<>();
             totals.wall()
                     .forEach((stage, wall) -> stages.put(

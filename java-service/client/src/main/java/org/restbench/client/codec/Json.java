@@ -50,9 +50,7 @@ final class Json {
             Fields.require(
                     json.currentToken() == JsonToken.END_OBJECT && json.nextToken() == null, "no single JSON object");
         } catch (JacksonException | IllegalArgumentException malformed) {
-            // Jackson's exception refers to its parser, and through it to the whole answer.
-            Throwable said = new IllegalArgumentException(malformed.getMessage());
-            throw new MalformedAnswer("the answer is not the contract's JSON", said);
+            throw new MalformedAnswer("the answer is not the contract's JSON", malformed);
         }
         if (answer.status() != 200) {
             throw fields.refusal(answer.status());

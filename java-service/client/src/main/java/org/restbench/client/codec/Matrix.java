@@ -17,12 +17,16 @@ public record Matrix(int columns, long[] values) {
      * Parses rows such as {@code 58,64}.
      *
      * @throws IllegalArgumentException where an element is no integer, or rows differ in length
+     * @throws ArithmeticException where there are more than 2³¹ − 1 elements
      */
     public static Matrix parse(List<String> rows, Loop loop) {
         if (rows.isEmpty()) {
             throw new IllegalArgumentException("no rows");
         }
         int columns = 1 + (int) rows.get(0).chars().filter(unit -> unit == ',').count();
+        if (rows.stream().anyMatch(row -> row.length() < 2L * columns - 1)) { // else few bytes could claim much memory
+            throw new IllegalArgumentException("a row has not " + columns + " elements");
+        }
         long[] values = new long[Math.multiplyExact(rows.size(), columns)];
         loop.forEach(rows.size(), row -> parse(rows.get(row), values, row * columns, columns));
         return new Matrix(columns, values);

@@ -2,13 +2,16 @@ package org.restbench.client.strategy;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -29,6 +32,8 @@ final class Batch<I, O, R> implements Calls<R> {
     final ReentrantLock lock = new ReentrantLock();
     /** Signalled when an outcome can be taken or the batch has ended. */
     private final Condition takeable = lock.newCondition();
+    /** Outcomes that {@link #all} has taken, and did not return because an exception ended it. */
+    private final BlockingQueue<Outcome<R>> collected = new LinkedBlockingQueue<>();
     /** Held by a thread in {@link #take} where the taking threads make the calls: they take turns. */
     private final ReentrantLock turn = new ReentrantLock();
 
@@ -125,6 +130,17 @@ final class Batch<I, O, R> implements Calls<R> {
         }
     }
 
+    @Override
+    public List<Outcome<R>> all() throws InterruptedException {
+        for (Outcome<R> next = take(); next != null; next = take()) {
+            collected.add(next);
+        }
+        List<Outcome<R>> all = new ArrayList<>();
+        collected.drainTo(all);
+        all.sort(Comparator.comparingLong(Outcome::index));
+        return all;
+    }
+
     private Outcome<R> await() throws InterruptedException {
         lock.lockInterruptibly();
         try {
@@ -138,7 +154,9 @@ final class Batch<I, O, R> implements Calls<R> {
                 }
                 return ended.outcome;
             } else if (inputsFailure != null) {
-                throw Batch.<RuntimeException>asItIs(inputsFailure);
+                Throwable failed = inputsFailure;
+                inputsFailure = null;
+                throw Batch.<RuntimeException>asItIs(failed);
             }
             return null;
         } finally {
@@ -241,7 +259,7 @@ final class Batch<I, O, R> implements Calls<R> {
         endedAt = now();
         call.end(isCut, endedAt);
         buffers.addEnded(call);
-        takeable.signal();
+        takeable.signalAll(); // in the order of the inputs one end makes several outcomes takeable
         wakeIfSettled();
     }
 

@@ -57,7 +57,7 @@ public final class Strategies {
             throw new IllegalArgumentException("strategy: must be one of " + names() + ", is " + name);
         }
         Plan plan = switch (name) {
-            case "sequential" -> new Plan(ThreadModel.CALLER, Loop.IN_ORDER, new Team("caller", 1, IN));
+            case "sequential" -> new Plan(ThreadModel.CALLER, loop, new Team("caller", 1, IN));
             case "task-pool" -> new Plan(ThreadModel.POOL_THREAD, loop, new Team("call-pool", checked(threads), IN));
             case "pipeline" -> {
                 List<Integer> sizes = teams == null ? List.of(1, 1 + further(threads, 4, name), 1, 1) : teams;
@@ -73,7 +73,7 @@ public final class Strategies {
             }
             case "virtual-threads" -> {
                 int cores = Runtime.getRuntime().availableProcessors();
-                yield new Plan(ThreadModel.VIRTUAL, Loop.IN_ORDER, new Team("virtual", cores, IN));
+                yield new Plan(ThreadModel.VIRTUAL, loop, new Team("virtual", cores, IN));
             }
             default -> throw new IllegalStateException("no plan of " + name);
         };

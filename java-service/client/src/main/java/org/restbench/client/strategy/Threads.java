@@ -96,8 +96,10 @@ final class Threads {
             if (isInterrupted) {
                 Thread.currentThread().interrupt();
             }
-            List<String> stubborn =
-                    others().stream().map(Thread::getName).sorted().toList();
+            List<String> stubborn = others().stream()
+                    .map(thread -> thread.getName().isEmpty() ? "a virtual thread" : thread.getName())
+                    .sorted()
+                    .toList();
             if (!stubborn.isEmpty()) {
                 throw new IllegalStateException("ignored an interrupt for 1 s: " + String.join(", ", stubborn));
             }
