@@ -114,7 +114,7 @@ def test_rule_6_a_lead_needs_three_blocks_and_the_look_before() -> None:
 
 
 def test_rule_7_a_lead_that_the_load_generator_caused_is_no_best() -> None:
-    """1.10 as seen is 1.00 by the service, and 1.02 is 0.83."""
+    """1.10 as seen is 1.00 by the service, and 1.02 is 0.82."""
 
     def of(factor: float, serial: float, pinned: float) -> list[Row]:
         return [
