@@ -18,7 +18,7 @@ rule 10). Pure: one block's numbers in, bounds out.
 
 A fact that is not known (None) has no bound. A cell's bias is the MEAN of its blocks' bounds: what
 one block in twenty has biases the mean by a twentieth of it, and more blocks make no more warnings.
-A cell's warning is shown where it exceeds half the margin of the verdicts; `judge.claims` reports
+A cell's warning is shown where it exceeds half the usual margin of verdicts; `judge.claims` reports
 also where leaving out the blocks that exceed it changes a verdict. What has no size is a note.
 """
 

@@ -26,8 +26,8 @@ CONFIDENCE = 0.95
 COMPLETIONS_NEEDED: dict[float, int] = {50: 30, 90: 300, 95: 1_000, 99: 10_000}
 COMPLETIONS_FOR_A_MEAN = 30
 
-#: With fewer blocks no number has an interval: the t quantile is so large that the interval would
-#: say nothing (method, rule 6).
+#: With fewer blocks no number has an interval, and no ratio a verdict: the t quantile is so large
+#: that the interval would say nothing (method, rule 6).
 FEWEST_BLOCKS = 3
 
 #: Each trial draws anew which workers get the kept connections: with fewer draws in a block, the

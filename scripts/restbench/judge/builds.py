@@ -6,7 +6,7 @@ experiment's file. Pure.
 | faulty    | a block of either build failed or gave a wrong answer: the ratios decide nothing |
 | beyond    | the whole 95 % interval of a ratio lies beyond its threshold (Holm over all ratios) |
 | no number | a ratio is missing: the cell failed, or had no time, in one of the builds |
-| undecided | the 90 % interval of a ratio contains its threshold |
+| undecided | the 90 % interval of a ratio contains its threshold, or covers under three blocks |
 | within    | every ratio is shown to keep its threshold |
 
 The number of blocks is fixed before a run, so a verdict needs no earlier look that confirms it.
@@ -144,7 +144,7 @@ def sentence(found: Sequence[Pair], builds: Mapping[Build, BuiltCommit]) -> str:
     if within := states["within"]:
         parts.append(f"within the thresholds in {len(within)} of {len(found)} cells")
     if undecided := states["undecided"]:
-        parts.append(f"undecided in {len(undecided)}: their intervals contain a threshold")
+        parts.append(f"undecided in {len(undecided)}: measure longer")
     if lacking := states["no number"]:
         parts.append(f"without a result in {len(lacking)}")
     return f"B, {builds['B']}, compared with A, {builds['A']}: {'; '.join(parts)}."

@@ -16,7 +16,7 @@ from restbench.experiment.claim_file import Claim, Claims, Metric
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
 from restbench.judge.questions import QuestionResult, asked
-from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, verdict_text
+from restbench.judge.verdicts import PRECEDENCE, Verdict, detailed_text, ratio_text, verdict_text
 from restbench.store.exported import RunExport
 from restbench.store.store import Run
 
@@ -52,7 +52,8 @@ class PartDecision(QuestionResult):
     @property
     def is_open(self) -> bool:
         """Whether more blocks could decide the question: by narrowing an interval that is wider
-        than the narrowest one asked for, or by measuring both cells in one block."""
+        than the narrowest one asked for, by a third block or a second look, or by measuring both
+        cells in one block."""
         if self.verdict != "too-imprecise":
             return self.comparison.lack == APART
         return not verdicts.is_on_margin(self.comparison, self.expect)
@@ -60,7 +61,7 @@ class PartDecision(QuestionResult):
     @property
     def headline(self) -> str:
         """The verdict with its half-width and minutes, where it is undecided."""
-        return verdict_text(self.verdict, self.comparison, self.more_minutes)
+        return detailed_text(self.verdict, self.comparison, self.expect, self.more_minutes)
 
     @property
     def why(self) -> str:
@@ -265,8 +266,7 @@ def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
 def _counted(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     deciding = [part for part in parts if part.verdict == verdict]
     if verdict == "too-imprecise":
-        hardest = max(deciding, key=_more_blocks)
-        return verdict_text(verdict, hardest.comparison, hardest.more_minutes)
+        return max(deciding, key=_more_blocks).headline
     if verdict == "not-measured" and 0 < len(deciding) < len(parts):
         return f"{verdict_text(verdict)} (part: {listed(part.label for part in deciding)})"
     if verdict == "reproduced" or len(parts) < 2:

@@ -12,7 +12,7 @@ from restbench.analyse.comparison import Comparison, series, unpaired
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration
-from restbench.judge import verdicts
+from restbench.judge import guard, verdicts
 from restbench.judge.study import STUDY_COLUMNS
 from restbench.judge.verdicts import Verdict
 from restbench.machine import machine
@@ -71,8 +71,9 @@ class Line:
             return f"worse: {lack}" if self.change == "worse" else lack
         if self.change in ("better", "worse", "changed"):
             return self.change
-        same = self.verdict == "reproduced"
-        return "the same" if same else verdicts.verdict_text(self.verdict, self.comparison)
+        if self.verdict == "reproduced":
+            return "the same"
+        return verdicts.detailed_text(self.verdict, self.comparison, "same")
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,12 @@ def compare(
     lines = _lines(pairs, metric, margin)
     if all(line.comparison.estimate is None and line.change != "worse" for line in lines):
         raise BadConfiguration(f"{first.name} and {second.name}: no cell has {metric} in both")
+    share = guard.largest_share(row for pair in pairs for row in pair)
+    if metric == "throughput_per_s" and share > guard.SHARE:
+        notes.append(
+            f"the load generator took up to {100 * share:.0f} % of the CPU time, which hides a "
+            "part of a difference in throughput: see --metric cpu_ms_per_request"
+        )
     return RunComparison(
         metric,
         tuple(lines),

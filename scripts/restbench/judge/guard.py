@@ -23,7 +23,7 @@ whose threads are no users. Where the generator's share is not known, there is n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -58,8 +58,8 @@ def unmeasurable(
         return ""
     if missing := _undelivered(known):
         return missing
-    shares = [share for row in known if (share := _mean(row, "generator_share")) is not None]
-    if metric != "throughput_per_s" or max(shares, default=0.0) <= SHARE:
+    share = largest_share(known)
+    if metric != "throughput_per_s" or share <= SHARE:
         return ""
     freed = {
         row.cell: replace(row, measurements=tuple(map(_without_generator, row.measurements)))
@@ -71,10 +71,16 @@ def unmeasurable(
     if moved <= math.log1p(found.margin) or other == verdict:
         return ""
     return (
-        f"the load generator took up to {100 * max(shares):.0f} % of the CPU time; without it the "
+        f"the load generator took up to {100 * share:.0f} % of the CPU time; without it the "
         f"ratio is {ratio_text(alone)}: {verdict_text(other)} (CPU time per request "
         "excludes the load generator)"
     )
+
+
+def largest_share(rows: Iterable[Row]) -> float:
+    """The largest share of the CPU time that the load generator took of one of the cells, 0 to 1,
+    as a mean over blocks; 0 where none is known."""
+    return max((_mean(row, "generator_share") or 0.0 for row in rows), default=0.0)
 
 
 def _undelivered(rows: Sequence[Row]) -> str:

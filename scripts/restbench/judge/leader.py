@@ -5,25 +5,28 @@ A group is the cells of one complexity and number of users that are unbound, in 
 framework with one worker behind no web server, and have the kernel that most of the run's cells
 have. A strategy that the runtime does not offer is in no group. The best of a group must be better
 than EVERY other technique in it (intersection-union, so the group's p value is the largest of the
-pairs' p values); Holm counts the groups of one scope. In the scope `both`, the best technique of
-one service is compared with the best of the other.
+pairs' p values); Holm counts the groups of one scope. A pair needs the look before, as a claim
+does (method, rule 6), and is `not-measurable` where the load generator caused its ratio (rule 7).
+In the scope `both`, the best technique of one service is compared with the best of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, TypeAlias
 
 from restbench.analyse import messages
-from restbench.analyse.comparison import Comparison, paired, usable
+from restbench.analyse.comparison import Comparison, paired, series, usable
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import holm_levels
 from restbench.grouping import grouped
 from restbench.judge import verdicts
+from restbench.judge.guard import unmeasurable
 from restbench.judge.questions import best_of
-from restbench.judge.verdicts import LEVEL, PRECEDENCE, Verdict
+from restbench.judge.verdicts import DECIDED, LEVEL, PRECEDENCE, SMALL, Verdict
 
 Scope: TypeAlias = Literal["java", "python", "both"]
 Metric: TypeAlias = Literal["throughput_per_s", "cpu_ms_per_request"]
@@ -42,10 +45,10 @@ class Leader:
     others: tuple[tuple[Cell, Comparison], ...]
     """The other techniques, the nearest first, each with how many times better the best is: above 1
     for every metric."""
-    verdict: Verdict = "not-measured"
-    """The verdict on "the best is better than every other"; `not-measured` without another."""
-    tied: tuple[Cell, ...] = ()
-    """The techniques that the best is not shown to be better than."""
+    unmeasurable: Mapping[Cell, str] = field(default_factory=dict)
+    """By other technique: why something else caused its ratio; only those with such a reason."""
+    standings: Mapping[Cell, Verdict] = field(default_factory=dict)
+    """By other technique: the verdict on "the best is better than this one"."""
     warned: tuple[str, ...] = ()
     """The cells of the group that have warnings, each with its warnings."""
     missing: tuple[str, ...] = ()
@@ -54,6 +57,17 @@ class Leader:
     """The ids of all cells of the group."""
     is_order: bool = False
     """Whether no group has an interval: one block gives an order, no verdict."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on "the best is better than every other"; `not-measured` without another."""
+        found = self.standings.values()
+        return next((each for each in PRECEDENCE if each in found), "not-measured")
+
+    @property
+    def tied(self) -> tuple[Cell, ...]:
+        """The techniques that the best is not shown to be better than."""
+        return tuple(cell for cell, each in self.standings.items() if each != "reproduced")
 
     @property
     def p_value(self) -> float:
@@ -74,15 +88,22 @@ class Leader:
     @property
     def is_tie(self) -> bool:
         """Whether every technique not shown to be worse is shown to be equal, within the margin."""
-        tied = [each for cell, each in self.others if cell in self.tied]
-        return all(verdicts.verdict(each, "same") == "reproduced" for each in tied)
+        return all(self.is_same(cell) for cell in self.tied)
+
+    def is_same(self, cell: Cell) -> bool:
+        """Whether another technique is shown to be equal to the best, within the margin."""
+        return self.standings.get(cell) in SMALL
 
     @property
     def text(self) -> str:
         """The verdict for people."""
         if self.comparison is None:
             return "only one"
-        return verdicts.verdict_text(self.verdict, self.comparison).replace("reproduced", "best")
+        tied = [each for cell, each in self.others if cell in self.tied]
+        p_holds = partial(verdicts.p_holds, expect="greater")
+        least_sure = max(tied, key=p_holds, default=self.comparison)
+        text = verdicts.detailed_text(self.verdict, least_sure, "greater")
+        return text.replace("reproduced", "best")
 
 
 def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
@@ -94,12 +115,11 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
     """The leader of each of these groups that has a number, judged together."""
     heads = (_best_row_per_service(group, metric) if scope == "both" else group for group in groups)
     found = [leader for each in heads if (leader := _leader(each, scope, metric))]
-    # A group with one technique is no test, so Holm does not count it.
-    levels = iter(holm_levels([each.p_value for each in found if each.others], LEVEL))
+    now, before = _look(found), _look([_without_last_block(each) for each in found])
     is_order = all(ratio.blocks == 1 for each in found for _, ratio in each.others)
     return [
-        replace(_judged(each, next(levels) if each.others else LEVEL), is_order=is_order)
-        for each in found
+        replace(each, standings=_standings(each, one, two), is_order=is_order)
+        for each, one, two in zip(found, now, before, strict=True)
     ]
 
 
@@ -143,11 +163,14 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
     if not known:
         return None
     best = best_of(known, metric)
-    others = []
+    of = {row.cell: row for row in group}
+    others, reasons = [], {}
     for cell in known:
-        better, worse = (best, cell) if metric == "throughput_per_s" else (cell, best)
         if cell != best:
-            others.append((cell, paired(known[better], known[worse])))
+            pair = (best, cell) if metric == "throughput_per_s" else (cell, best)
+            ask = partial(_ratio, metric, *pair)
+            others.append((cell, ask(of)))
+            reasons[cell] = unmeasurable(metric, "greater", pair, of, ask)
     return Leader(
         scope,
         best.complexity,
@@ -159,13 +182,35 @@ def _leader(group: Sequence[Row], scope: Scope, metric: Metric) -> Leader | None
         ),
         missing=tuple(row.cell.id for row in group if row.cell not in known),
         cells=tuple(row.cell.id for row in group),
+        unmeasurable={cell: why for cell, why in reasons.items() if why},
     )
 
 
-def _judged(leader: Leader, level: float) -> Leader:
+def _ratio(metric: Metric, better: Cell, worse: Cell, rows: Mapping[Cell, Row]) -> Comparison:
+    return paired(series(rows[better], metric), series(rows[worse], metric))
+
+
+def _without_last_block(leader: Leader) -> Leader:
+    """The leader by the look before this one."""
+    return replace(leader, others=tuple((cell, it.earlier or it) for cell, it in leader.others))
+
+
+def _look(found: Sequence[Leader]) -> list[dict[Cell, Verdict]]:
+    """For each leader the standings by this look alone."""
+    # A group with one technique is no test, so Holm does not count it.
+    levels = iter(holm_levels([each.p_value for each in found if each.others], LEVEL))
+    return [
+        {cell: verdicts.verdict(ratio, "greater", holds_at=level) for cell, ratio in each.others}
+        for each in found
+        for level in [next(levels) if each.others else LEVEL]
+    ]
+
+
+def _standings(
+    leader: Leader, now: Mapping[Cell, Verdict], before: Mapping[Cell, Verdict]
+) -> dict[Cell, Verdict]:
     found = {
-        cell: verdicts.verdict(each, "greater", holds_at=level) for cell, each in leader.others
+        cell: verdicts.confirmed(ratio, now[cell], before[cell]) for cell, ratio in leader.others
     }
-    verdict: Verdict = next((each for each in PRECEDENCE if each in found.values()), "not-measured")
-    tied = tuple(cell for cell, each in found.items() if each != "reproduced")
-    return replace(leader, verdict=verdict, tied=tied)
+    withheld = {cell for cell in leader.unmeasurable if found[cell] in DECIDED}
+    return found | dict.fromkeys(withheld, "not-measurable")

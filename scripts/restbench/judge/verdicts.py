@@ -15,7 +15,7 @@ adaptive strategy, leaders and NPB kernels (method, rules 6 and 7). Pure.
 the mirror of that contradicts them. `same`, `not greater`, `not less` hold by the 90 % interval
 (TOST, non-inferiority); they are contradicted where the ratio is significantly beyond the margin,
 at 2.5 % a side. `equal` holds where no block differs; a block that differs contradicts it,
-untested.
+untested. With fewer than FEWEST_BLOCKS common blocks every other expectation is too-imprecise.
 A claim of several parts is an intersection-union test (Berger 1982): each part at 5 %.
 """
 
@@ -29,7 +29,13 @@ from typing import Literal, TypeAlias
 from restbench.analyse.comparison import Comparison
 from restbench.experiment.claim_file import Expectation
 from restbench.experiment.columns import readable
-from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels, two_sided_t
+from restbench.experiment.statistics import (
+    CONFIDENCE,
+    FEWEST_BLOCKS,
+    Ratio,
+    holm_levels,
+    two_sided_t,
+)
 from restbench.judge.trust import blocks_of
 
 Verdict: TypeAlias = Literal[
@@ -68,9 +74,9 @@ FINEST_PCT = 2.0
 WIDEST_PCT = 100.0
 #: The most blocks that are extrapolated to: at a quarter of an hour each, they take ten days.
 MOST_BLOCKS = 1_000
-#: From so many blocks on, the look before (one block less) must have had the same verdict. Three
-#: blocks are only one look.
-LOOKS_FROM = 4
+#: From so many blocks on, the look before (one block less) must have had the same verdict. The
+#: fewest blocks of a verdict are only one look.
+LOOKS_FROM = FEWEST_BLOCKS + 1
 
 
 def verdict(
@@ -78,7 +84,7 @@ def verdict(
 ) -> Verdict:
     """The verdict of this look alone. `against_at` is the level of the test that contradicts the
     expectation, `holds_at` that of the test that confirms it."""
-    ratio = found.ratio
+    ratio = _tested(found)
     if found.estimate is None:
         return "not-measured"
     if expect == "equal":
@@ -98,27 +104,34 @@ def judge_table(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict
     now = _look(asked)
     before = _look([(found.earlier or found, expect) for found, expect in asked])
     return [
-        _confirmed(one, two) if found.earlier and found.blocks >= LOOKS_FROM else one
-        for (found, _), one, two in zip(asked, now, before, strict=True)
+        confirmed(found, one, two) for (found, _), one, two in zip(asked, now, before, strict=True)
     ]
 
 
 def _look(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict]:
-    levels = iter(holm_levels([p_against(*each) for each in asked if each[0].ratio], LEVEL))
-    return [verdict(*each, next(levels) if each[0].ratio else LEVEL) for each in asked]
+    levels = iter(holm_levels([p_against(*each) for each in asked if _tested(each[0])], LEVEL))
+    return [verdict(*each, next(levels) if _tested(each[0]) else LEVEL) for each in asked]
 
 
-def _confirmed(now: Verdict, before: Verdict) -> Verdict:
+def confirmed(found: Comparison, now: Verdict, before: Verdict) -> Verdict:
+    """The verdict of this look (`now`), or `too-imprecise` where it needs that of the look before
+    (`before`), which was another one."""
     is_same = now == before or (now in SMALL and before in SMALL)
-    return now if is_same or now not in DECIDED else "too-imprecise"
+    is_first = found.earlier is None or found.blocks < LOOKS_FROM
+    return now if is_first or is_same or now not in DECIDED else "too-imprecise"
+
+
+def _tested(found: Comparison) -> Ratio | None:
+    """The ratio, if it has the blocks that a verdict needs."""
+    return found.ratio if found.blocks >= FEWEST_BLOCKS else None
 
 
 def p_against(found: Comparison, expect: Expectation) -> float:
-    """The p value of the test whose rejection contradicts the expectation; 1 without an interval,
-    or where nothing speaks against the expectation."""
+    """The p value of the test whose rejection contradicts the expectation; 1 without an interval
+    of FEWEST_BLOCKS, or where nothing speaks against the expectation."""
     if expect in DIFFERENCES:
         return p_holds(found, "less" if expect == "greater" else "greater")
-    ratio, limit = found.ratio, 1 + found.margin
+    ratio, limit = _tested(found), 1 + found.margin
     if ratio is None:
         return 1.0
     above, below = ratio.p_above(limit), 1 - ratio.p_above(1 / limit)
@@ -127,8 +140,9 @@ def p_against(found: Comparison, expect: Expectation) -> float:
 
 
 def p_holds(found: Comparison, expect: Expectation) -> float:
-    """The p value of the test whose rejection confirms the expectation; 1 without an interval."""
-    ratio, limit = found.ratio, 1 + found.margin
+    """The p value of the test whose rejection confirms the expectation; 1 without an interval
+    of FEWEST_BLOCKS."""
+    ratio, limit = _tested(found), 1 + found.margin
     if ratio is None:
         return 1.0
     if expect == "greater":
@@ -146,20 +160,30 @@ def _inside(ratio: Ratio, margin: float) -> bool:
 
 def is_on_margin(found: Comparison, expect: Expectation) -> bool:
     """Whether the interval is as narrow as is asked for (FINEST_PCT) and this look still decides
-    nothing. A verdict that only needs the next look's confirmation is not on the margin."""
+    nothing. A verdict that only needs a third block, or the next look's confirmation, is not on the
+    margin."""
     width = found.half_width_pct
-    is_fine = width is not None and width <= FINEST_PCT
+    is_fine = _tested(found) is not None and width is not None and width <= FINEST_PCT
     return is_fine and verdict(found, expect) == "too-imprecise"
+
+
+def is_unconfirmed(found: Comparison, expect: Expectation) -> bool:
+    """Whether this look alone has a verdict that the look before had not."""
+    if found.earlier is None:
+        return False
+    now, before = (verdict(each, expect) for each in (found, found.earlier))
+    return confirmed(found, now, before) != now
 
 
 def more_times(found: Comparison, expect: Expectation) -> float | None:
     """The multiple of the blocks measured so far that would decide the ratio, if estimate and
-    spread stay. None without an interval; where it is as narrow as is asked for (FINEST_PCT), so
-    that the ratio lies on the margin; and where no number of blocks would, as pooled cells differ.
-    """
-    ratio, width = found.ratio, found.half_width_pct
-    if ratio is None or width is None or width <= FINEST_PCT:
+    spread stay. None without an interval, where the ratio lies on the margin (`is_on_margin`), and
+    where no number of blocks would decide it, as pooled cells differ."""
+    ratio = found.ratio
+    if ratio is None or is_on_margin(found, expect):
         return None
+    if is_unconfirmed(found, expect):
+        return (found.blocks + 1) / found.blocks
     at, limit = abs(math.log(ratio.estimate)), math.log1p(found.margin)
     if expect in DIFFERENCES and at > limit:
         wanted = [(at, CONFIDENCE)]
@@ -192,20 +216,32 @@ def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: 
     )
 
 
-def verdict_text(of: Verdict, found: Comparison | None = None, minutes: float | None = None) -> str:
-    """The verdict in words, with what belongs to it: `too imprecise (± 6.5 %, 12 minutes more)`."""
-    words = of.replace("-", " ")
-    if of != "too-imprecise" or found is None:
+def verdict_text(of: Verdict) -> str:
+    """The verdict in words, such as `too imprecise`."""
+    return of.replace("-", " ")
+
+
+def detailed_text(
+    of: Verdict, found: Comparison, expect: Expectation, minutes: float | None = None
+) -> str:
+    """The verdict in words, with what belongs to it: `too imprecise (± 6.5 %, 12 minutes more)`.
+    `minutes` more would decide it; None where that is not known."""
+    words, width = verdict_text(of), found.half_width_pct
+    if of != "too-imprecise":
         return words
-    width = found.half_width_pct
     if width is None:
         return f"{words} (one block, so no interval)"
-    at_margin = ", on the margin" if width <= FINEST_PCT else ""
-    whole = max(1, round(minutes or 0.0))
-    time = f", {whole} minute{'s' * (whole > 1)} more" if minutes is not None else ""
     # With so wide an interval a percentage says no more than that it is large.
     size = f"± {width:.1f} %" if width <= WIDEST_PCT else f"more than ± {WIDEST_PCT:.0f} %"
-    return f"{words} ({size}{at_margin or time})"
+    if found.blocks < FEWEST_BLOCKS:
+        size = f"{found.blocks} blocks, a verdict needs {FEWEST_BLOCKS}"
+    elif is_on_margin(found, expect):
+        return f"{words} ({size}, on the margin)"
+    elif is_unconfirmed(found, expect):
+        size += ", to be confirmed by one more block"
+    whole = max(1, round(minutes or 0.0))
+    time = f", {whole} minute{'s' * (whole > 1)} more" if minutes is not None else ""
+    return f"{words} ({size}{time})"
 
 
 def certainty_text(metric: str, found: Sequence[Comparison]) -> str:

@@ -110,7 +110,7 @@ def test_one_sentence_says_which_commits_and_what_came_of_them(run: Run) -> None
         f"B, . ({'b' * 7} with local changes), compared with A, HEAD~ ({'a' * 7}): beyond the "
         "thresholds in 1 of 4 cells (java-serial-unbound-low-10u: Throughput /s 0.8"
     )
-    assert "within the thresholds in 1 of 4 cells; undecided in 1: their" in text
+    assert "within the thresholds in 1 of 4 cells; undecided in 1: measure" in text
     assert text.endswith("without a result in 1.")
 
 

@@ -14,7 +14,7 @@ from synthetic_rows import row
 from restbench.commands.compare import compare_runs
 from restbench.failures import BadConfiguration, Regression
 from restbench.judge.compare import _lines, compare
-from restbench.store.store import Run
+from restbench.store.store import RESULTS, Run
 from restbench.store.writing import write_json
 
 SERIAL, PINNED = "java serial low 10", "java pinned low 10"
@@ -82,6 +82,19 @@ def test_a_cell_that_became_faster_is_none(
     told = printed(capsys, run(tmp_path / "a", SLOWER), run(tmp_path / "b", USUAL))
     assert "better" in told
     assert "1.6" in told, "second over first"
+
+
+def test_runs_of_two_blocks_show_ratios_and_no_verdict(tmp_path: Path) -> None:
+    first, second = run(tmp_path / "a", (50, 51)), run(tmp_path / "b", (200, 201))
+    (line,) = compare(first, second, "throughput_per_s", 0.05).lines
+    assert (line.change, line.words) == ("unknown", "too imprecise (2 blocks, a verdict needs 3)")
+
+
+def test_a_comparison_of_throughput_says_what_the_load_generator_takes() -> None:
+    kept = Run(RESULTS / "reference")
+    (note,) = compare(kept, kept, "throughput_per_s", 0.05).notes
+    assert note.startswith("the load generator took up to ")
+    assert compare(kept, kept, "cpu_ms_per_request", 0.05).notes == ()
 
 
 def test_of_a_latency_more_is_worse(tmp_path: Path) -> None:

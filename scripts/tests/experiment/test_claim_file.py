@@ -54,6 +54,16 @@ def test_every_claim_of_the_study_is_there() -> None:
     assert [each for each in ids if each.endswith("-published")] == ["J1-published", "J3-published"]
 
 
+@pytest.mark.parametrize(
+    ("file", "id"), [("workers", "G2"), ("workers", "G3"), ("instances", "G5-K1")]
+)
+def test_the_margin_of_a_claim_of_095_is_095(file: str, id: str) -> None:
+    """A margin of 0.05 has 0.952 as its lower limit."""
+    claims = {each.id: each for each in claim_file.load(THESIS.parent / f"{file}.toml").claims}
+    for each in claims[id].parts:
+        assert 1 / (1 + (each.margin or 0.05)) == pytest.approx(0.95, abs=1e-4)
+
+
 def test_no_claim_needs_a_legend_of_the_studys_letters() -> None:
     letters = {key for keys in STRATEGIES.values() for key in keys.values() if key} - {"F1"}
     assert len(letters) == 7

@@ -95,9 +95,57 @@ def test_a_sure_lead_within_the_margin_is_no_best() -> None:
     assert only(leaders(rows, "java", "throughput_per_s")).verdict == "smaller-than-margin"
 
 
+def test_rule_6_a_lead_needs_three_blocks_and_the_look_before() -> None:
+    steady = [100.0] * 6
+    led = [100.0, 130.0, 110.0, 130.0, 120.0, 120.0]
+
+    def after(blocks: int, serial: Sequence[float] = led) -> Leader:
+        rows = [
+            timed("java serial low 10", serial[:blocks]),
+            timed("java pinned low 10", steady[:blocks]),
+        ]
+        return only(leaders(rows, "java", "throughput_per_s"))
+
+    assert (after(5).verdict, after(6).verdict) == ("too-imprecise", "reproduced")
+    assert after(5).text.endswith("%, to be confirmed by one more block)")
+    two = after(2, [130.0, 130.1])
+    assert not two.is_shown
+    assert two.text == "too imprecise (2 blocks, a verdict needs 3)"
+
+
+def test_rule_7_a_lead_that_the_load_generator_caused_is_no_best() -> None:
+    """1.10 as seen is 1.00 by the service, and 1.02 is 0.82."""
+
+    def of(factor: float, serial: float, pinned: float) -> list[Row]:
+        return [
+            with_facts(timed("java serial low 10", times(factor)), generator_share=serial),
+            with_facts(timed("java pinned low 10", times(1.0)), generator_share=pinned),
+        ]
+
+    led = only(leaders(of(1.10, 0.45, 0.50), "java", "throughput_per_s"))
+    assert (led.verdict, led.text, led.is_shown) == ("not-measurable", "not measurable", False)
+    (why,) = led.unmeasurable.values()
+    assert "the load generator took up to 50 % of the CPU time" in why
+    assert answer(of(1.10, 0.45, 0.50)).sentence == "In Java no technique is shown to be fastest."
+    tied = only(leaders(of(1.02, 0.38, 0.50), "java", "throughput_per_s"))
+    assert (tied.verdict, tied.is_tie) == ("not-measurable", False)
+    assert only(leaders(of(1.246, 0.532, 0.466), "java", "throughput_per_s")).is_shown
+    assert not only(leaders(of(1.10, 0.45, 0.50), "java", "cpu_ms_per_request")).unmeasurable
+
+
+def test_of_several_the_one_that_is_undecided_is_told() -> None:
+    rows = [
+        timed("java serial low 10", times(1.2)),
+        timed("java pinned low 10", times(1.0)),
+        timed("java thread-pool low 10", times(0.9, 0.8)),
+    ]
+    leader = only(leaders(rows, "java", "throughput_per_s"))
+    assert leader.text == "too imprecise (more than ± 100 %)"
+
+
 def test_holm_counts_the_groups() -> None:
     shaky = [
-        timed("java serial low 10", times(1.2, 0.15)),
+        timed("java serial low 10", times(1.2, 0.11)),
         timed("java pinned low 10", times(1.0, 0.0)),
     ]
     assert only(leaders(shaky, "java", "throughput_per_s")).verdict == "reproduced"

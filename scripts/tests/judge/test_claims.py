@@ -173,6 +173,15 @@ def test_one_block_decides_nothing_however_large_the_difference() -> None:
     assert "java serial low 10u / pinned low 10u = 9.00" in found.why
 
 
+def test_two_blocks_decide_nothing_and_leave_the_claim_open() -> None:
+    found = decided(claim(part("greater")), rows([9.0, 9.01], [1.0, 1.0]))
+    assert found.headline == "too imprecise (2 blocks, a verdict needs 3)"
+    assert found.is_open
+    assert decided(claim(part("greater")), rows([9.0, 9.01, 9.02], [1.0] * 3)).headline == (
+        "reproduced"
+    )
+
+
 def test_what_settles_a_claim_is_said_before_what_is_unknown() -> None:
     """All parts must hold: one that shows no effect settles it, whatever the others will say."""
     file = claim(part("greater"), part("greater", denominator="thread-pool"))

@@ -9,16 +9,17 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from restbench.analyse.comparison import Comparison, Series, paired, pooled
+from restbench.analyse.comparison import Comparison, Series, exact, paired, pooled
 from restbench.experiment.claim_file import Expectation
 from restbench.experiment.statistics import Ratio, t_quantile
 from restbench.judge.verdicts import (
     DECIDED,
     Verdict,
+    detailed_text,
+    is_on_margin,
     judge_table,
     more_times,
     verdict,
-    verdict_text,
 )
 
 #: Five blocks: t[.975; 4] = 2.776, t[.95; 4] = 2.132.
@@ -72,6 +73,28 @@ def test_rule_7_without_a_number_or_an_interval_nothing_is_decided() -> None:
         assert verdict(Comparison(lack="gone"), expect) == "not-measured"
         told = "contradicted" if expect == "equal" else "too-imprecise"
         assert verdict(Comparison(estimate=9.0, blocks=1), expect) == told
+
+
+def test_rule_6_two_blocks_have_no_verdict_in_any_direction_however_narrow_their_interval() -> None:
+    """Only `equal`, which estimates nothing, has one."""
+    nine, one = Series({1: 9.0, 4: 9.01}), Series({1: 1.0, 4: 1.0})
+    for expect in get_args(Expectation)[:-1]:
+        for found in (paired(nine, one), paired(one, nine), paired(one, nine, margin=9.0)):
+            assert found.half_width_pct is not None and found.half_width_pct < 2
+            assert judge_table([(found, expect)]) == ["too-imprecise"]
+            assert not is_on_margin(found, expect)
+            assert more_times(found, expect) == pytest.approx(3 / 2)
+            assert detailed_text("too-imprecise", found, expect, 4.0) == (
+                "too imprecise (2 blocks, a verdict needs 3, 4 minutes more)"
+            )
+    assert judge_table([(exact(one, one), "equal")]) == ["reproduced"]
+    assert judge_table([(exact(nine, one), "equal")]) == ["contradicted"]
+
+
+def test_rule_7_holm_does_not_count_ratios_of_two_blocks() -> None:
+    ratio = known(1.2, 1.2 * math.exp(0.1823 * 2.776 / 3.3))
+    few = replace(known(0.99, 1.4), blocks=2)
+    assert judge_table([(ratio, "less"), *[(few, "not less")] * 9])[0] == "contradicted"
 
 
 def test_rule_7_holm_counts_what_may_contradict_and_not_what_must_hold() -> None:
@@ -128,20 +151,33 @@ def test_rule_6_blocks_narrow_of_a_pool_only_what_is_not_between_its_cells() -> 
     assert more_times(replace(pool, ratio=apart), "greater") is None
 
 
+def told(found: Comparison, minutes: float | None = None) -> str:
+    return detailed_text("too-imprecise", found, "not greater", minutes)
+
+
 def test_an_undecided_ratio_is_told_with_its_own_width_and_minutes() -> None:
-    wide = known(1.0, 1.0654)
-    assert verdict_text("too-imprecise", wide, 12.3) == "too imprecise (± 6.5 %, 12 minutes more)"
-    assert verdict_text("too-imprecise", wide, 0.2) == "too imprecise (± 6.5 %, 1 minute more)"
-    assert verdict_text("too-imprecise", wide) == "too imprecise (± 6.5 %)"
-    assert (
-        verdict_text("too-imprecise", known(1.05, 1.066))
-        == "too imprecise (± 1.5 %, on the margin)"
+    wide = known(1.0, 1.0754)
+    assert told(wide, 12.3) == "too imprecise (± 7.5 %, 12 minutes more)"
+    assert told(wide, 0.2) == "too imprecise (± 7.5 %, 1 minute more)"
+    assert told(wide) == "too imprecise (± 7.5 %)"
+    assert told(known(1.05, 1.066)) == "too imprecise (± 1.5 %, on the margin)"
+    assert told(known(1.0, 9.35), 62) == "too imprecise (more than ± 100 %, 62 minutes more)"
+    assert "one block" in told(Comparison(estimate=2.0, blocks=1))
+    assert detailed_text("smaller-than-margin", wide, "greater") == "smaller than margin"
+
+
+@pytest.mark.parametrize(("now", "size"), [(known(1.076, 1.097), 2.0), (known(1.2, 1.25), 4.2)])
+def test_rule_6_what_only_waits_for_the_next_look_is_not_on_the_margin(
+    now: Comparison, size: float
+) -> None:
+    """N1-client of a kept run, 1.076 [1.055, 1.097], was called on the margin of 5 %."""
+    found = replace(now, earlier=replace(known(1.04, 1.09), blocks=4))
+    assert judge_table([(found, "not greater")]) == ["too-imprecise"]
+    assert not is_on_margin(found, "not greater")
+    assert more_times(found, "not greater") == pytest.approx(6 / 5)
+    assert told(found, 12.0) == (
+        f"too imprecise (± {size:.1f} %, to be confirmed by one more block, 12 minutes more)"
     )
-    assert verdict_text("too-imprecise", known(1.0, 9.35), 62) == (
-        "too imprecise (more than ± 100 %, 62 minutes more)"
-    )
-    assert "one block" in verdict_text("too-imprecise", Comparison(estimate=2.0, blocks=1))
-    assert verdict_text("smaller-than-margin", wide) == "smaller than margin"
 
 
 def test_the_pool_of_several_cells_has_an_interval_for_another_cell() -> None:

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from closed_driver import ALONE, FAST, MIDDLE, RESPONSES, SLOW, TABLE, answers, piloted
 from fixture_run import cell
+from stated_claims import claim, decided
+from synthetic_rows import row
 
 from restbench.drive import monitor, wrk
 from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Where
 from restbench.failures import CellsFailed
-from restbench.schedule import closed_load
+from restbench.schedule import closed_load, runner
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import BETWEEN_S, Pace, PlannedTrial, TrialGroup, least_seconds
 from restbench.store.trials import Trial
@@ -202,6 +204,26 @@ def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond_or
         assert taken(driver, 60.0).get(SLOW) == expected, number
         if expected:
             here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])
+
+
+def test_a_claim_whose_slow_cells_share_two_blocks_is_open_and_gets_them_a_third(
+    tmp_path: Path,
+) -> None:
+    """PE at 1000 rows shared two blocks with PS: two claims were decided, and it had no third."""
+    slower = claim(
+        'metric = "throughput_per_s"\nexpect = "greater"\n'
+        'cells = { service = "java", strategy = "serial", complexity = "medium" }\n'
+        "numerator = { users = 30 }\ndenominator = { users = 60 }\n"
+    )
+    measured = [row("java serial medium 30", [9.0, 9.01]), row("java serial medium 60", [1.0, 1.0])]
+    needed = runner.needed_cells(runner.undecided([decided(slower, measured)]))
+    assert needed == {MIDDLE.id, SLOW.id}
+    here, driver = piloted(tmp_path, 5, claimed=[FAST, MIDDLE, SLOW])
+    here.order.profile.blocks = 5
+    here.file.add([Trial(each, 1, SLOW.id, 60, 0, 3.0, np.full(60, 3_000_000)) for each in (1, 4)])
+    driver.pilot()
+    needs(here, *needed)
+    assert taken(driver, 60.0)[SLOW] == 1
 
 
 def test_most_of_the_time_is_for_what_claims_compare(tmp_path: Path) -> None:

@@ -6,11 +6,14 @@ from typing import Any
 import pytest
 from drawn import data_of
 from fixture_run import cell
-from synthetic_rows import SHAPE, around, row
+from synthetic_rows import SHAPE, around, row, with_facts
 
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Shape
+from restbench.judge.leader import leaders
+from restbench.show import document as doc
 from restbench.show.charts import overview, theme
+from restbench.show.parts.cells import _notes
 
 NOISY = [100.0, 150.0, 60.0]
 
@@ -37,6 +40,22 @@ def test_what_is_as_good_within_the_margin_says_so() -> None:
     assert found["pinned low · 10"]["text"].startswith("≈ ")
     assert found["pinned low · 10"]["fill"] == theme.RAMP[0]
     assert found["serial low · 10"]["text"] == "best"
+
+
+def test_what_only_looks_as_good_because_of_the_load_generator_is_hollow_and_says_so() -> None:
+    """0.98 as seen is 1.22 by the service."""
+    rows = [
+        with_facts(row("java serial low 10", around(200)), generator_share=0.38),
+        with_facts(row("java pinned low 10", around(196)), generator_share=0.50),
+    ]
+    found = tiles(rows)
+    assert found["pinned low · 10"]["text"] == "0.98"
+    assert found["pinned low · 10"]["fill"] == theme.PAPER
+    assert found["serial low · 10"]["text"] == "first"
+    (led,) = leaders(rows, "java", "throughput_per_s")
+    assert doc.words(_notes(led)).startswith(
+        "not shown to be better than AF pinned. AF pinned: the load generator took up to 50 % of"
+    )
 
 
 def test_a_difference_within_the_noise_is_hollow_and_nobody_is_called_best() -> None:

@@ -18,6 +18,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.columns import HEADINGS
 from restbench.experiment.records import BuiltCommit
+from restbench.experiment.statistics import FEWEST_BLOCKS
 from restbench.judge.compare import VERSIONS, more_is_better
 from restbench.machine import machine
 from restbench.machine.machine import Identity
@@ -89,6 +90,7 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
     listed = [_run(each, on, metrics, tables) for each, on in zip(runs, numbers, strict=True)]
     return {
         "margin": MARGIN,
+        "fewest_blocks": FEWEST_BLOCKS,
         "metrics": [
             {
                 "name": name,

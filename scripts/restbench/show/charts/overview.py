@@ -14,7 +14,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.grouping import grouped
-from restbench.judge import leader, study, verdicts
+from restbench.judge import leader, study
 from restbench.judge.leader import Leader
 from restbench.show.charts import theme
 
@@ -194,7 +194,7 @@ def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
     found = dict(led.others).get(cell)
     if found is None or found.estimate is None:
         return None, "?", False
-    share, is_same = 1 / found.estimate, verdicts.verdict(found, "same") == "reproduced"
+    share, is_same = 1 / found.estimate, led.is_same(cell)
     text = f"{share:.2f}" if share >= _SMALL else f"{share:.1g}"
     return share, "≈ " * is_same + text, is_same or cell not in led.tied
 

@@ -65,6 +65,11 @@ def _notes(leader: Leader) -> doc.Field:
     tied = ", ".join(study.technique(cell) for cell in leader.tied)
     notes = [
         f"not shown to be better than {tied}" if tied else "",
+        *(
+            f"{study.technique(cell)}: {why}"
+            for cell, why in leader.unmeasurable.items()
+            if leader.standings[cell] == "not-measurable"
+        ),
         f"warnings: {'; '.join(leader.warned)}" if leader.warned else "",
         f"no number: {', '.join(leader.missing)}" if leader.missing else "",
     ]
@@ -206,8 +211,8 @@ def warned(found: Findings) -> doc.Section | None:
         return None
     note = doc.Text(
         "A warning has a size: a bound on the bias of the cell's numbers, as the mean over its "
-        "blocks. It is shown above 2.5 %, half the margin of the verdicts. The cell's symbol in a "
-        "chart is then hollow. A remark without a size is a note."
+        "blocks. It is shown above 2.5 %, half the usual margin of verdicts. The cell's symbol in "
+        "a chart is then hollow. A remark without a size is a note."
     )
     cells = doc.table("Cells with warnings", _WARNED, rows)
     title = f"Warnings: {len(rows)} of {len(found.rows)} cells"

@@ -1,17 +1,18 @@
 // Two runs side by side: what `restbench compare` says of them, for any two.
 const LEVEL = 0.05;
 
-// [{ one, two, ratio, estimate, lack, change, words }] of the cells that both runs have; Holm counts all of them.
+// [{ one, two, ratio, blocks, isTested, estimate, lack, change, words }] of the cells that both runs have; Holm counts the tested.
 function compared(first, second, metric) {
   const others = new Map(second.cells.map((cell) => [cell.id, cell]));
   const lines = first.cells.filter((one) => others.has(one.id)).map((one) => ratioOf(one, others.get(one.id), metric));
-  const against = lines.map((line) => (line.ratio ? pAgainst(line.ratio) : 1));
-  const levels = holmLevels(against.filter((_, n) => lines[n].ratio), LEVEL).values();
-  return lines.map((line, n) => worded(line, against[n] <= (line.ratio ? levels.next().value : 0), metric));
+  const tested = lines.filter(({ isTested }) => isTested);
+  const levels = holmLevels(tested.map(({ ratio }) => pAgainst(ratio)), LEVEL);
+  const contradicted = new Set(tested.filter(({ ratio }, n) => pAgainst(ratio) <= levels[n]));
+  return lines.map((line) => worded(line, contradicted.has(line), metric));
 }
 
 function ratioOf(one, two, metric) {
-  const line = { one, two, ratio: null, estimate: null, lack: "" };
+  const line = { one, two, ratio: null, blocks: 0, isTested: false, estimate: null, lack: "" };
   if (one.size !== two.size) return { ...line, lack: `'${one.factors.complexity}' has another size` };
   const [ones, twos] = [one, two].map((cell) => cell.values[metric]?.[3] ?? []);
   for (const [cell, values] of [[two, twos], [one, ones]]) {
@@ -19,9 +20,10 @@ function ratioOf(one, two, metric) {
     if (!values.length) return { ...line, lack: `${cell.id} ${isVoid ? "gave a wrong answer" : `has no ${DATA.metrics[metric].name}`}` };
     if (Math.min(...values) <= 0) return { ...line, lack: "a value is not above 0: it has no ratio" };
   }
-  if (Math.min(ones.length, twos.length) === 1) return { ...line, estimate: mean(twos) / mean(ones) };
+  const blocks = Math.min(ones.length, twos.length);
+  if (blocks === 1) return { ...line, blocks, estimate: mean(twos) / mean(ones) };
   const ratio = welchRatio(twos, ones);
-  return { ...line, ratio, estimate: ratio.estimate };
+  return { ...line, ratio, blocks, isTested: blocks >= DATA.fewest_blocks, estimate: ratio.estimate };
 }
 
 // The p value against "the second is as the first": their ratio lies beyond the margin on either side.
@@ -33,16 +35,23 @@ function pAgainst(ratio) {
 function worded(line, isContradicted, metric) {
   const { one, two, ratio, estimate } = line;
   const limit = 1 + DATA.margin;
-  const isSame = ratio && Math.max(pAbove(ratio, 1 / limit), 1 - pAbove(ratio, limit)) <= LEVEL;
+  const isSame = line.isTested && Math.max(pAbove(ratio, 1 / limit), 1 - pAbove(ratio, limit)) <= LEVEL;
   const more = DATA.metrics[metric].more_is_better;
   let change = "";
   if (isWorseWhateverItsSpeed(one, two, metric)) change = "worse";
   else if (isContradicted) change = more === null ? "changed" : estimate > 1 === more ? "better" : "worse";
   else if (isSame) change = "the same";
-  const width = ratio && 100 * (ratio.high / ratio.estimate - 1);
-  const imprecise = `too imprecise (${ratio ? `± ${width.toFixed(1)} %${width <= 2 ? ", on the margin" : ""}` : "one block, so no interval"})`;
-  const words = line.lack ? (change === "worse" ? `worse: ${line.lack}` : line.lack) : change || imprecise;
+  const words = line.lack ? (change === "worse" ? `worse: ${line.lack}` : line.lack) : change || `too imprecise (${reason(line)})`;
   return { ...line, change: change || (line.lack ? "no ratio" : "too imprecise"), words };
+}
+
+// Why a ratio has no verdict.
+function reason({ ratio, blocks, isTested }) {
+  if (!ratio) return "one block, so no interval";
+  if (!isTested) return `${blocks} blocks, a verdict needs ${DATA.fewest_blocks}`;
+  const width = 100 * (ratio.high / ratio.estimate - 1);
+  const isOnMargin = width <= 2 && pAgainst(ratio) > LEVEL;
+  return `${width <= 100 ? `± ${width.toFixed(1)} %` : "more than ± 100 %"}${isOnMargin ? ", on the margin" : ""}`;
 }
 
 // Wrong answers, failures and nothing but errors.
@@ -71,7 +80,7 @@ function showCompare(state) {
   const counted = counts.map(([change, count]) => `${count} ${change}`).join(", ");
   return ["Two runs side by side", `${plural(lines.length, "cell")} in both${counted ? `: ${counted}` : ""}`, controls, differences(first, second),
     lines.length ? table(`${DATA.metrics[metric].heading}: ${second.name} over ${first.name}`, compareColumns(metric), lines) : element("p", {}, "No cell that passes the filters is in both runs."),
-    element("p", { class: "soft" }, `Intervals are log-Welch over the blocks of each run. They include the variation between blocks, but not between days. Changes are significant at 5 % over all common cells together (Holm); a difference within ${100 * DATA.margin} % is not a change.`)];
+    element("p", { class: "soft" }, `Intervals are log-Welch over the blocks of each run. They include the variation between blocks, but not between days. Changes are significant at 5 % over all common cells together (Holm); a difference within ${100 * DATA.margin} % is not a change. Where service and load generator share cores, throughput hides a part of a difference: compare CPU time as well.`)];
 }
 
 const metricChooser = (state) => chooser("Metric", "metric", DATA.metrics.map((metric) => [metric.name, metric.heading]), state.metric);
