@@ -292,6 +292,12 @@ PROBES = (
         (head()[:40], Timeout()),
     ),
     Probe(
+        "unfinished-body",
+        "So is one that is silent in the middle of its body.",
+        REFUSED,
+        (head() + BODY[:40], Timeout()),
+    ),
+    Probe(
         "term-in-flight",
         "A request in flight when TERM comes gets its answer. This ends the service.",
         "200 200",

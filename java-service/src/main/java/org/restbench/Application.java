@@ -3,6 +3,8 @@ package org.restbench;
 import java.io.PrintStream;
 import java.net.SocketException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.framework.Framework;
@@ -26,6 +28,9 @@ public class Application {
     private static final Logger LOG = LoggerFactory.getLogger(Application.class);
     private static final int BAD_SETTING = 2;
     private static final int CANNOT_START = 1;
+
+    /** Time after that for requests in flight in which the server and all threads have to end. */
+    private static final int END_SECONDS = 5;
 
     /**
      * Runs the service; with the arguments {@code npb …}, runs a kernel without HTTP. Exit codes: 0 where the service
@@ -54,17 +59,21 @@ public class Application {
         ConfigurableApplicationContext context = builder(settings, new OpenHftAffinity())
                 .registerShutdownHook(false)
                 .run();
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(context), "stop"));
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(() -> stop(context, settings.stopSeconds() + END_SECONDS), "stop"));
         int port = context.getBean(Framework.Listener.class).port();
         LOG.info("listening on http://{}:{}, {}", settings.host(), port, context.getBean(Cores.class));
     }
 
     /**
-     * Stops the service in order after TERM or Ctrl-C and ends with exit code 0, where Java by itself would end with
-     * 143 or 130.
+     * Stops the service in order after TERM or Ctrl-C, at the latest after some seconds, as work that cannot be
+     * interrupted would keep the server and the strategies waiting one after the other. Ends with exit code 0, where
+     * Java by itself would end with 143 or 130.
      */
-    private static void stop(ConfigurableApplicationContext context) {
+    private static void stop(ConfigurableApplicationContext context, int seconds) {
         try {
+            CompletableFuture.delayedExecutor(seconds, TimeUnit.SECONDS)
+                    .execute(() -> Runtime.getRuntime().halt(0));
             context.close();
         } finally {
             Runtime.getRuntime().halt(0);

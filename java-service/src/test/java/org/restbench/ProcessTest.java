@@ -1,6 +1,7 @@
 package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -9,7 +10,9 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -89,6 +92,31 @@ class ProcessTest {
             String answer = new String(slow.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(answer).startsWith("HTTP/1.1 200 ").endsWith(RunningService.PRODUCT);
             assertThat(service.exitCode()).as(service.output().toString()).isZero();
+        }
+    }
+
+    /**
+     * Rules over lines cannot be interrupted; these take minutes. Tomcat waits for the one, then the strategies for the
+     * other: 13 s, all in all.
+     */
+    @Test
+    void told_to_stop_it_ends_in_time_whatever_it_computes() throws Exception {
+        Map<String, String> hasty =
+                Map.of("RESTBENCH_STOP_TIMEOUT_SECONDS", "1", "RESTBENCH_MAX_LOOP_OPERATIONS", "999999999999");
+        String line = "\"" + "1234567890".repeat(400) + "\"";
+        String body = "{\"requestId\":1,\"ruleSet\":\"R1024\",\"lines\":["
+                + String.join(",", Collections.nCopies(3000, line)) + "]}";
+        try (ServiceProcess service = ServiceProcess.start(hasty, ServiceProcess.java())) {
+            for (String strategy : List.of("serial", "pinned")) {
+                new Thread(() -> catchThrowable(() -> service.post("/logs/" + strategy, body))).start();
+            }
+            while (!service.get("/metrics").contains("restbench_requests_in_flight 2.0")) {
+                Thread.sleep(10);
+            }
+            long begunNanos = System.nanoTime();
+            service.terminate();
+            assertThat(service.exitCode()).as(service.output().toString()).isZero();
+            assertThat(Duration.ofNanos(System.nanoTime() - begunNanos)).isLessThan(Duration.ofSeconds(10));
         }
     }
 

@@ -101,7 +101,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
      * half of the measurements, when the code is compiled.
      */
     static long dispatchNanos(Loops pool) {
-        ParallelLoop loop = pool.open();
+        ParallelLoop loop = pool.open(waited -> {});
         long[] nanos = new long[4000];
         for (int i = 0; i < nanos.length; i++) {
             long start = System.nanoTime();

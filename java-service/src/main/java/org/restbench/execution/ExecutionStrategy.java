@@ -53,7 +53,7 @@ public interface ExecutionStrategy {
         }
     }
 
-    /** The client had gone before the request was started: the request was not run. */
+    /** The client had gone before the request was run, or while it waited for threads. */
     final class AbandonedException extends RuntimeException {
         AbandonedException() {
             super("the client is gone: the request was not run", null, false, false);

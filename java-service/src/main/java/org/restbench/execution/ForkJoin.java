@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.restbench.workload.ParallelLoop;
 
@@ -26,7 +27,7 @@ final class ForkJoin implements Loops {
     }
 
     @Override
-    public RequestLoop open() {
+    public RequestLoop open(LongConsumer waited) {
         return (units, unitsPerTask, body) -> {
             Tasks.Failure failure = new Tasks.Failure(); // the pool itself would throw a copy of the exception
             Runnable loop = () -> IntStream.range(0, new ParallelLoop.Size(units, unitsPerTask).tasks())

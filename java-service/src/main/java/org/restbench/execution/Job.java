@@ -108,16 +108,25 @@ public final class Job<I, O> {
         });
     }
 
-    /** The second stage. The request's loop object is opened before it and closed after it. */
+    /**
+     * The second stage. The request's loop object is opened before it and closed after it.
+     *
+     * @throws AbandonedException where a loop had to wait for threads, and the client does not wait any more
+     */
     O compute(I input, Loops loops) {
         return clock.compute(() -> {
-            try (Loops.RequestLoop loop = loops.open()) {
+            try (Loops.RequestLoop loop = loops.open(this::waited)) {
                 isBegun = true;
                 O output = workload.compute(input, loop);
                 isComputed = true;
                 return output;
             }
         });
+    }
+
+    private void waited(long nanos) {
+        clock.waited(nanos);
+        requireWanted();
     }
 
     /** The third stage: the response's bytes. */

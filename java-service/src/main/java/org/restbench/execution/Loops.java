@@ -3,6 +3,7 @@ package org.restbench.execution;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.LongConsumer;
 import org.restbench.workload.ParallelLoop;
 
 /**
@@ -11,7 +12,7 @@ import org.restbench.workload.ParallelLoop;
  */
 interface Loops extends ExecutionStrategy {
     /** Runs all units in order, on the calling thread. */
-    Loops IN_ORDER = () -> (units, unitsPerTask, body) -> body.run(0, units);
+    Loops IN_ORDER = waited -> (units, unitsPerTask, body) -> body.run(0, units);
 
     /** The loop object of one request, with the threads that are made for the request. */
     interface RequestLoop extends ParallelLoop, AutoCloseable {
@@ -25,7 +26,13 @@ interface Loops extends ExecutionStrategy {
         return 0;
     }
 
-    RequestLoop open();
+    /**
+     * The loop object of a request.
+     *
+     * @param waited is called after each wait of a loop for threads, with the wait's nanoseconds; where it throws, the
+     *     loop is not run
+     */
+    RequestLoop open(LongConsumer waited);
 
     @Override
     default <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {

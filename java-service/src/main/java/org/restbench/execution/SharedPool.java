@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.LongConsumer;
 import org.restbench.workload.ParallelLoop;
 
 /**
@@ -16,7 +17,7 @@ record SharedPool(int threads, ExecutorService pool) implements Loops {
     }
 
     @Override
-    public RequestLoop open() {
+    public RequestLoop open(LongConsumer waited) {
         return (units, unitsPerTask, body) -> {
             long tasks = new ParallelLoop.Size(units, unitsPerTask).tasks();
             int blocks = (int) Math.min(threads, tasks);

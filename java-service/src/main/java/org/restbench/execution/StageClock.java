@@ -12,6 +12,7 @@ public final class StageClock {
     private final long startedNanos = System.nanoTime();
     private long parseNanos;
     private long computeNanos;
+    private long waitedNanos;
     private long serializeNanos;
     private long serializedNanos;
 
@@ -25,8 +26,13 @@ public final class StageClock {
     public <T> T compute(Supplier<T> stage) {
         long start = System.nanoTime();
         T result = stage.get();
-        computeNanos = System.nanoTime() - start;
+        computeNanos = System.nanoTime() - start - waitedNanos;
         return result;
+    }
+
+    /** Counts a wait for threads within compute as queue. To be called on the thread that computes. */
+    void waited(long nanos) {
+        waitedNanos += nanos;
     }
 
     public <T> T serialize(Supplier<T> stage) {
@@ -47,7 +53,8 @@ public final class StageClock {
 
     /**
      * The value of the header Server-Timing. {@code queue} is the time from the clock's start to the end of the last
-     * stage without the stages themselves: the time of waiting for a thread to run a stage.
+     * stage without the stages themselves: the time of waiting for a thread to run a stage, or for the threads of a
+     * loop.
      *
      * @param partNanos what parts of compute took, listed after the stages, in order
      */

@@ -1,6 +1,8 @@
 package org.restbench.execution;
 
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 
 /**
  * The threads that the loops of all requests together may have at once. A loop that needs more threads than are free
@@ -15,13 +17,25 @@ record ThreadBudget(int threads, Semaphore free) {
     /**
      * Takes as many threads as a loop wants, but at most the whole budget; waits until they are free. Returns how many
      * it took.
+     *
+     * @param waited as for {@link Loops#open}; where it throws, nothing is taken
      */
-    int take(int wanted) {
+    int take(int wanted, LongConsumer waited) {
         int granted = Math.min(wanted, threads);
+        long start = System.nanoTime();
         try {
+            if (free.tryAcquire(granted, 0, TimeUnit.NANOSECONDS)) { // behind those that wait, unlike tryAcquire(int)
+                return granted;
+            }
             free.acquire(granted);
         } catch (InterruptedException interrupted) {
             throw Tasks.interrupted(interrupted);
+        }
+        try {
+            waited.accept(System.nanoTime() - start);
+        } catch (Throwable refused) {
+            giveBack(granted);
+            throw refused;
         }
         return granted;
     }

@@ -1,6 +1,7 @@
 package org.restbench.execution;
 
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.restbench.workload.ParallelLoop;
 
 /**
@@ -14,7 +15,7 @@ record ThreadPerElement() implements Loops {
     }
 
     @Override
-    public RequestLoop open() {
+    public RequestLoop open(LongConsumer waited) {
         return (units, unitsPerTask, body) -> {
             for (int unit = 0; unit < units; unit++) {
                 int from = unit;

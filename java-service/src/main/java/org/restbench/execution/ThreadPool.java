@@ -3,6 +3,7 @@ package org.restbench.execution;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.LongConsumer;
 import org.restbench.workload.ParallelLoop;
 
 /** The study's M: a fixed pool made for the request and ended with it, one task per {@code unitsPerTask} units. */
@@ -26,7 +27,7 @@ record ThreadPool(ThreadBudget budget) implements Loops {
 
     /** The pool has a thread for each task of the first loop, up to the limits; later loops use the same threads. */
     @Override
-    public RequestLoop open() {
+    public RequestLoop open(LongConsumer waited) {
         return new RequestLoop() {
             private int threads;
             private ExecutorService pool;
@@ -34,7 +35,7 @@ record ThreadPool(ThreadBudget budget) implements Loops {
             @Override
             public void forEach(int units, int unitsPerTask, Body body) {
                 if (pool == null) {
-                    threads = budget.take(threads(new ParallelLoop.Size(units, unitsPerTask)));
+                    threads = budget.take(threads(new ParallelLoop.Size(units, unitsPerTask)), waited);
                     pool = Executors.newFixedThreadPool(threads, Tasks.threads("thread-pool-"));
                 }
                 Tasks.runAll(pool, Tasks.MOST_AT_ONCE, units, unitsPerTask, body);

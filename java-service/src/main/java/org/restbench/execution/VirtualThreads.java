@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.LongConsumer;
 import org.restbench.workload.ParallelLoop;
 
 /**
@@ -30,10 +31,10 @@ record VirtualThreads(ExecutorService threads, ThreadBudget budget) implements L
     }
 
     @Override
-    public RequestLoop open() {
+    public RequestLoop open(LongConsumer waited) {
         return (units, unitsPerTask, body) -> {
             int tasks = new ParallelLoop.Size(units, unitsPerTask).tasks();
-            int atOnce = budget.take(Math.min(tasks, Tasks.MOST_AT_ONCE));
+            int atOnce = budget.take(Math.min(tasks, Tasks.MOST_AT_ONCE), waited);
             try {
                 Tasks.runAll(threads, atOnce, units, unitsPerTask, body);
             } finally {

@@ -56,8 +56,8 @@ final class VertxFramework extends ServerLifecycle {
                 .setHttp2ClearTextEnabled(false)
                 .setHandle100ContinueAutomatically(true);
         server = vertx.createHttpServer(options)
-                .requestHandler(request -> new HttpExchange(request, handoff).handle(core))
-                .invalidRequestHandler(request -> new HttpExchange(request, handoff).refuse(core));
+                .requestHandler(request -> new HttpExchange(request).handle(core))
+                .invalidRequestHandler(request -> new HttpExchange(request).refuse(core));
         try {
             await(server.listen());
         } catch (CompletionException failed) {
@@ -91,17 +91,17 @@ final class VertxFramework extends ServerLifecycle {
     }
 
     /** One request of Vert.x. A client that closes its connection is noticed at once. */
-    private static final class HttpExchange {
+    private final class HttpExchange {
         private final HttpServerRequest request;
         private final HttpServerResponse response;
-        private final Executor handoff;
         private final Context eventLoop = Vertx.currentContext();
         private volatile boolean closed;
+        private boolean isHeard = true;
+        private long watch;
 
-        HttpExchange(HttpServerRequest request, Executor handoff) {
+        HttpExchange(HttpServerRequest request) {
             this.request = request;
             this.response = request.response();
-            this.handoff = handoff;
         }
 
         void handle(Core core) {
@@ -125,9 +125,42 @@ final class VertxFramework extends ServerLifecycle {
 
         private void receive(Exchange opened) {
             EventLoopExchange exchange = new EventLoopExchange(opened, this::onEventLoop, handoff, this::send);
-            request.handler(piece -> exchange.take(piece::getBytes));
-            request.endHandler(whole -> exchange.end());
-            request.exceptionHandler(gone -> exchange.cutOff());
+            watch(exchange);
+            request.handler(piece -> {
+                isHeard = true;
+                exchange.take(piece::getBytes);
+            });
+            request.endHandler(whole -> {
+                eventLoop.owner().cancelTimer(watch);
+                exchange.end();
+            });
+            request.exceptionHandler(gone -> {
+                eventLoop.owner().cancelTimer(watch);
+                exchange.cutOff();
+            });
+        }
+
+        /**
+         * Cuts off a body of which nothing arrives from one look to the next. The first look is too early: the event
+         * loop may have been running a request, and has not read what is there.
+         */
+        private void watch(EventLoopExchange exchange) {
+            watch = eventLoop.owner().setTimer(settings.receiveSeconds() * 1000L, look -> {
+                if (isHeard) {
+                    isHeard = false;
+                    watch(exchange);
+                } else {
+                    cutOff(exchange);
+                }
+            });
+        }
+
+        private void cutOff(EventLoopExchange exchange) {
+            if (!response.headWritten()) { // otherwise the request is refused already
+                response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+            }
+            exchange.cutOff();
+            onEventLoop(() -> request.connection().close());
         }
 
         private void onEventLoop(Runnable task) {

@@ -104,7 +104,7 @@ class StrategiesTest {
     void thread_pool_has_one_pool_a_request_however_many_loops_it_runs() {
         Set<Thread> threads = Collections.newSetFromMap(new ConcurrentHashMap<>());
         Loops pools = new ThreadPool(new ThreadBudget(200));
-        try (Loops.RequestLoop loop = pools.open()) {
+        try (Loops.RequestLoop loop = pools.open(waited -> {})) {
             for (int i = 0; i < 300; i++) {
                 loop.forEach(i % 2 == 0 ? 4 : 50, 1, (from, to) -> threads.add(Thread.currentThread()));
             }

@@ -56,7 +56,11 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
 
     @Override
     public LogsResult compute(LogsRequest request, ParallelLoop loop) {
-        List<Rule> rules = request.ruleSet().rules();
+        return compute(request, request.ruleSet().rules(), loop);
+    }
+
+    /** @param rules as many as the rule set that is asked for has */
+    static LogsResult compute(LogsRequest request, List<Rule> rules, ParallelLoop loop) {
         List<String> lines = request.lines();
         int words = words(request.ruleSet());
         long[] fired = loop.array(lines.size(), words);
@@ -65,7 +69,7 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
                 write(Line.of(lines.get(line)), rules, fired, line * words);
             }
         });
-        return totals(request, fired);
+        return totals(request, rules, fired);
     }
 
     /** Sets the bits of the rules that fire on a line, in the bit set that begins at {@code fired[at]}. */
@@ -77,8 +81,7 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         }
     }
 
-    private static LogsResult totals(LogsRequest request, long[] fired) {
-        List<Rule> rules = request.ruleSet().rules();
+    private static LogsResult totals(LogsRequest request, List<Rule> rules, long[] fired) {
         int words = words(request.ruleSet());
         int lines = request.lines().size();
         int[] counts = new int[rules.size()];
