@@ -71,7 +71,7 @@ def pair(program: Path, framework: str, core: int, folder: Path) -> Iterator[tup
     """The limit and a fresh service on one core; who is not asked sleeps. `framework` is a name,
     with its handoff where it is asynchronous: `rsgi/loop`."""
     name, wanted, handoff = _parts(framework)
-    chosen = {"RESTBENCH_FRAMEWORK": wanted}
+    chosen: dict[str, str] = {"RESTBENCH_FRAMEWORK": wanted}
     if handoff:
         chosen["RESTBENCH_HANDOFF"] = handoff
     own = folder / wanted
