@@ -174,7 +174,7 @@ def test_a_pool_that_does_not_recover_is_a_promise_that_did_not_hold(
     )
     outcome = Outcome(Counter({Verdict.RIGHT: 1}), 1.0, 0.1)
     load = SimpleNamespace(running=lambda: contextlib.nullcontext(lambda: outcome))
-    monkeypatch.setattr(scenarios.os, "kill", Mock(side_effect=ProcessLookupError))
+    monkeypatch.setattr("os.kill", Mock(side_effect=ProcessLookupError))
     monkeypatch.setattr(scenarios, "Load", lambda *_: load)
     monkeypatch.setattr(scenarios, "BETWEEN_KILLS_S", (0.0, 0.0))
     monkeypatch.setattr(scenarios, "LONG_S", 0.1)
