@@ -31,6 +31,7 @@ ALLOWED = {
     "workers": (1, 64),
     "processes": (1, 1024),
     "running": (1, 10_000),
+    "max_request_tasks": (1, 10**12 - 1),
     "pool_threads": (1, 999),
     "blas_threads": (1, 1024),
     "memory_budget_bytes": (1, 2**40),
@@ -99,6 +100,8 @@ class Settings:
     memory_budget_bytes: int = 3072 * MEBIBYTE
     """Enough for class B of each NAS kernel together with eight of the largest bodies."""
     input_cache_bytes: int = 1024 * MEBIBYTE
+    max_request_tasks: int = 1_000_000
+    """A product of 1000 x 1000 elements."""
     """With two cores, enough to keep the input of FT in class A, the largest of that class."""
     max_connections: int = 2000
     """Idle connections cost only a descriptor and some KiB, so the limit is high."""

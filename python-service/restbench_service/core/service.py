@@ -92,14 +92,10 @@ class Core:
         self.admission = Admission(settings.in_flight_a_worker)
         self.delays = Delays(settings.in_flight_a_worker)
         self.budget = MemoryBudget(settings.request_memory_bytes)
-        self.limits = WorkLimits(
-            settings.request_memory_bytes,
-            {
-                "matrix loops": settings.max_loop_operations,
-                "matrix native": settings.max_operations,
-                "logs": settings.max_loop_operations,
-            },
-        )
+        operations = dict.fromkeys(("matrix loops", "logs"), settings.max_loop_operations)
+        operations["matrix native"] = settings.max_operations
+        memory_bytes, tasks = settings.request_memory_bytes, settings.max_request_tasks
+        self.limits = WorkLimits(memory_bytes, operations, tasks)
         self.metrics: Metrics = SharedMetrics() if settings.workers > 1 else OwnMetrics()
         self.admission.changed = self.metrics.show(
             "restbench_requests_in_flight",

@@ -24,6 +24,8 @@ class WorkLimits:
     """Memory in addition to body and answer, in bytes (error 010); None: no limit."""
     operations: Mapping[str, int] = field(default_factory=dict)
     """Operations by kind of workload (error 011); a kind that is not listed has no limit."""
+    tasks: int | None = None
+    """Tasks that are made for a request's loops (error 011); None: no limit."""
 
 
 UNLIMITED = WorkLimits()
@@ -109,12 +111,13 @@ class Job:
         self._reserve = reserve
         self._decoded: Any = None
 
-    def run(self, loop: ParallelLoop) -> bytes:
-        """Run the three stages in order and return the response body.
+    def run(self, loop: ParallelLoop, *, has_task_per_unit: bool = False) -> bytes:
+        """Run the three stages in order and return the response body. `has_task_per_unit`: the loop
+        makes a task of each unit.
 
         Raises InvalidRequestError for an invalid request, and what `reserve` raises.
         """
-        value, clock = self.decode(), self.clock
+        value, clock = self.decode(has_task_per_unit=has_task_per_unit), self.clock
         clock.switch("compute")
         try:
             output = self.workload.compute(value, loop)
@@ -137,7 +140,7 @@ class Job:
         self._decoded = self.decode()
         return self._decoded
 
-    def decode(self) -> Any:
+    def decode(self, *, has_task_per_unit: bool = False) -> Any:
         """The decoded input, after reserving the memory that computing needs.
 
         Raises InvalidRequestError in the order of the codes, and last what `reserve` raises.
@@ -146,7 +149,7 @@ class Job:
         if value is None:
             self.clock.switch("parse")
             value = self.codec.decode(self.body, self.query)
-            self._admit(value)
+            self._admit(value, has_task_per_unit)
             self.clock.switch("queue")
         return value
 
@@ -160,7 +163,7 @@ class Job:
         body = self.body if self._decoded is None else b""
         return Task(self.workload, self.codec, body, self.query, self.limits, self._decoded)
 
-    def _admit(self, value: Any) -> None:
+    def _admit(self, value: Any, has_task_per_unit: bool = False) -> None:
         workload, limits = self.workload, self.limits
         needed_bytes = workload.working_bytes(value)
         if limits.working_bytes is not None and needed_bytes > limits.working_bytes:
@@ -170,10 +173,9 @@ class Job:
             raise InvalidRequestError("010", text, value.request_id)
         if limits.operations:
             operations = workload.operations(value)
-            most_operations = limits.operations.get(workload.kind(value), operations)
-            if operations > most_operations:
-                text = f"operations: {operations:.0f}, the limit is {most_operations}"
-                raise InvalidRequestError("011", text, value.request_id)
+            _require("operations", operations, limits.operations.get(workload.kind(value)), value)
+        if has_task_per_unit:
+            _require("tasks", workload.units(value), limits.tasks, value)
         if needed_bytes:
             self._reserve(needed_bytes)
 
@@ -184,6 +186,13 @@ class InOrderLoop:
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
         """See ParallelLoop."""
         return np.empty(shape, dtype)
+
+def _require(what: str, number: float, most: int | None, value: Any) -> None:
+    """Raises InvalidRequestError 011 if the number is above the limit; None: no limit."""
+    if most is not None and number > most:
+        text = f"{what}: {number:.0f}, the limit is {most}"
+        raise InvalidRequestError("011", text, value.request_id)
+
 
     def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002 - uncut
         """See ParallelLoop."""

@@ -22,7 +22,7 @@ from .faults import carries_errors
 from .process_pool import ProcessPool
 
 MOST_TASKS_AT_ONCE = 16_384
-"""Tasks in the pool at once: each takes some hundred bytes, and a loop may have 30 million."""
+"""Tasks in the pool at once: each takes some hundred bytes, and a loop may have a million."""
 MOST_LOOPS = 256
 """Loops of a request that a process keeps unpacked; multigrid has about forty."""
 _PAGE_BYTES = mmap.ALLOCATIONGRANULARITY

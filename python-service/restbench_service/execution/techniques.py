@@ -63,7 +63,7 @@ class PerElement(Strategy):
 
     def _in_turn(self, job: Job) -> bytes:
         with self.gate.entered(job), closing(SharedLoop(self._pool)) as loop:
-            return job.run(loop)
+            return job.run(loop, has_task_per_unit=True)
 
 
 class PerRequest(Strategy):

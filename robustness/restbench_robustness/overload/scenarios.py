@@ -102,7 +102,7 @@ async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
     findings = Findings(f"{subject.name} {strategy}: overload")
     await subject.normal(strategy)
     processes = len(subject.names())
-    address, path, kinds = subject.service.address, f"/matrix/{strategy}", overload_mix()
+    address, path, kinds = subject.service.address, f"/matrix/{strategy}", overload_mix(strategy)
     usual = Load(address, path, kinds, CAPACITY_CONNECTIONS, 60.0, force.seed)
     for _ in range(2):  # the second counts: a fresh JVM reaches a tenth of its capacity
         capacity = await asyncio.to_thread(usual.run, CAPACITY_S)
