@@ -41,16 +41,21 @@ class StageClock:
         self.elapsed_ns = dict.fromkeys(STAGES, 0)
         self._current, self._since_ns = "queue", perf_counter_ns()
 
-    def switch(self, name: str) -> None:
-        """Count for this stage from now on. The code that ends a stage switches to the next stage
-        or to queue; after an error the times are not used."""
-        now_ns = perf_counter_ns()
+    def switch(self, name: str, at_ns: int | None = None) -> None:
+        """Count for this stage from now on, or from `at_ns` of perf_counter_ns(). The code that
+        ends a stage switches to the next stage or to queue; after an error the times are not used.
+        """
+        now_ns = perf_counter_ns() if at_ns is None else at_ns
         self.elapsed_ns[self._current] += now_ns - self._since_ns
         self._current, self._since_ns = name, now_ns
 
-    def add(self, elsewhere_ns: Mapping[str, int]) -> None:
-        """Add the times of another process, and subtract them from queue, which counted here."""
-        self.switch("queue")
+    def add(self, elsewhere_ns: Mapping[str, int], ended_ns: int) -> None:
+        """Add the times of another process, and subtract them from queue, which counted here.
+
+        They end at `ended_ns`, by perf_counter_ns(), which all processes of a machine share. The
+        way back counts only if another stage follows.
+        """
+        self.switch("queue", ended_ns)
         for name, value in elsewhere_ns.items():
             if name not in STAGES:
                 self.add_parts({name: value})
@@ -85,6 +90,7 @@ class JobResult(NamedTuple):
     value: Any
     elapsed_ns: Mapping[str, int]
 
+    ended_ns: int
 
 class Job:
     """One request: its stages, and whether its client still waits."""

@@ -100,7 +100,7 @@ class PerRequest(Strategy):
         """Compute a request that a process has decoded, unless decoding or reserving fails."""
         try:
             done = decoded.result()
-            job.clock.add(done.elapsed_ns)
+            job.clock.add(done.elapsed_ns, done.ended_ns)
             job.accept(done.value)
             self._compute(job, answer)
         except Exception as error:  # the answer raises it
@@ -127,7 +127,7 @@ class PerRequest(Strategy):
             answer.set_exception(error)
             return
         done = future.result()
-        job.clock.add(done.elapsed_ns)
+        job.clock.add(done.elapsed_ns, done.ended_ns)
         answer.set_result(done.value)
 
 
