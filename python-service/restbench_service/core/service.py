@@ -146,7 +146,9 @@ class Core:
         if not routes:
             return self._page(head)
         if head.method not in routes:
-            return reply.wrong_method(*routes)
+            refused, first = reply.wrong_method(*routes), next(iter(routes.values()))
+            self.metrics.count(first.workload.name, first.name, refused.status)
+            return refused
         return Exchange.opened(self, routes[head.method], head)
 
     def _page(self, head: Head) -> Reply:
