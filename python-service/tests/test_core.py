@@ -272,8 +272,8 @@ def test_a_strategy_that_hands_over_holds_no_thread(core: Core) -> None:
     [
         (AbandonedError(), 503, "the client went away before its turn came"),
         (PoolFailedError("x"), 503, "the service has no worker free for this request now"),
+        (MemoryError(), 503, "the requests in flight hold the memory that this one needs"),
         (WorkerDiedError("x"), 500, "a fault of the service; its log says more"),
-        (MemoryError(), 500, "a fault of the service; its log says more"),
         (KeyError(VALUE), 500, "a fault of the service; its log says more"),
     ],
 )

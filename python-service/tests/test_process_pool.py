@@ -27,7 +27,7 @@ from live_service import (
 from observed import Held, Observed, held
 
 from restbench_service.execution import process_pool
-from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
+from restbench_service.execution.faults import PoolClosedError, PoolFailedError, WorkerDiedError
 from restbench_service.execution.job import Job
 from restbench_service.execution.standard_pools import (
     ExecutorPool,
@@ -145,7 +145,7 @@ def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind
 
 
 def left_behind() -> tuple[int, int]:
-    """But for the timer of a request that waited: it ends HEAL_SECONDS after it was set."""
+    """But for the timer of a request that waited: it ends REPLACE_SECONDS after it was set."""
     gc.collect()
     threads = [it for it in threading.enumerate() if not isinstance(it, threading.Timer)]
     return len(threads), len(list(Path("/proc/self/fd").iterdir()))
@@ -298,7 +298,7 @@ def test_a_request_that_is_there_when_the_strategy_is_closed_fails_at_once(
     strategy.close()
     assert answer.exception(60) is not None
     assert isinstance(answer.exception(), WorkerDiedError | PoolFailedError)
-    assert isinstance(users.submit(serves, strategy).exception(60), PoolFailedError)
+    assert isinstance(users.submit(serves, strategy).exception(60), PoolClosedError)
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in pids))
 
 

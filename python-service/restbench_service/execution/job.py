@@ -85,12 +85,13 @@ class Task(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """The result of a Task: the answer or the decoded input, and the times of the stages."""
+    """The result of a Task: the answer or the decoded input, the times of the stages, and when the
+    last of them ended, by perf_counter_ns()."""
 
     value: Any
     elapsed_ns: Mapping[str, int]
-
     ended_ns: int
+
 
 class Job:
     """One request: its stages, and whether its client still waits."""
@@ -186,19 +187,19 @@ class Job:
             self._reserve(needed_bytes)
 
 
-class InOrderLoop:
-    """Runs all units with one call on the calling thread; arrays are ordinary memory."""
-
-    def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
-        """See ParallelLoop."""
-        return np.empty(shape, dtype)
-
 def _require(what: str, number: float, most: int | None, value: Any) -> None:
     """Raises InvalidRequestError 011 if the number is above the limit; None: no limit."""
     if most is not None and number > most:
         text = f"{what}: {number:.0f}, the limit is {most}"
         raise InvalidRequestError("011", text, value.request_id)
 
+
+class InOrderLoop:
+    """Runs all units with one call on the calling thread; arrays are ordinary memory."""
+
+    def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
+        """See ParallelLoop."""
+        return np.empty(shape, dtype)
 
     def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002 - uncut
         """See ParallelLoop."""
@@ -209,14 +210,14 @@ def _require(what: str, number: float, most: int | None, value: Any) -> None:
 def run_task(task: Task) -> JobResult:
     """Run all stages of a job in this process, with the loop in order."""
     job = _job(task)
-    return JobResult(job.run(InOrderLoop()), job.clock.elapsed_ns)
+    return JobResult(job.run(InOrderLoop()), job.clock.elapsed_ns, perf_counter_ns())
 
 
 @carries_errors
 def decode_task(task: Task) -> JobResult:
     """Run only the first stage of a job, which decodes the input."""
     job = _job(task)
-    return JobResult(job.decode(), job.clock.elapsed_ns)
+    return JobResult(job.decode(), job.clock.elapsed_ns, perf_counter_ns())
 
 
 def _job(task: Task) -> Job:
