@@ -61,7 +61,7 @@ POOLS = {
 }
 """The process pools of the Python service, by strategy: the prefix of their processes' names."""
 #: Long enough for the low-priority pool of adaptive, with a body that adaptive decodes at once.
-WORK_OF_KILLS = {"adaptive": Shape(rows=200, inner=25, columns=200)}
+WORK_OF_KILLS = {"adaptive": Shape(rows=150, inner=25, columns=150)}
 USERS = 10
 """Users that send requests without a pause during the kills."""
 ANSWERED_WITHIN_S = 2.0
