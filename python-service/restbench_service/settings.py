@@ -4,7 +4,7 @@ This module must not import numpy: it is read before the environment of numpy's 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from .environment import UNIX, Environment, InvalidSettingError
@@ -21,6 +21,9 @@ POOLS_OF_WHOLE_REQUESTS = 3
 """Those of process-per-request and executor-per-request, and the low-priority one of adaptive."""
 HANDOFFS = ("thread", "loop")
 
+NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
+"""Settings that GET /health omits, as they reveal where other resources are."""
+
 ALLOWED = {
     "port": (1, 65535),
     "max_body_bytes": (1, LARGEST_BODY_LIMIT),
@@ -28,6 +31,7 @@ ALLOWED = {
     "max_delay_millis": (0, 60_000),
     "max_loop_operations": (1, 10**12 - 1),
     "max_operations": (1, 10**12 - 1),
+    "max_request_tasks": (1, 10**12 - 1),
     "workers": (1, 64),
     "processes": (1, 1024),
     "running": (1, 10_000),
@@ -96,6 +100,8 @@ class Settings:
     """With one thread `native` uses one core, as `loops` does."""
     max_loop_operations: int = 200_000_000
     max_operations: int = 10_000_000_000
+    max_request_tasks: int = 1_000_000
+    """A product of 1000 x 1000 elements."""
     memory_budget_bytes: int = 3072 * MEBIBYTE
     """Enough for class B of each NAS kernel together with eight of the largest bodies."""
     input_cache_bytes: int = 1024 * MEBIBYTE
@@ -144,6 +150,15 @@ class Settings:
                 f"RESTBENCH_MAX_BODY_BYTES and RESTBENCH_INPUT_CACHE_BYTES, {least_bytes} together"
             )
         return settings
+
+    def shown(self) -> dict[str, Any]:
+        """The settings for GET /health, with camel-case names like all JSON of this service."""
+        values = asdict(self)
+        words = {name: name.split("_") for name in values if name not in NOT_SHOWN}
+        return {
+            first + "".join(map(str.title, rest)): values[name]
+            for name, (first, *rest) in words.items()
+        }
 
     @property
     def database(self) -> DatabaseSettings | None:

@@ -1,5 +1,6 @@
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ from test_core import GOOD, assert_nothing_is_left, core_of, opened
 
 from restbench_service.execution.faults import PoolFailedError
 from restbench_service.execution.gate import Gate
-from restbench_service.execution.job import StageClock
+from restbench_service.execution.job import JobResult, StageClock, Task, decode_task, run_task
 from restbench_service.execution.process_pool import ProcessPool
 from restbench_service.execution.techniques import PerRequest
 
@@ -105,20 +106,38 @@ def test_what_is_no_other_stage_is_queue_from_the_moment_the_clock_is_made() -> 
     assert 10_000_000 <= clock.elapsed_ns["compute"] <= total_ns - clock.elapsed_ns["queue"]
 
 
-def test_what_another_process_measured_is_taken_off_the_queue() -> None:
+def test_what_another_process_measured_is_taken_off_the_queue_and_the_way_back_is_not_in_it() -> (
+    None
+):
+    began_ns = time.perf_counter_ns()
     clock = StageClock()
     time.sleep(0.03)
-    clock.add({"queue": 5_000_000, "compute": 20_000_000})
+    ended_ns = time.perf_counter_ns()
+    time.sleep(0.01)
+    clock.add({"queue": 5_000_000, "compute": 20_000_000}, ended_ns)
     assert clock.elapsed_ns["compute"] == 20_000_000
-    assert clock.elapsed_ns["queue"] >= 10_000_000
-    clock.add({"compute": 10**12})
+    assert 10_000_000 <= clock.elapsed_ns["queue"] <= ended_ns - began_ns - 20_000_000
+    queue_ns = clock.elapsed_ns["queue"]
+    clock.switch("compute")
+    assert clock.elapsed_ns["queue"] >= queue_ns + 10_000_000, "the way back to a further stage"
+    clock.switch("queue")
+    clock.add({"compute": 10**12}, time.perf_counter_ns())
     assert clock.elapsed_ns["queue"] == 0
+
+
+@pytest.mark.parametrize("call", [run_task, decode_task])
+def test_a_task_s_stages_end_when_it_says(call: Callable[[Task], JobResult]) -> None:
+    job = Observed().job(3)
+    before_ns = time.perf_counter_ns()
+    result = call(job.task())
+    after_ns = time.perf_counter_ns()
+    assert before_ns + sum(result.elapsed_ns.values()) <= result.ended_ns <= after_ns
 
 
 def test_a_part_of_a_stage_is_not_taken_off_the_queue_and_comes_last() -> None:
     clock = StageClock()
     time.sleep(0.002)
-    clock.add({"queue": 0, "compute": 1_000_000, "database": 600_000})
+    clock.add({"queue": 0, "compute": 1_000_000, "database": 600_000}, time.perf_counter_ns())
     clock.add_parts({"database": 300_000})
     clock.elapsed_ns["queue"] = 0
     assert clock.server_timing().endswith(

@@ -205,6 +205,11 @@ def test_a_threshold_that_is_one_less_is_found_out(monkeypatch: pytest.MonkeyPat
     assert faults() == ["a thousand lines"]
 
 
+def test_each_line_is_a_unit_of_the_loop() -> None:
+    body = b'{"requestId":1,"ruleSet":"R16","lines":["","a",""]}'
+    assert LogsWorkload().units(LogsJson().decode(body, "")) == 3
+
+
 FRAGMENTS = [
     *("took ", "after ", "499", "4501", " ms", "0 keys", "1234567 kB", "Failed password for user0"),
     *("42 from 10.1", "7.", "GET /cart", "/items", "?id=0123abcd", " 503 ", "POST /search", "0"),

@@ -13,7 +13,7 @@ import pytest
 from live_database import unused_address
 
 from restbench_service.codec import messages
-from restbench_service.codec.codec import Answer, read_members
+from restbench_service.codec.codec import MAX_CONCURRENTLY_READ_BYTES, Answer, read_members
 from restbench_service.codec.messages import OPERATIONS, MessagesJson
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.routes import Routes
@@ -41,7 +41,7 @@ def codec(operation: str, *values: str) -> MessagesJson:
 def test_one_long_body_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch, beyond: int) -> None:
     """And usual ones side by side."""
     members = b'{"requestId": 1, "sender": 1, "body": "x"}'
-    body = members.ljust(messages.MAX_CONCURRENTLY_READ_BYTES + beyond)
+    body = members.ljust(MAX_CONCURRENTLY_READ_BYTES + beyond)
     both = threading.Barrier(2)
     together = list[bool]()
 

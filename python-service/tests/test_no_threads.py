@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from live_service import kill, wait_until
 from observed import Held, Observed, Units, held
-from test_core import GOOD, PRODUCT, assert_nothing_is_left, core_of, counted, error_of
+from test_core import GOOD, PRODUCT, assert_nothing_is_left, core_of, counted, error_of, post
 from test_event_loop import head, pieces
 
 from restbench_service.core.admission import Hold, MemoryBudget
@@ -64,6 +64,14 @@ def test_worker_pool_does_not_do_later_what_it_has_refused() -> None:
     assert workload.computed == [3]
     assert strategy.gate._free[False] == 1
     strategy.close()
+
+
+def test_a_request_for_worker_pool_that_is_closed_is_told_that_the_service_stops() -> None:
+    strategy = WorkerPool(1, None)
+    strategy.close()
+    core = core_of(serial=strategy)  # type: ignore[arg-type]
+    assert error_of(post(core, "/matrix/serial", GOOD)) == (503, "008", "the service is stopping")
+    assert_nothing_is_left(core)
 
 
 def test_a_request_of_worker_pool_waits_for_a_thread_that_lives(signal: Path) -> None:

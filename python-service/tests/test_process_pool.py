@@ -27,7 +27,7 @@ from live_service import (
 from observed import Held, Observed, held
 
 from restbench_service.execution import process_pool
-from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
+from restbench_service.execution.faults import PoolClosedError, PoolFailedError, WorkerDiedError
 from restbench_service.execution.job import Job
 from restbench_service.execution.standard_pools import (
     ExecutorPool,
@@ -41,9 +41,10 @@ KILLS, USERS = 20, 10
 PROMISED_SECONDS, ANSWER_SECONDS = 2.0, 1.0
 """Of the slowest answer after a kill (robustness/README.md), and what of it is not the wait for a
 pool."""
+WHOLE_SECONDS = 5.0
+"""Until a pool serves again after a kill (robustness/README.md)."""
 SOON_SECONDS = 15.0
-"""What takes one or two on a machine with nothing else to do, and where it goes wrong as long as a
-pool may take to start."""
+"""After every kill, also on a busy machine. The promises hold for all kills but two."""
 on_pools = pytest.mark.parametrize("name", [*PER_ELEMENT, *PER_REQUEST])
 OTHERS = set[int]()
 """Processes of the strategies that other tests have started here, of the same names."""
@@ -91,9 +92,9 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @on_pools
 def test_twenty_kills_under_ten_users_are_each_soon_over(strategy: Strategy, prefix: str) -> None:
-    """Each request is answered rightly or with 099, none later than that after a kill."""
+    """Each request is answered rightly or with 099, as soon after a kill as is promised."""
     outcomes, killed_at, over = Counter[str](), list[float](), threading.Event()
-    late = list[float]()
+    late, healed_s = [[0.0] for _ in range(KILLS)], list[float]()
 
     def use(_: int) -> None:
         while not over.is_set():
@@ -103,7 +104,7 @@ def test_twenty_kills_under_ten_users_are_each_soon_over(strategy: Strategy, pre
             except (WorkerDiedError, PoolFailedError):
                 outcomes["099"] += 1
             last_kill = max(killed_at, default=began)
-            late.append(time.monotonic() - max(began, last_kill))
+            late[len(healed_s)].append(time.monotonic() - max(began, last_kill))
             time.sleep(0.02)  # ten that never pause leave a pool no core to heal on
 
     with ThreadPoolExecutor(USERS) as users:
@@ -114,6 +115,7 @@ def test_twenty_kills_under_ten_users_are_each_soon_over(strategy: Strategy, pre
             wait_until(lambda: bool(pool(prefix)))
             if number % 2:  # else maybe while the pool heals
                 wait_until(lambda healed=healed: outcomes["right"] > healed)  # type: ignore[misc]
+                healed_s.append(time.monotonic() - killed_at[-1])
             killed_at.append(time.monotonic())
             with suppress(IndexError, ProcessLookupError):  # it is being made anew
                 kill(random.choice(list(pool(prefix).values())))
@@ -121,7 +123,10 @@ def test_twenty_kills_under_ten_users_are_each_soon_over(strategy: Strategy, pre
         for each in using:
             each.result(60)
     assert outcomes["wrong"] == 0 and outcomes["right"] >= KILLS // 2
-    assert max(late) < SOON_SECONDS
+    slowest_s = [max(each) for each in late[: len(healed_s)]]
+    for seconds, promised in ((slowest_s, PROMISED_SECONDS), (healed_s, WHOLE_SECONDS)):
+        assert sorted(seconds)[-3] < promised, sorted(seconds)
+        assert max(seconds) < SOON_SECONDS
     while not is_whole(prefix):
         assert time.monotonic() - killed_at[-1] < SOON_SECONDS
         time.sleep(0.01)
@@ -145,7 +150,7 @@ def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind
 
 
 def left_behind() -> tuple[int, int]:
-    """But for the timer of a request that waited: it ends HEAL_SECONDS after it was set."""
+    """But for the timer of a request that waited: it ends REPLACE_SECONDS after it was set."""
     gc.collect()
     threads = [it for it in threading.enumerate() if not isinstance(it, threading.Timer)]
     return len(threads), len(list(Path("/proc/self/fd").iterdir()))
@@ -298,7 +303,7 @@ def test_a_request_that_is_there_when_the_strategy_is_closed_fails_at_once(
     strategy.close()
     assert answer.exception(60) is not None
     assert isinstance(answer.exception(), WorkerDiedError | PoolFailedError)
-    assert isinstance(users.submit(serves, strategy).exception(60), PoolFailedError)
+    assert isinstance(users.submit(serves, strategy).exception(60), PoolClosedError)
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in pids))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from live_service import KERNELS, PER_REQUEST, STRATEGIES
+from live_service import KERNELS, PER_ELEMENT, PER_REQUEST, STRATEGIES
 
 from restbench_service.codec import matrix as codec
 from restbench_service.codec import slow_reader
@@ -130,6 +130,59 @@ def test_a_product_is_reserved_before_it_is_computed_where_the_service_decodes(
     reserved = list[int]()
     strategies[name].execute(job_of_a_large_product(reserve=reserved.append)).result()
     assert reserved == ([] if name in PER_REQUEST else [NEEDED_BYTES])
+
+
+class NotNowError(Exception):
+    pass
+
+
+def refuse(_: int) -> None:
+    raise NotNowError
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_more_tasks_than_a_request_may_have_are_011_where_an_element_is_a_task(
+    strategies: dict[str, Strategy], name: str
+) -> None:
+    job = job_of_a_large_product(limits=WorkLimits(tasks=899))
+    error = strategies[name].execute(job).exception()
+    if name not in PER_ELEMENT:
+        assert error is None
+        return
+    assert isinstance(error, InvalidRequestError)
+    assert (error.code, error.message) == ("011", "tasks: 900, the limit is 899")
+
+
+@pytest.mark.parametrize("name", PER_ELEMENT)
+def test_tasks_are_counted_after_operations_and_before_memory_is_reserved(
+    strategies: dict[str, Strategy], name: str
+) -> None:
+    for operations, tasks, message in (
+        (899, 899, "operations: 900, the limit is 899"),
+        (900, 899, "tasks: 900, the limit is 899"),
+        (900, 900, None),
+    ):
+        limits = WorkLimits(operations={"matrix loops": operations}, tasks=tasks)
+        job = job_of_a_large_product(limits=limits, reserve=refuse)
+        error = strategies[name].execute(job).exception()
+        assert getattr(error, "message", None) == message
+        assert isinstance(error, InvalidRequestError if message else NotNowError)
+
+
+def of_bound(bound: int, strings: bool, query: str = "kernel=native") -> MatrixRequest:
+    """inner * largest |left| * largest |right| is `bound`, 2**63 - 1 or 2**63."""
+    inner, left, right = (8, 2**30, 2**30) if bound == 2**63 else (7, 21870289, 60247241209)
+    assert inner * left * right == bound
+    sent = body([[1] * (inner - 1) + [-left]], [[right], *[[1]] * (inner - 1)], strings)
+    request: MatrixRequest = MATRIX.codec.decode(sent, query)
+    return request
+
+
+@pytest.mark.parametrize("strings", [True, False])
+def test_native_counts_as_loops_where_sums_may_not_fit_64_bits(strings: bool) -> None:
+    kinds = [MATRIX.workload.kind(of_bound(bound, strings)) for bound in (2**63 - 1, 2**63)]
+    assert kinds == ["matrix native", "matrix loops"]
+    assert MATRIX.workload.kind(of_bound(2**63 - 1, strings, "")) == "matrix loops"
 
 
 @given(pair=operands(), strings=st.booleans())

@@ -40,6 +40,7 @@ def test_every_setting_is_read_from_its_variable() -> None:
         "blas_threads": 2,
         "max_loop_operations": 21,
         "max_operations": 22,
+        "max_request_tasks": 23,
         "memory_budget_bytes": 4000,
         "input_cache_bytes": 600,
         "max_connections": 90,

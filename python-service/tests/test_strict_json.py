@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from restbench_service.codec import strict_json
-from restbench_service.codec.matrix import MOST_BYTES_PER_BODY_BYTE
+from restbench_service.codec import codec, strict_json
+from restbench_service.codec.codec import MAX_CONCURRENTLY_READ_BYTES, Codec, readable_id
+from restbench_service.codec.logs import LogsJson
+from restbench_service.codec.matrix import MOST_BYTES_PER_BODY_BYTE, MatrixJson
+from restbench_service.codec.npb import NpbJson
 from restbench_service.codec.strict_json import MAX_DEPTH, MalformedJsonError, check
 
 
@@ -164,3 +167,38 @@ def test_a_large_body_is_read_slowly_within_the_stated_memory(kind: str, code: s
     found, grown_bytes = measured.stdout.split()
     assert found == code
     assert int(grown_bytes) <= MOST_BYTES_PER_BODY_BYTE * size_bytes
+
+
+class Entered:
+    """Counts how often it is held."""
+
+    times = 0
+
+    def __enter__(self) -> None:
+        self.times += 1
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+ONE = b'{"columnCount":1,"rows":[{"value":"1"}]}'
+READ: dict[str, tuple[Codec[Any, Any], bytes]] = {
+    "matrix": (MatrixJson(1), b'{"requestId":1,"matrixOne":%b,"matrixTwo":%b}' % (ONE, ONE)),
+    "logs": (LogsJson(), b'{"requestId":1,"ruleSet":"R16","lines":["a"]}'),
+    "npb": (NpbJson("IS"), b'{"requestId":1,"class":"S"}'),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_long_body_is_read_alone_in_its_process(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """As several at once would take more memory than is stated."""
+    (json_codec, body), lock = READ[name], Entered()
+    monkeypatch.setattr(codec, "SLOW_READ_LOCK", lock)
+    for beyond in (0, 1):
+        long = body.ljust(MAX_CONCURRENTLY_READ_BYTES + beyond)
+        assert json_codec.decode(long, "").request_id == 1
+        assert lock.times == beyond
+    assert readable_id(long) == 1
+    assert lock.times == 2

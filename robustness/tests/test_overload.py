@@ -39,7 +39,7 @@ from restbench_robustness.overload.subject import End, Subject, back_after, seco
 from restbench_robustness.soap import document
 
 BUSY = b'{"requestId":null,"errorCode":"008","errorMessage":"busy"}'
-KINDS = overload_mix()
+KINDS = overload_mix("serial")
 SMALL = [kind for kind in KINDS if len(kind.rest) < 50_000]
 
 

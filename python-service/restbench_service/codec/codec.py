@@ -5,6 +5,7 @@ It also has what the codecs share: reading a JSON object's members, a request's 
 
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from threading import Lock
 from typing import Protocol, TypeVar
@@ -22,10 +23,18 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 MISSING = msgspec.Raw(b"")
 """The value of a missing member. No JSON value is empty, so it is unambiguous."""
 SLOW_READ_LOCK = Lock()
-"""Held while a body is read by slow Python code. Only one such read can progress at a time anyway,
-because of the global interpreter lock; one at a time also bounds their memory."""
+"""Held while a body is read by slow Python code, or a long one by any. Only one such read can
+progress at a time anyway, because of the global interpreter lock; this also bounds their memory."""
+MAX_CONCURRENTLY_READ_BYTES = 1024 * 1024
+"""Longer bodies are read one at a time in each process, as reading takes up to twenty times a
+body's size."""
 _INTEGER = re.compile(rb" *(-?)([0-9]+) *")
 _MILLIS = re.compile(r"[0-9]{1,6}")
+
+
+def reading(body: bytes) -> AbstractContextManager[object]:
+    """To be held while this body is read: SLOW_READ_LOCK for a long one."""
+    return SLOW_READ_LOCK if len(body) > MAX_CONCURRENTLY_READ_BYTES else nullcontext()
 
 
 class Answer(bytes):
@@ -89,7 +98,8 @@ def read_members(body: bytes, decoder: "msgspec.json.Decoder[Named]") -> Named:
 def readable_id(body: bytes) -> str | int | None:
     """The request's id if the body is well-formed and the id valid, otherwise None."""
     try:
-        return id_of(read_members(body, _ID_ONLY).requestId)
+        with reading(body):
+            return id_of(read_members(body, _ID_ONLY).requestId)
     except InvalidRequestError:
         return None
 

@@ -21,6 +21,7 @@ from .codec import (
     delay_fault,
     is_valid_id,
     read_request,
+    reading,
     text_of,
 )
 from .strict_json import STRING
@@ -57,7 +58,8 @@ class LogsJson(Codec[LogsRequest, LogsResult]):
     def decode(self, body: bytes, query: str) -> LogsRequest:
         """Raises InvalidRequestError 002, 003, 005, 004: the first that applies."""
         wrong_delay = delay_fault(query, self.max_delay_ms)
-        request = None if wrong_delay else _read_usual(body)
+        with reading(body):
+            request = None if wrong_delay else _read_usual(body)
         if request is None:
             with SLOW_READ_LOCK:
                 request = _read_slowly(body, wrong_delay)

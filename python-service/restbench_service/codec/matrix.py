@@ -17,7 +17,7 @@ import orjson
 from ..workloads.matrix import Matrix, MatrixProduct, MatrixRequest
 from ..workloads.workload import InvalidRequestError
 from . import digits, slow_reader
-from .codec import SLOW_READ_LOCK, Codec, delay_fault, is_valid_id
+from .codec import SLOW_READ_LOCK, Codec, delay_fault, is_valid_id, reading
 
 MOST_BYTES_PER_BODY_BYTE = 16
 """Memory for reading, in addition to the body. Measured: 4 for the usual strings of numbers, 12 for
@@ -71,7 +71,8 @@ class MatrixJson(Codec[MatrixRequest, MatrixProduct]):
         """Raises InvalidRequestError 002, 003, 005, 004, 001, 007: the first that applies."""
         kernel = kernel_of(query) if query else DEFAULT_KERNEL
         wrong = KERNEL_RULE if kernel is None else delay_fault(query, self.max_delay_ms)
-        operands = _read_usual(body, kernel) if kernel and not wrong else None
+        with reading(body):
+            operands = _read_usual(body, kernel) if kernel and not wrong else None
         if operands is None:
             with SLOW_READ_LOCK:
                 request_id, left, right = slow_reader.read(body, wrong)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -30,7 +29,6 @@ from ..workloads.workload import InvalidRequestError
 from .codec import (
     INT64_MAX,
     MISSING,
-    SLOW_READ_LOCK,
     Answer,
     Members,
     delay_fault,
@@ -38,6 +36,7 @@ from .codec import (
     int64,
     read_members,
     readable_id,
+    reading,
     required_id,
     text_of,
 )
@@ -61,8 +60,6 @@ QUEUE_RULE = (
 BODY_RULE = "must be a string of at least one character without U+0000"
 KEY_RULE = "must be 1 to 64 characters of U+0021 to U+007E"
 MOST_QUEUES, MOST_LISTED, MOST_PEEKED = 100, 1000, 100
-MAX_CONCURRENTLY_READ_BYTES = 1024 * 1024
-"""Longer bodies are read one at a time, as reading takes up to twelve times a body's size."""
 REPLAYED = {"Idempotent-Replayed": "true"}
 _QUEUE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _KEY = re.compile(r"[!-~]{1,64}")
@@ -97,7 +94,7 @@ class MessagesJson:
         """Raises InvalidRequestError 002, 003 for path, query and members, 007, in this order."""
         if OPERATIONS[self.operation][0] != "POST":  # GET and DELETE ignore a body
             return self._decoded(_Members(), query, None)
-        with SLOW_READ_LOCK if len(body) > MAX_CONCURRENTLY_READ_BYTES else nullcontext():
+        with reading(body):
             members = read_members(body, _MEMBERS)
             try:
                 return self._decoded(members, query, id_of(members.requestId))

@@ -7,7 +7,7 @@ import orjson
 
 from ..workloads.npb.workload import KERNELS, NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
-from .codec import MISSING, Codec, Members, delay_fault, read_request, text_of
+from .codec import MISSING, Codec, Members, delay_fault, read_request, reading, text_of
 
 
 class _Members(Members, gc=False):
@@ -28,7 +28,8 @@ class NpbJson(Codec[NpbRequest, NpbResult]):
     def decode(self, body: bytes, query: str) -> NpbRequest:
         """Raises InvalidRequestError 002, or 003 in the order delay, requestId, class, generate."""
         wrong_delay = delay_fault(query, self.max_delay_ms)
-        members, request_id = read_request(body, _MEMBERS, wrong_delay)
+        with reading(body):
+            members, request_id = read_request(body, _MEMBERS, wrong_delay)
         class_names = KERNELS[self.kernel_name].classes
         class_name, generate = text_of(members.class_), bytes(members.generate)
         if class_name not in class_names:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from .metrics import unseen
-from .reply import RequestRefused
+from .reply import NO_MEMORY, RequestRefused
 
 
 class Admission:
@@ -55,9 +55,7 @@ class MemoryBudget:
             others_bytes = self.held_bytes - before_bytes
             total_bytes = others_bytes + after_bytes
             if after_bytes > before_bytes and others_bytes and total_bytes > self.limit_bytes:
-                raise RequestRefused(
-                    "008", "the requests in flight hold the memory that this one needs"
-                )
+                raise RequestRefused("008", NO_MEMORY)
             self.held_bytes = total_bytes
             self.changed(total_bytes)
 

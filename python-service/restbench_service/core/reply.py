@@ -34,6 +34,8 @@ STATUS_OF_CODE = {
 FAULT = "a fault of the service; its log says more"
 NO_PATH = "no such path or strategy; GET /strategies lists the strategies"
 NO_WORKER = "the service has no worker free for this request now"
+NO_MEMORY = "the requests in flight hold the memory that this one needs"
+STOPPING = "the service is stopping"
 MAX_MESSAGE_CHARACTERS = 300
 JSON = "application/json"
 DATA_HEADERS = {
@@ -99,6 +101,15 @@ def error(
     }
     body = json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
     return Reply(status, headers, body)
+
+
+def unforeseen(
+    failure: BaseException, has_changed_data: bool = False, request_id: str | int | None = None
+) -> Reply:
+    """Error 008 where memory was short, unless data may have been changed; otherwise error 099."""
+    if isinstance(failure, MemoryError) and not has_changed_data:
+        return error("008", NO_MEMORY)
+    return error("099", FAULT, request_id)
 
 
 def refusal(refused: RequestRefused) -> Reply:

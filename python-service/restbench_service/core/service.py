@@ -7,9 +7,10 @@
     answered = opened.run()       # after the delay; a Reply or a Future of one
     reply.sent()                  # once the reply is sent: releases the request's memory
 
-The server calls exactly one of cut_off(), refused() and run(), unless take() refused the body. No
-client error raises. Errors have the contract's order: 404, 405, 415, 007, 008, 002, then those of
-the strategy. As 007 precedes 008, a body of unknown length is admitted when complete.
+The server calls exactly one of cut_off(), refused(), out_of_memory() and run(), unless take()
+refused the body. No client error raises. Errors have the contract's order: 404, 405, 415, 007, 008,
+002, then those of the strategy. As 007 precedes 008, a body of unknown length is admitted when
+complete.
 """
 
 import json
@@ -20,12 +21,12 @@ from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import VERSION
 from ..codec.codec import requested_delay_ms
 from ..coded_workloads import CodedWorkload
-from ..execution.faults import AbandonedError, PoolFailedError
+from ..execution.faults import AbandonedError, PoolClosedError, PoolFailedError
 from ..execution.job import Job, WorkLimits
 from ..execution.strategies import TECHNIQUES
 from ..execution.strategy import Strategy
@@ -38,7 +39,7 @@ from .admission import Admission, Hold, MemoryBudget
 from .delays import Delay, Delays
 from .documentation import document, openapi
 from .metrics import Counts, Metrics, OwnMetrics, SharedMetrics
-from .reply import FAULT, JSON, NO_PATH, NO_WORKER, Reply, RequestRefused, log_fault
+from .reply import JSON, NO_PATH, NO_WORKER, STOPPING, Reply, RequestRefused, log_fault
 from .routes import Route, Routes
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -46,8 +47,6 @@ SENT_AT_ONCE_BYTES = 64 * 1024
 """The kernel takes an answer up to this size at once, unless the client has stopped reading."""
 MOST_READ_AT_ONCE_BYTES = 256 * 1024
 """Up to this size a failed request's body is parsed for its id on the delivering thread."""
-SETTINGS_NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
-"""Settings that GET /health omits, as they reveal where other resources are."""
 UNKNOWN = -1
 """The declared length of a body that comes in chunks."""
 
@@ -92,14 +91,10 @@ class Core:
         self.admission = Admission(settings.in_flight_a_worker)
         self.delays = Delays(settings.in_flight_a_worker)
         self.budget = MemoryBudget(settings.request_memory_bytes)
-        self.limits = WorkLimits(
-            settings.request_memory_bytes,
-            {
-                "matrix loops": settings.max_loop_operations,
-                "matrix native": settings.max_operations,
-                "logs": settings.max_loop_operations,
-            },
-        )
+        operations = dict.fromkeys(("matrix loops", "logs"), settings.max_loop_operations)
+        operations["matrix native"] = settings.max_operations
+        memory_bytes, tasks = settings.request_memory_bytes, settings.max_request_tasks
+        self.limits = WorkLimits(memory_bytes, operations, tasks)
         self.metrics: Metrics = SharedMetrics() if settings.workers > 1 else OwnMetrics()
         self.admission.changed = self.metrics.show(
             "restbench_requests_in_flight",
@@ -150,7 +145,9 @@ class Core:
         if not routes:
             return self._page(head)
         if head.method not in routes:
-            return reply.wrong_method(*routes)
+            refused, first = reply.wrong_method(*routes), next(iter(routes.values()))
+            self.metrics.count(first.workload.name, first.name, refused.status)
+            return refused
         return Exchange.opened(self, routes[head.method], head)
 
     def _page(self, head: Head) -> Reply:
@@ -167,15 +164,15 @@ class Core:
             return page
         except RequestRefused as error:
             return reply.refusal(error)
-        except Exception as error:  # for example, out of memory
+        except Exception as error:
             log_fault(None, error)
-            return reply.error("099", FAULT)
+            return reply.unforeseen(error)
 
     def _health(self) -> Reply:
         """GET /health: version, runtime, server, settings, facts of strategies and workloads."""
         runtime = f"{platform.python_implementation()} {platform.python_version()}"
         facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
-        settings = {**_public_settings(asdict(self.settings)), **native_library()}
+        settings = {**self.settings.shown(), **native_library()}
         learnt = {name: s.facts() for name, s in self._strategies.items() if s.facts()}
         for coded in self._workloads.values():
             learnt.update(coded.workload.facts())
@@ -246,6 +243,12 @@ class Exchange:
         """End a request that no thread can run. Returns error 008; called instead of run()."""
         return self._end(reply.error("008", NO_WORKER))
 
+    def out_of_memory(self, error: MemoryError) -> Reply:
+        """End a request that has not run, as memory is short. Returns error 008."""
+        ended = self._end(reply.unforeseen(error))
+        log_fault(None, error)
+        return ended
+
     def delayed(self) -> Delay | None:
         """Begin the delay that the request asks for; the framework waits for it, then calls run().
         None if no valid delay is asked for, or if the request is refused: run() returns the error.
@@ -270,8 +273,7 @@ class Exchange:
         except RequestRefused as error:
             return self._end(reply.refusal(error))
         except MemoryError as error:
-            log_fault(None, error)
-            return self._end(reply.error("099", FAULT))
+            return self.out_of_memory(error)
         job = Job(
             self._route.workload,
             self._route.codec,
@@ -315,17 +317,21 @@ class Exchange:
         try:
             return self._end(self._outcome(job, done, timing))
         except BaseException as error:  # for example, out of memory: answer anyway
-            ended = self._end(reply.error("099", FAULT))
+            ended = self._end(reply.unforeseen(error, self._may_have_changed_data))
             log_fault(None, error)
             return ended
+
+    @property
+    def _may_have_changed_data(self) -> bool:
+        """Whether others may see what a request has done that was given to its strategy."""
+        return self.is_blocking and self._head.method != "GET"
 
     def _outcome(self, job: Job, done: "Future[bytes]", timing: str) -> Reply:
         """The reply to a finished job; each error of a client or a stage becomes an error reply."""
         try:
             body = done.result()
             # A change in a database is reported even if no memory is free for the answer.
-            done_there = job.workload.is_blocking and self._head.method != "GET"
-            with suppress(RequestRefused) if done_there else nullcontext():
+            with suppress(RequestRefused) if self._may_have_changed_data else nullcontext():
                 self._hold.resize(len(job.body) + len(body))
         except InvalidRequestError as error:
             return reply.error(error.code, error.message, error.request_id)
@@ -333,12 +339,12 @@ class Exchange:
             return reply.refusal(error)
         except AbandonedError:
             return reply.error("008", "the client went away before its turn came")
-        except PoolFailedError:
-            return reply.error("008", NO_WORKER)
+        except PoolFailedError as error:
+            return reply.error("008", STOPPING if isinstance(error, PoolClosedError) else NO_WORKER)
         except Exception as error:
             request_id = job.codec.identify(job.body)
             log_fault(request_id, error)
-            return reply.error("099", FAULT, request_id)
+            return reply.unforeseen(error, self._may_have_changed_data, request_id)
         return reply.answer(body, timing + job.clock.server_timing(), self._sent)
 
     def _check_size(self, size_bytes: int) -> None:
@@ -389,12 +395,3 @@ def _is_json(content_type: str | None) -> bool:
     return content_type == JSON or (
         content_type is not None and content_type.partition(";")[0].strip(" \t").lower() == JSON
     )
-
-
-def _public_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings for GET /health, with camel-case names like all JSON of this service."""
-    words = {name: name.split("_") for name in settings if name not in SETTINGS_NOT_SHOWN}
-    return {
-        first + "".join(map(str.title, rest)): settings[name]
-        for name, (first, *rest) in words.items()
-    }

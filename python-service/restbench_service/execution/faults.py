@@ -22,7 +22,11 @@ class WorkerDiedError(Exception):
 
 
 class PoolFailedError(Exception):
-    """A pool has no processes or threads, or is closed; the text says why."""
+    """A pool has no processes or threads; the text says why."""
+
+
+class PoolClosedError(PoolFailedError):
+    """A pool is closed, as the service stops; the request was not run."""
 
 
 def carries_errors(call: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

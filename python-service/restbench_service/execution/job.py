@@ -24,6 +24,8 @@ class WorkLimits:
     """Memory in addition to body and answer, in bytes (error 010); None: no limit."""
     operations: Mapping[str, int] = field(default_factory=dict)
     """Operations by kind of workload (error 011); a kind that is not listed has no limit."""
+    tasks: int | None = None
+    """Tasks that are made for a request's loops (error 011); None: no limit."""
 
 
 UNLIMITED = WorkLimits()
@@ -39,16 +41,21 @@ class StageClock:
         self.elapsed_ns = dict.fromkeys(STAGES, 0)
         self._current, self._since_ns = "queue", perf_counter_ns()
 
-    def switch(self, name: str) -> None:
-        """Count for this stage from now on. The code that ends a stage switches to the next stage
-        or to queue; after an error the times are not used."""
-        now_ns = perf_counter_ns()
+    def switch(self, name: str, at_ns: int | None = None) -> None:
+        """Count for this stage from now on, or from `at_ns` of perf_counter_ns(). The code that
+        ends a stage switches to the next stage or to queue; after an error the times are not used.
+        """
+        now_ns = perf_counter_ns() if at_ns is None else at_ns
         self.elapsed_ns[self._current] += now_ns - self._since_ns
         self._current, self._since_ns = name, now_ns
 
-    def add(self, elsewhere_ns: Mapping[str, int]) -> None:
-        """Add the times of another process, and subtract them from queue, which counted here."""
-        self.switch("queue")
+    def add(self, elsewhere_ns: Mapping[str, int], ended_ns: int) -> None:
+        """Add the times of another process, and subtract them from queue, which counted here.
+
+        They end at `ended_ns`, by perf_counter_ns(), which all processes of a machine share. The
+        way back counts only if another stage follows.
+        """
+        self.switch("queue", ended_ns)
         for name, value in elsewhere_ns.items():
             if name not in STAGES:
                 self.add_parts({name: value})
@@ -78,10 +85,12 @@ class Task(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """The result of a Task: the answer or the decoded input, and the times of the stages."""
+    """The result of a Task: the answer or the decoded input, the times of the stages, and when the
+    last of them ended, by perf_counter_ns()."""
 
     value: Any
     elapsed_ns: Mapping[str, int]
+    ended_ns: int
 
 
 class Job:
@@ -109,12 +118,13 @@ class Job:
         self._reserve = reserve
         self._decoded: Any = None
 
-    def run(self, loop: ParallelLoop) -> bytes:
-        """Run the three stages in order and return the response body.
+    def run(self, loop: ParallelLoop, *, has_task_per_unit: bool = False) -> bytes:
+        """Run the three stages in order and return the response body. `has_task_per_unit`: the loop
+        makes a task of each unit.
 
         Raises InvalidRequestError for an invalid request, and what `reserve` raises.
         """
-        value, clock = self.decode(), self.clock
+        value, clock = self.decode(has_task_per_unit=has_task_per_unit), self.clock
         clock.switch("compute")
         try:
             output = self.workload.compute(value, loop)
@@ -137,7 +147,7 @@ class Job:
         self._decoded = self.decode()
         return self._decoded
 
-    def decode(self) -> Any:
+    def decode(self, *, has_task_per_unit: bool = False) -> Any:
         """The decoded input, after reserving the memory that computing needs.
 
         Raises InvalidRequestError in the order of the codes, and last what `reserve` raises.
@@ -146,7 +156,7 @@ class Job:
         if value is None:
             self.clock.switch("parse")
             value = self.codec.decode(self.body, self.query)
-            self._admit(value)
+            self._admit(value, has_task_per_unit)
             self.clock.switch("queue")
         return value
 
@@ -160,7 +170,7 @@ class Job:
         body = self.body if self._decoded is None else b""
         return Task(self.workload, self.codec, body, self.query, self.limits, self._decoded)
 
-    def _admit(self, value: Any) -> None:
+    def _admit(self, value: Any, has_task_per_unit: bool = False) -> None:
         workload, limits = self.workload, self.limits
         needed_bytes = workload.working_bytes(value)
         if limits.working_bytes is not None and needed_bytes > limits.working_bytes:
@@ -170,12 +180,18 @@ class Job:
             raise InvalidRequestError("010", text, value.request_id)
         if limits.operations:
             operations = workload.operations(value)
-            most_operations = limits.operations.get(workload.kind(value), operations)
-            if operations > most_operations:
-                text = f"operations: {operations:.0f}, the limit is {most_operations}"
-                raise InvalidRequestError("011", text, value.request_id)
+            _require("operations", operations, limits.operations.get(workload.kind(value)), value)
+        if has_task_per_unit:
+            _require("tasks", workload.units(value), limits.tasks, value)
         if needed_bytes:
             self._reserve(needed_bytes)
+
+
+def _require(what: str, number: float, most: int | None, value: Any) -> None:
+    """Raises InvalidRequestError 011 if the number is above the limit; None: no limit."""
+    if most is not None and number > most:
+        text = f"{what}: {number:.0f}, the limit is {most}"
+        raise InvalidRequestError("011", text, value.request_id)
 
 
 class InOrderLoop:
@@ -194,14 +210,14 @@ class InOrderLoop:
 def run_task(task: Task) -> JobResult:
     """Run all stages of a job in this process, with the loop in order."""
     job = _job(task)
-    return JobResult(job.run(InOrderLoop()), job.clock.elapsed_ns)
+    return JobResult(job.run(InOrderLoop()), job.clock.elapsed_ns, perf_counter_ns())
 
 
 @carries_errors
 def decode_task(task: Task) -> JobResult:
     """Run only the first stage of a job, which decodes the input."""
     job = _job(task)
-    return JobResult(job.decode(), job.clock.elapsed_ns)
+    return JobResult(job.decode(), job.clock.elapsed_ns, perf_counter_ns())
 
 
 def _job(task: Task) -> Job:

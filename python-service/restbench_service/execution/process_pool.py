@@ -13,14 +13,14 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import resource_tracker
 from threading import Condition, Thread, Timer
 from time import monotonic
 from typing import Any, NamedTuple
 
-from .faults import PoolFailedError, WorkerDiedError
+from .faults import PoolClosedError, PoolFailedError, WorkerDiedError
 from .standard_pools import Answer, Call, PoolKind, StandardPool
 from .worker import begin_work
 
@@ -62,7 +62,8 @@ class ProcessPool:
 
     def submit(self, call: Call, *arguments: Any) -> "Future[Any]":
         """Run one call in one of the processes. While the pool is being replaced the call waits,
-        but no longer than HEAL_SECONDS after the loss. Raises PoolFailedError if it cannot wait."""
+        but no longer than REPLACE_SECONDS after the loss. Raises PoolFailedError if it cannot.
+        """
         future: Future[Any] = Future()
 
         def order(pool: StandardPool, answer: Answer) -> None:
@@ -107,6 +108,9 @@ class ProcessPool:
         with self._changed:
             pool = self._pool
             self._pending.add(future)
+        if self._is_closed:
+            self._answer(future, pool, None, PoolClosedError(f"{self.name} is closed"))
+            return
         if pool is None:
             self._answer(future, pool, None, PoolFailedError(f"{self.name} has no processes now"))
             return
@@ -174,18 +178,23 @@ class ProcessPool:
         # fork server, which this thread starts, and its children inherit the blocked signals.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         while not self._is_closed:
-            try:
-                with self._running() as watched:
-                    self._watch(watched)
-                del watched
-                gc.collect()  # frees the pool, a reference cycle, and its named semaphores
-            except WorkerDiedError:  # at its start; at most one retry per WARM_SECONDS
-                _LOG.error("a process of %s died as it began: it is made anew", self.name)
-            except Exception:  # out of processes, memory or descriptors, maybe not for long
-                _LOG.exception("%s cannot be started", self.name)
-                self._give_up(PoolFailedError(f"{self.name} cannot be started"))
-                select.select([self._wake], [], [], RETRY_SECONDS)
-        self._give_up(PoolFailedError(f"{self.name} is closed"))
+            with suppress(Exception):  # out of memory once more, while that was handled
+                self._keep_one()
+        self._give_up(PoolClosedError(f"{self.name} is closed"))
+
+    def _keep_one(self) -> None:
+        """Make a pool and watch it until a process dies, or wait before the next attempt."""
+        try:
+            with self._running() as watched:
+                self._watch(watched)
+            del watched
+            gc.collect()  # frees the pool, a reference cycle, and its named semaphores
+        except WorkerDiedError:  # at its start; at most one retry per WARM_SECONDS
+            _LOG.error("a process of %s died as it began: it is made anew", self.name)
+        except Exception:  # out of processes, memory or descriptors, maybe not for long
+            _LOG.exception("%s cannot be started", self.name)
+            self._give_up(PoolFailedError(f"{self.name} cannot be started"))
+            select.select([self._wake], [], [], RETRY_SECONDS)
 
     @contextmanager
     def _running(self) -> Iterator["_WatchedPool"]:
@@ -259,7 +268,7 @@ class ProcessPool:
             # Callbacks of the futures may take long, and this thread has a pool to make.
             try:
                 Thread(target=_fail, args=(lost, error), name=f"fail-{self.name}").start()
-            except RuntimeError:  # no thread can be started: fail them on this one
+            except (RuntimeError, MemoryError):  # no thread can be started: fail them on this one
                 _fail(lost, error)
 
 

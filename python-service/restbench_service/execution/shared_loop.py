@@ -22,7 +22,7 @@ from .faults import carries_errors
 from .process_pool import ProcessPool
 
 MOST_TASKS_AT_ONCE = 16_384
-"""Tasks in the pool at once: each takes some hundred bytes, and a loop may have 30 million."""
+"""Tasks in the pool at once: each takes some hundred bytes, and a loop may have a million."""
 MOST_LOOPS = 256
 """Loops of a request that a process keeps unpacked; multigrid has about forty."""
 _PAGE_BYTES = mmap.ALLOCATIONGRANULARITY
@@ -67,10 +67,13 @@ class SharedLoop:
         os.close(self._descriptor)
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """See ParallelLoop. Raises OSError if memory is short: without this a later page fault
+        """See ParallelLoop. Raises MemoryError if memory is short: otherwise a later page fault
         would kill the process."""
         handle = Handle(self._path, self._block, self._end, shape, np.dtype(dtype).str)
-        os.posix_fallocate(self._descriptor, handle.offset, handle.size_bytes)
+        try:
+            os.posix_fallocate(self._descriptor, handle.offset, handle.size_bytes)
+        except OSError as error:
+            raise MemoryError(f"no {handle.size_bytes} bytes to share") from error
         self._end += -(-handle.size_bytes // _PAGE_BYTES) * _PAGE_BYTES
         array = handle.array(self._descriptor)
         self._arrays.append((array, handle))

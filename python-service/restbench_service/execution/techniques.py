@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 
 from ..process import allowed_cores, set_name
-from .faults import PoolFailedError
+from .faults import PoolClosedError, PoolFailedError
 from .gate import Gate
 from .job import InOrderLoop, Job, JobResult, Task, decode_task, run_task
 from .process_pool import ProcessPool
@@ -63,7 +63,7 @@ class PerElement(Strategy):
 
     def _in_turn(self, job: Job) -> bytes:
         with self.gate.entered(job), closing(SharedLoop(self._pool)) as loop:
-            return job.run(loop)
+            return job.run(loop, has_task_per_unit=True)
 
 
 class PerRequest(Strategy):
@@ -100,7 +100,7 @@ class PerRequest(Strategy):
         """Compute a request that a process has decoded, unless decoding or reserving fails."""
         try:
             done = decoded.result()
-            job.clock.add(done.elapsed_ns)
+            job.clock.add(done.elapsed_ns, done.ended_ns)
             job.accept(done.value)
             self._compute(job, answer)
         except Exception as error:  # the answer raises it
@@ -127,7 +127,7 @@ class PerRequest(Strategy):
             answer.set_exception(error)
             return
         done = future.result()
-        job.clock.add(done.elapsed_ns)
+        job.clock.add(done.elapsed_ns, done.ended_ns)
         answer.set_result(done.value)
 
 
@@ -136,9 +136,9 @@ class WorkerPool(Strategy):
 
     def __init__(self, threads: int | None, running: int | None) -> None:
         """`threads` each for computing and for blocking workloads; None: one per core, and
-        THREADS_THAT_WAIT. Threads start when needed."""
+        BLOCKING_THREADS. Threads start when needed."""
         computing, waiting = threads or len(allowed_cores()), threads or BLOCKING_THREADS
-        self._numbers = count(1)
+        self._numbers, self._is_closed = count(1), False
         self._computing, self._waiting = (
             ThreadPool(each, initializer=self._name_thread) for each in (computing, waiting)
         )
@@ -152,6 +152,7 @@ class WorkerPool(Strategy):
 
     def close(self) -> None:
         """See Strategy. A thread cannot be ended: jobs that run end with the process."""
+        self._is_closed = True
         for executor in (self._computing, self._waiting):
             executor.shutdown(wait=False, cancel_futures=True)
 
@@ -163,14 +164,16 @@ class WorkerPool(Strategy):
         executor = self._waiting if job.workload.is_blocking else self._computing
         try:
             done = executor.submit(job.run, InOrderLoop())
-        except RuntimeError:  # the executor is closed, or no thread can be started
+        except RuntimeError:
+            if self._is_closed:
+                raise PoolClosedError("the threads are closed") from None
             raise PoolFailedError("there is no thread to be had") from None
         done.add_done_callback(partial(self._end, job, answer))
 
     def _end(self, job: Job, answer: "Future[bytes]", done: "Future[bytes]") -> None:
         self.gate.leave(job)
         if done.cancelled():
-            answer.set_exception(PoolFailedError("the threads are closed"))
+            answer.set_exception(PoolClosedError("the threads are closed"))
         elif (error := done.exception()) is not None:
             answer.set_exception(error)
         else:

@@ -117,6 +117,8 @@ class Requests:
                     refused = exchange.take(piece) if piece else None
                     if refused is not None:
                         return refused
+        except MemoryError as error:
+            return exchange.out_of_memory(error)
         except self._broken:
             return exchange.cut_off()
         except BaseException:

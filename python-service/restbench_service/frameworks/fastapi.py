@@ -17,7 +17,7 @@ from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
-from ..core.reply import FAULT, Reply, error, log_fault
+from ..core.reply import FAULT, STOPPING, Reply, error, log_fault
 from ..core.service import SENT_AT_ONCE_BYTES
 from ..settings import Settings
 from . import SERVER_HEADER
@@ -77,7 +77,7 @@ def create_app(
                 log_fault(None, cut_off)
             reply = error("099", FAULT)
         except asyncio.CancelledError:
-            reply = error("008", "the service is stopping")
+            reply = error("008", STOPPING)
         return _Response(reply, headers)
 
     async def handle_any(scope: Scope, receive: Receive, send: Send) -> None:

@@ -82,6 +82,8 @@ def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None
         return _dropping(opened, environ, head.declared_bytes)
     try:
         refused = _read_body(environ, head.declared_bytes, opened)
+    except MemoryError as error:
+        return _dropping(opened.out_of_memory(error), environ, head.declared_bytes)
     except BaseException:
         opened.cut_off()
         raise
@@ -147,6 +149,8 @@ def _read_body(environ: dict[str, Any], declared: int, exchange: Exchange) -> Re
                 if declared == UNKNOWN
                 else min(PIECE_BYTES, declared - received)
             )
+        except MemoryError:
+            raise
         except (
             Exception
         ):  # gunicorn has many: an invalid chunk, the end of the connection, a timeout

@@ -5,6 +5,7 @@ row-major order; the natural grain is a row.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,18 @@ class MatrixRequest:
         inner: int = self.left.shape[1]
         return inner * self.left_at_most * self.right_at_most
 
+    @cached_property
+    def largest_sum(self) -> int:
+        """inner * largest |left| * largest |right|, or a bound on it that is below 2**53.
+
+        The bounds from parsing usually decide. Only if they do not, the largest elements are
+        searched for, which takes as long as a small multiplication.
+        """
+        bound = self.sums_at_most
+        if bound is None or bound >= FLOAT64_EXACT_BELOW:
+            bound = self.left.shape[1] * _largest(self.left) * _largest(self.right)
+        return bound
+
 
 @dataclass(frozen=True, eq=False)
 class MatrixProduct:
@@ -63,20 +76,26 @@ class MatrixWorkload(Workload[MatrixRequest, MatrixProduct]):
     name = "matrix"
 
     def kind(self, value: MatrixRequest) -> str:
-        """One kind per kernel: the times of a multiplication differ by a factor of a thousand."""
-        return f"matrix {value.kernel}"
+        """One kind per kernel: the times of a multiplication differ by a factor of a thousand.
+        Where sums may not fit 64 bits, `native` multiplies by loops."""
+        is_by_loops = _body_of(value)[0] is multiply_by_loops
+        return "matrix loops" if is_by_loops else "matrix native"
 
     def operations(self, value: MatrixRequest) -> float:
         """The number of multiplications of two elements."""
         return float(value.left.size * value.right.shape[1])
+
+    def units(self, value: MatrixRequest) -> int:
+        """The elements of the product."""
+        elements: int = value.left.shape[0] * value.right.shape[1]
+        return elements
 
     def working_bytes(self, value: MatrixRequest) -> int:
         """The product, and its text with numbers of the greatest length. A short body, a column
         times a row, can ask for a product of a thousand times the body's size."""
         most = value.sums_at_most
         longest = len(str(INT64_MIN if most is None else max(INT64_MIN, -most)))
-        elements: int = value.left.shape[0] * value.right.shape[1]
-        return elements * (ELEMENT_BYTES + longest + 1)
+        return self.units(value) * (ELEMENT_BYTES + longest + 1)
 
     def compute(self, value: MatrixRequest, loop: ParallelLoop) -> MatrixProduct:
         """Raises InvalidRequestError 006 if an element of the product does not fit 64 bits."""
@@ -101,17 +120,10 @@ def _for_tasks(operand: Matrix, dtype: type, loop: ParallelLoop) -> Operand:
 
 def _body_of(operands: MatrixRequest) -> tuple[Body, type]:
     """The loop's body and the operands' element type. The kernel `native` takes the fastest
-    arithmetic in which every partial sum is exact, in any order of summation.
-
-    The bounds from parsing usually decide. Only if they do not, the largest elements are searched
-    for, which takes as long as a small multiplication.
-    """
+    arithmetic in which every partial sum is exact, in any order of summation."""
     if operands.kernel == "loops":
         return multiply_by_loops, np.int64
-    bound = operands.sums_at_most
-    if bound is None or bound >= FLOAT64_EXACT_BELOW:
-        left, right = operands.left, operands.right
-        bound = left.shape[1] * _largest(left) * _largest(right)
+    bound = operands.largest_sum
     if bound < FLOAT64_EXACT_BELOW:
         return multiply_by_numpy, np.float64
     if bound <= INT64_MAX:

@@ -74,6 +74,11 @@ class Workload(Protocol[Input_contra, Output_co]):
     def operations(self, value: Input_contra) -> float:
         """The number of steps of compute, proportional to its time among requests of one kind."""
 
+    def units(self, value: Input_contra) -> int:  # noqa: ARG002
+        """The number of units of compute's loops, to check the limit of tasks; 0 where memory
+        bounds the work."""
+        return 0
+
     def working_bytes(self, value: Input_contra) -> int:  # noqa: ARG002
         """The bytes that computing and encoding need beyond what is proportional to the body."""
         return 0

@@ -73,15 +73,19 @@ class Oracle:
         if request_id is None:
             raise Violation("003", RULE_OF_ID)
         one, two = _operands(request)
-        self._require_size(len(one), len(two), len(two[0]), "native" in kernel_values)
+        largest = [max(abs(value) for row in matrix for value in row) for matrix in (one, two)]
+        surely_fits = len(two) * largest[0] * largest[1] <= INT64_MAX
+        is_native = "native" in kernel_values and surely_fits
+        self._require_size(len(one), len(two), len(two[0]), is_native)
         rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in _product(one, two))
         return f'{{"requestId":{quoted(str(request_id))},"rows":[{rows}]}}'.encode()
 
-    def _require_size(self, rows: int, inner: int, columns: int, native: bool) -> None:
+    def _require_size(self, rows: int, inner: int, columns: int, is_native: bool) -> None:
+        """`is_native`: the limit of kernel=native holds."""
         elements, limit = rows * columns, self._limits.product_elements
         if elements > limit:
             raise Violation("007", f"the product has {elements} elements, the limit is {limit}")
-        limit = self._limits.native_operations if native else self._limits.loop_operations
+        limit = self._limits.native_operations if is_native else self._limits.loop_operations
         if elements * inner > limit:
             raise Violation("011", f"operations: {elements * inner}, the limit is {limit}")
 

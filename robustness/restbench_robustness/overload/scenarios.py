@@ -57,8 +57,11 @@ POOLS = {
     "process-per-element": "PE-",
     "executor-per-request": "ER-",
     "executor-per-element": "EE-",
+    "adaptive": "F1-",
 }
 """The process pools of the Python service, by strategy: the prefix of their processes' names."""
+#: Long enough for the low-priority pool of adaptive, with a body that adaptive decodes at once.
+WORK_OF_KILLS = {"adaptive": Shape(rows=150, inner=25, columns=150)}
 USERS = 10
 """Users that send requests without a pause during the kills."""
 ANSWERED_WITHIN_S = 2.0
@@ -102,7 +105,7 @@ async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
     findings = Findings(f"{subject.name} {strategy}: overload")
     await subject.normal(strategy)
     processes = len(subject.names())
-    address, path, kinds = subject.service.address, f"/matrix/{strategy}", overload_mix()
+    address, path, kinds = subject.service.address, f"/matrix/{strategy}", overload_mix(strategy)
     usual = Load(address, path, kinds, CAPACITY_CONNECTIONS, 60.0, force.seed)
     for _ in range(2):  # the second counts: a fresh JVM reaches a tenth of its capacity
         capacity = await asyncio.to_thread(usual.run, CAPACITY_S)
@@ -257,7 +260,8 @@ async def pool_killed(subject: Subject, strategy: str, force: Force) -> Findings
     chance = random.Random(force.seed)  # noqa: S311 - chooses victims, no secret
     whole: list[float | None] = []
     path = f"/matrix/{strategy}"
-    load = Load(subject.service.address, path, [valid(LOW)], USERS, TIMEOUT_S, force.seed)
+    kind = valid(WORK_OF_KILLS.get(strategy, LOW))
+    load = Load(subject.service.address, path, [kind], USERS, TIMEOUT_S, force.seed)
     with load.running() as ended:
         for _ in range(force.kills):
             await asyncio.sleep(chance.uniform(*BETWEEN_KILLS_S))

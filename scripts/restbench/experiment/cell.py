@@ -103,7 +103,7 @@ _SETTINGS_OF_ONE: dict[ServiceName, tuple[str, ...]] = {
     "java": ("MAX_THREADS", "MAX_REQUEST_THREADS", "PINNED_WORKERS", "PIPELINE_QUEUE"),
     "python": (
         "STRATEGIES", "WORKERS", "PROCESSES", "RUNNING", "BLAS_THREADS", "INPUT_CACHE_BYTES",
-        "STUCK_TIMEOUT_SECONDS",
+        "STUCK_TIMEOUT_SECONDS", "MAX_REQUEST_TASKS",
     ),
 }  # fmt: skip
 _OURS = "RESTBENCH_"

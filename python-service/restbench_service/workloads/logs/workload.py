@@ -72,6 +72,10 @@ class LogsWorkload(Workload[LogsRequest, LogsResult]):
         """The number of characters times the number of rules."""
         return float(value.characters * value.rules)
 
+    def units(self, value: LogsRequest) -> int:
+        """The lines."""
+        return value.lines
+
     def compute(self, value: LogsRequest, loop: ParallelLoop) -> LogsResult:
         """See Workload. Every valid request has an answer."""
         text = loop.array((len(value.text),), np.uint8)

@@ -1,5 +1,7 @@
 package org.restbench.workload.matrix;
 
+import java.math.BigInteger;
+
 /**
  * A matrix of 64-bit integers.
  *
@@ -28,6 +30,17 @@ public record Matrix(int rows, int columns, long[] values) {
             any |= values[i] ^ values[i] >> Long.SIZE - 1; // the bits that differ from the sign
         }
         return Long.SIZE - Long.numberOfLeadingZeros(any);
+    }
+
+    /** The largest absolute value; that of -2^63 does not fit a long. */
+    BigInteger largest() {
+        long least = 0;
+        long most = 0;
+        for (int i = 0; i < size(); i++) {
+            least = Math.min(least, values[i]);
+            most = Math.max(most, values[i]);
+        }
+        return BigInteger.valueOf(least).negate().max(BigInteger.valueOf(most));
     }
 
     /** The most characters, sign included, of a number from {@code -2^bits} to {@code 2^bits} (exclusive). */

@@ -1,5 +1,6 @@
 package org.restbench.workload.matrix;
 
+import java.math.BigInteger;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 
@@ -32,6 +33,18 @@ public record MatrixRequest(RequestId id, Kernel kernel, Matrix one, Matrix two,
             String message = "the product has " + elements() + " elements, the limit is " + mostElements;
             throw new InvalidRequest("007", message, id);
         }
+    }
+
+    /**
+     * Whether every partial sum surely fits 64 bits: inner size · largest |one| · largest |two| is at most 2^63-1. The
+     * largest values are searched for only where their bits do not suffice to decide.
+     */
+    boolean sumsSurelyFit() {
+        if (bitsOfSums <= Long.SIZE) {
+            return true;
+        }
+        BigInteger inner = BigInteger.valueOf(one.columns());
+        return inner.multiply(one.largest()).multiply(two.largest()).bitLength() < Long.SIZE;
     }
 
     /** The number of elements of the product. */

@@ -22,9 +22,10 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
         return request.elements() * request.one().columns();
     }
 
+    /** Where sums may not fit 64 bits, each element is computed once more, exactly: as slow as plain loops. */
     @Override
     public Bound bound(MatrixRequest request) {
-        return request.kernel() == Kernel.NATIVE ? Bound.OPERATIONS : Bound.LOOP_OPERATIONS;
+        return request.kernel() == Kernel.NATIVE && request.sumsSurelyFit() ? Bound.OPERATIONS : Bound.LOOP_OPERATIONS;
     }
 
     @Override

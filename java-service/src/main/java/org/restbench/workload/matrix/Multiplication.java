@@ -29,9 +29,7 @@ record Multiplication(MatrixRequest request, Matrix one, Matrix two) {
         int units = (int) request.elements();
         int rows = request.kernel() == Kernel.NATIVE ? Tiles.GRAIN_ROWS : 1;
         ParallelLoop.Size fill = new ParallelLoop.Size(units, (int) Math.min(units, (long) rows * two.columns()));
-        return request.bitsOfSums() <= Long.SIZE
-                ? List.of(fill)
-                : List.of(fill, new ParallelLoop.Size(units, two.columns()));
+        return request.sumsSurelyFit() ? List.of(fill) : List.of(fill, new ParallelLoop.Size(units, two.columns()));
     }
 
     /** @throws InvalidRequest 006 where an element of the product does not fit 64 bits */

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload.Bound;
 
 class MatrixWorkloadTest {
     private static final RequestId ID = new RequestId("7", true);
@@ -158,6 +159,28 @@ class MatrixWorkloadTest {
         checkProduct(fits, IN_ORDER);
         assertThat(checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), IN_ORDER))
                 .isFalse();
+    }
+
+    /** In both services: inner size · largest |one| · largest |two| up to 2^63-1. */
+    @Test
+    void native_has_the_limit_of_loops_and_a_check_of_each_element_only_where_sums_may_not_fit_64_bits() {
+        Matrix seven = new Matrix(1, 7, new long[] {1, 1, -21870289, 1, 1, 1, 1});
+        Matrix fits = new Matrix(7, 1, new long[] {60247241209L, 1, 1, 1, 1, 1, 1});
+        Matrix eight = new Matrix(1, 8, new long[] {1, 1, 1 << 30, 1, 1, 1, 1, 1});
+        Matrix beyond = new Matrix(8, 1, new long[] {-(1 << 30), 1, 1, 1, 1, 1, 1, 1});
+        Matrix least = new Matrix(1, 1, new long[] {Long.MIN_VALUE});
+        Matrix most = new Matrix(1, 1, new long[] {Long.MAX_VALUE});
+        Matrix unit = new Matrix(1, 1, new long[] {-1});
+        assertBound(Bound.OPERATIONS, 1, new MatrixRequest(ID, Kernel.NATIVE, seven, fits));
+        assertBound(Bound.OPERATIONS, 1, new MatrixRequest(ID, Kernel.NATIVE, most, unit));
+        assertBound(Bound.LOOP_OPERATIONS, 2, new MatrixRequest(ID, Kernel.NATIVE, eight, beyond));
+        assertBound(Bound.LOOP_OPERATIONS, 2, new MatrixRequest(ID, Kernel.NATIVE, unit, least));
+        assertBound(Bound.LOOP_OPERATIONS, 1, new MatrixRequest(ID, Kernel.LOOPS, seven, fits));
+    }
+
+    private static void assertBound(Bound bound, int loops, MatrixRequest request) {
+        assertThat(new MatrixWorkload().bound(request)).isEqualTo(bound);
+        assertThat(new MatrixWorkload().loops(request)).hasSize(loops);
     }
 
     @Test
