@@ -32,6 +32,8 @@ _OF_VIEWS: dict[View, str] = {
     "workers": "workers",
     "factorial": "factorial",
 }
+#: The load generator numbers its users with three digits: all ids of requests have one length.
+MOST_USERS = 999
 #: A hint for users of a former profile, which measured until a precision was reached.
 FORMER_PROFILE_HINT = "; for a longer run, set its time: MINUTES=120, --minutes 120"
 
@@ -206,6 +208,9 @@ class Experiment(Strict):
             )
         if self.wrk and ("wrk" not in self.traits.keys or not selected):
             raise ValueError("wrk: selects cells of driver 'closed-load'")
+        users = max((cell.users for cell in cells), default=0)
+        if self.traits.sends_load and users > MOST_USERS:
+            raise ValueError(f"cells: users: the load generator has at most {MOST_USERS}")
         measured = [(n, c) for n, it in self.profiles.items() for c in cells if it.measures(c)]
         for name, cell in measured:
             if cell.service not in self.profiles[name].warm_max_s:

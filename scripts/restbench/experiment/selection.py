@@ -52,8 +52,7 @@ Above0 = Annotated[float, Field(gt=0)]
 Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
 #: Variables of a service's environment, in the form of `Cell.settings`.
 Settings = Annotated[str, Field(pattern=r"^([A-Z\d_]+=[\w.:+-]+(,[A-Z\d_]+=[\w.:+-]+)*)?$")]
-#: A user's number has at most three digits: a request's id has the same length for all users.
-Counted = Annotated[int, OfCores, Field(ge=1, le=999)]
+Counted = Annotated[int, OfCores, Field(ge=1)]
 
 
 class Strict(Record):

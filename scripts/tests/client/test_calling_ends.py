@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from calling_in_memory import NAMES, fake, ok, started
@@ -189,8 +190,17 @@ def test_an_interrupt_of_who_waits_for_an_outcome_is_not_the_batch_s_end(name):
         assert go.wait(30)
         return ok(value)
 
+    looks: list[bool] = []
+    stat = Path(f"/proc/self/task/{threading.get_native_id()}/stat")
+
+    def is_asleep() -> bool:
+        # A signal that comes just before it sleeps would not wake it up: three looks in a row.
+        here = sys._current_frames()[waiting].f_code.co_name == "_next"
+        looks.append(here and stat.read_text().rpartition(")")[2].split()[0] == "S")
+        return looks[-3:] == [True] * 3
+
     def interrupt() -> None:
-        assert await_true(lambda: sys._current_frames()[waiting].f_code.co_name == "_next")
+        assert await_true(is_asleep)
         signal.pthread_kill(waiting, signal.SIGUSR1)
 
     with started(name, range(4), fake(name, answer)) as batch:

@@ -43,7 +43,7 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
             "profiles.quick.block: unknown key; allowed here are description",
         ),
         ('"pinned"', '"pined"', "'pined' is not one of the java service's: serial, thread-pool"),
-        ("users = [1, 2]", "users = [1000]", "users.0: Input should be less than or equal to 999"),
+        ("users = [1, 2]", "users = [1000]", "users: the load generator has at most 999"),
         ("users = [1, 2]", "users = [-1]", "users.0: Input should be greater than or equal to 1"),
         ('service = "java"', 'service = "jawa"', "Input should be 'java' or 'python'"),
         ('complexity = "low"', 'complexity = "lo"', "'lo' is not defined; defined are low"),
