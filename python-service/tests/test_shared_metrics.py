@@ -46,9 +46,14 @@ def test_a_file_that_a_worker_was_just_making_as_it_ended_is_forgotten(
     assert not file.exists()
 
 
-def test_a_page_that_fails_is_099(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("failure", "answer"), [(ValueError, (500, "099")), (MemoryError, (503, "008"))]
+)
+def test_a_page_that_fails_is_099_and_one_without_memory_008(
+    failure: type[Exception], answer: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     core = core_of()
-    monkeypatch.setattr(core.metrics, "text", Mock(side_effect=MemoryError))
+    monkeypatch.setattr(core.metrics, "text", Mock(side_effect=failure))
     failed = core.open(Head("GET", "/metrics"))
     assert isinstance(failed, Reply)
-    assert (failed.status, json.loads(failed.body)["errorCode"]) == (500, "099")
+    assert (failed.status, json.loads(failed.body)["errorCode"]) == answer
