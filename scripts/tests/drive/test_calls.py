@@ -73,15 +73,19 @@ def test_what_is_not_as_it_has_to_be_is_said(result, lines, served, said) -> Non
     assert faults[0].startswith(said)
 
 
-def test_a_document_whose_rows_fewer_threads_ran_than_were_asked_for_is_said() -> None:
-    batch = replace(BATCH, loop_threads=2)
-    one, two = ({"call-pool": 2, "loop": number} for number in (1, 2))
-    assert batches.faults(batch, 100, RESULT.model_copy(update={"threads": two}), LINES, 3) == []
-    for threads, said in ((one, 1), (RESULT.threads, 0)):
-        found = RESULT.model_copy(update={"threads": threads})
-        assert batches.faults(batch, 100, found, LINES, 3) == [
-            f"{said} threads ran a document's rows, 2 were asked for"
-        ]
+def test_a_document_whose_rows_one_thread_or_too_many_ran_is_said() -> None:
+    batch = replace(BATCH, loop_threads=4)
+    said = {}
+    for number in range(6):
+        found = RESULT.model_copy(update={"threads": {"call-pool": 2, "loop": number}})
+        said[number] = batches.faults(batch, 100, found, LINES, 3)
+    assert batches.faults(batch, 100, RESULT, LINES, 3) == said[0]
+    assert said == {
+        number: [f"{number} threads ran a document's rows, 4 were asked for"]
+        if number in (0, 1, 5)
+        else []
+        for number in range(6)
+    }
     alone = replace(BATCH, loop_threads=1)
     assert batches.faults(alone, 100, RESULT, LINES, 3) == []
 

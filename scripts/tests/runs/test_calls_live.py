@@ -28,7 +28,7 @@ RESTBENCH_MAX_DELAY_MILLIS = "100"
 delays_ms = [0, 50, 200]
 sizes = [8]
 payload = { rows = 3, inner = 2, columns = 4 }
-document = { rows = 40, inner = 1, columns = 6 }
+document = { rows = 40, inner = 1, columns = 400 }
 scaled_from_ms = 50
 number = { p = { "*" = 20 } }
 
