@@ -134,22 +134,6 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
     assert [each.headline for each in again] == [each.headline for each in before]
 
 
-def test_a_kept_copy_is_judged_again_by_its_blocks(run: Run, tmp_path: Path) -> None:
-    """Pages made again had the notes and verdicts of the version that measured."""
-    kept = Run(tmp_path / "kept")
-    export.write(run, measures.rows(run), print)
-    files.keep(run, kept, tmp_path / "assets")
-    before = exported.read(kept.exported_file)
-    stale = json.loads(kept.exported_file.read_text())
-    stale["claims"][0]["verdict"] = "contradicted"
-    stale["cells"][0]["notes"] = [{"kind": "retried", "text": "of an older version"}]
-    kept.exported_file.write_text(json.dumps(stale))
-    export.judge_again(kept)
-    again = exported.read(kept.exported_file)
-    assert [each.verdict for each in again.claims] == [each.verdict for each in before.claims]
-    assert [each.notes for each in again.cells] == [each.notes for each in before.cells]
-
-
 def test_what_was_kept_under_a_name_before_goes(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
     export.write(run, measures.rows(run), print)
