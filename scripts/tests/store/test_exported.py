@@ -27,8 +27,6 @@ from restbench.store.writing import write_json
 
 MIX = "java serial mix 10"
 SCHEMA = Path(exported.__file__).with_name("run.schema.json")
-#: What is told of a window's place in time, and no number of it.
-MOMENTS = ("window",)
 
 
 @pytest.fixture
@@ -86,8 +84,7 @@ def _same(one: Row, two: Row) -> None:
     )
     for ours, theirs in zip(one.measurements, two.measurements, strict=True):
         for name in type(ours).model_fields:
-            if name not in MOMENTS:
-                _alike(getattr(ours, name), getattr(theirs, name), name)
+            _alike(getattr(ours, name), getattr(theirs, name), name)
     assert [each.kind for each in one.warnings] == [each.kind for each in two.warnings]
 
 
