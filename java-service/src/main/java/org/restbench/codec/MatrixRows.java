@@ -2,8 +2,9 @@ package org.restbench.codec;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
+import org.restbench.codec.MatrixBuilder.Operands;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
@@ -77,22 +78,11 @@ public record MatrixRows(long columnCount, List<String> rows) {
      */
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {
-        long before = memory.bytes();
-        try {
-            MatrixBuilder left = one.read("matrixOne", memory, true);
-            MatrixBuilder right = two.read("matrixTwo", memory, true);
-            MatrixRequest request = MatrixBuilder.request(id, left, right, query, mostElements);
-            memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
-            return request;
-        } catch (MemoryRefused refused) {
-            if (refused.never()) { // 010, which comes after all other faults
-                memory.shrink(memory.bytes() - before);
-                MatrixBuilder left = one.read("matrixOne", memory, false);
-                MatrixBuilder right = two.read("matrixTwo", memory, false);
-                MatrixBuilder.requireSound(id, left, right, query, mostElements);
-            }
-            throw refused;
-        }
+        Function<Boolean, Operands> reading = keeps -> new Operands(
+                id, one.read("matrixOne", memory, keeps), two.read("matrixTwo", memory, keeps));
+        MatrixRequest request = MatrixBuilder.request(query, memory, mostElements, reading);
+        memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
+        return request;
     }
 
     /** The rows of a product as text. */
