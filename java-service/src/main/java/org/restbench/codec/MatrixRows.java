@@ -33,7 +33,10 @@ public record MatrixRows(long columnCount, List<String> rows) {
         if (!keeps) {
             elements.keepNone();
         }
-        elements.reserve(Math.min((long) rows.size() * columnsOfFirst(), mostElements()));
+        String first = rows.isEmpty() ? "" : rows.get(0);
+        long columns = first.chars().filter(unit -> unit == ',').count() + 1;
+        // all at once: an array that has to grow is held together with its predecessor
+        elements.reserve(Math.min(rows.size() * columns, mostElements()));
         for (String row : rows) {
             int before = elements.size();
             if (row.isEmpty()) {
@@ -45,22 +48,6 @@ public record MatrixRows(long columnCount, List<String> rows) {
         }
         matrix.end();
         return matrix;
-    }
-
-    /**
-     * The number of elements in the first row, counted by its commas before it is read. An array that has to grow is
-     * held together with its predecessor.
-     */
-    private int columnsOfFirst() {
-        if (rows.isEmpty()) {
-            return 0;
-        }
-        String row = rows.get(0);
-        int columns = 1;
-        for (int at = row.indexOf(','); at >= 0; at = row.indexOf(',', at + 1)) {
-            columns++;
-        }
-        return columns;
     }
 
     /** An upper bound of the number of elements, as each has a digit and a comma after it. */
