@@ -54,7 +54,6 @@ public final class Pages {
      * @param swaggerUi version of Swagger UI, which names its folder in the class path
      */
     public record Build(String version, String swaggerUi) {
-        /** Reads the file that the build has written. */
         public static Build read() throws IOException {
             Properties noted = new Properties();
             try (InputStream in = Pages.class.getResourceAsStream("/META-INF/build-info.properties")) {
