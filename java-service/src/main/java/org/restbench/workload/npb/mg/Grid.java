@@ -29,7 +29,7 @@ record Grid(int n) {
     }
 
     double[] points(ParallelLoop loop) {
-        return loop.doubles(side(), side(), side());
+        return loop.doubles(size());
     }
 
     /** Runs the body, which writes a plane's interior, once for each interior plane, and fills all ghosts. */
