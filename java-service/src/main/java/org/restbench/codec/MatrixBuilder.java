@@ -19,21 +19,29 @@ final class MatrixBuilder {
     private static final String KERNEL_RULE = "kernel: must be given at most once, as loops or native";
 
     private final String name;
+    private final Elements elements;
     private String shapeFault;
     private String columnCountFault;
     private String rowFault;
     private String elementFault;
     private long columnCount;
     private Supplier<String> shownColumnCount;
-    private Elements elements;
     private int rows;
     private int columns;
     private int firstOtherRow = -1;
     private int firstOtherWidth;
 
-    /** @param name of the matrix, for messages */
-    MatrixBuilder(String name) {
+    /**
+     * @param name of the matrix, for messages
+     * @param memory of the request, from which the elements take their memory
+     * @param keeps whether the elements are kept; otherwise they are only checked, which takes no memory
+     */
+    MatrixBuilder(String name, MemoryBudget.Hold memory, boolean keeps) {
         this.name = name;
+        this.elements = new Elements(memory);
+        if (!keeps) {
+            elements.keepNone();
+        }
         this.shapeFault = name + ": must be an object with columnCount and rows";
         this.columnCountFault = name + ".columnCount: must be an integer of at least 1";
     }
@@ -53,9 +61,8 @@ final class MatrixBuilder {
         shownColumnCount = shown;
     }
 
-    /** Begins the rows. Returns the array to which the elements are to be added. */
-    Elements begin(MemoryBudget.Hold memory) {
-        elements = new Elements(memory);
+    /** The array to which the elements of the rows are to be added. */
+    Elements elements() {
         return elements;
     }
 
@@ -157,8 +164,7 @@ final class MatrixBuilder {
      *
      * @param memory of the request, from which reading takes the elements' memory
      * @param mostElements of the product
-     * @param reading reads the matrices; its argument says whether the elements are kept. Otherwise they are only
-     *     checked, which takes no memory
+     * @param reading reads the matrices; its argument says whether the elements are kept
      * @throws InvalidRequest 003, 005, 004, 001 or 007, in the contract's order
      */
     static MatrixRequest request(

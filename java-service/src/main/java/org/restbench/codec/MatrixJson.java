@@ -28,19 +28,19 @@ public record MatrixJson(int mostElements) implements Codec<MatrixRequest, Matri
                 query, memory, mostElements, keeps -> Json.read(body, memory, json -> read(json, memory, keeps)));
     }
 
-    private static Operands read(JsonReader json, MemoryBudget.Hold memory, boolean keepsElements) {
+    private static Operands read(JsonReader json, MemoryBudget.Hold memory, boolean keeps) {
         RequestId id = null;
-        MatrixReader one = new MatrixReader("matrixOne", json, memory, keepsElements);
-        MatrixReader two = new MatrixReader("matrixTwo", json, memory, keepsElements);
+        MatrixBuilder one = new MatrixBuilder("matrixOne", memory, keeps);
+        MatrixBuilder two = new MatrixBuilder("matrixTwo", memory, keeps);
         for (String name = json.nextName(); name != null; name = json.nextName()) {
             switch (name) {
                 case "requestId" -> id = RequestIds.read(json);
-                case "matrixOne" -> one.read();
-                case "matrixTwo" -> two.read();
+                case "matrixOne" -> new MatrixReader(json, one).read();
+                case "matrixTwo" -> new MatrixReader(json, two).read();
                 default -> json.skipNext();
             }
         }
-        return new Operands(id, one.matrix(), two.matrix());
+        return new Operands(id, one, two);
     }
 
     /** {@code {"requestId":"…","rows":[[…],…]}} without white space. */

@@ -22,16 +22,12 @@ public record MatrixRows(long columnCount, List<String> rows) {
     /** Memory of a row of the answer: its string, and its place in a list. */
     private static final int BYTES_OF_A_ROW = 64;
 
-    /** @param keeps whether the elements are kept; otherwise they are only checked, which takes no memory */
     private MatrixBuilder read(String name, MemoryBudget.Hold memory, boolean keeps) {
-        MatrixBuilder matrix = new MatrixBuilder(name);
+        MatrixBuilder matrix = new MatrixBuilder(name, memory, keeps);
+        Elements elements = matrix.elements();
         matrix.open();
         if (columnCount >= 1) {
             matrix.columnCount(columnCount, () -> Long.toString(columnCount));
-        }
-        Elements elements = matrix.begin(memory);
-        if (!keeps) {
-            elements.keepNone();
         }
         String first = rows.isEmpty() ? "" : rows.get(0);
         long columns = first.chars().filter(unit -> unit == ',').count() + 1;
