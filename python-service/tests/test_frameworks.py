@@ -3,7 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from live_service import (
     wait_until,
 )
 from raw_client import HEAD, answer_of, connected, everything, is_answered, post_head
-from test_core import GOOD, Scripted, assert_nothing_is_left, counted, opened
+from test_core import Scripted, assert_nothing_is_left, counted, handed_over
 from test_killed_processes import ENDLESS, SMALL, matrices, post
 
 from restbench_service.coded_workloads import coded_workloads
@@ -271,10 +271,7 @@ def test_a_place_is_held_until_an_answer_is_sent_for_which_a_thread_may_wait(
     strategy, settings = Scripted(), Settings()
     offered = coded_workloads(settings)
     core = Core(settings, offered, {"serial": strategy}, Server("test", "none 1.0", handoff))
-    exchange = opened(core)
-    exchange.take(GOOD)
-    replied = exchange.run()
-    assert isinstance(replied, Future)
+    replied = handed_over(core)
     strategy.given[0][1].set_result(bytes(SENT_AT_ONCE_BYTES + beyond))
     assert core.admission.in_flight == (beyond if handoff is None else 0)
     assert counted(core) == {"200": 1}

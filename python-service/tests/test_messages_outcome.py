@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from cutting_proxy import Cut, CuttingProxy
 from live_database import LiveDatabase, fresh_name
 from live_service import wait_until
 from message_calls import Caller, Told, calling_at
-from test_core import GOOD, Scripted, assert_nothing_is_left, core_of, opened
+from test_core import Scripted, assert_nothing_is_left, core_of, handed_over, opened
 
 from restbench_service.core.service import UNKNOWN
 from restbench_service.settings import Settings
@@ -221,11 +220,9 @@ def test_what_is_done_in_a_database_is_told_though_others_have_all_memory(
     monkeypatch.setattr(MatrixWorkload, "is_blocking", is_blocking)
     strategy = Scripted()
     core = core_of(Settings(memory_budget_bytes=1000, input_cache_bytes=0), serial=strategy)
-    exchange, other = opened(core), opened(core, UNKNOWN)
-    assert exchange.take(GOOD) is None
+    other = opened(core, UNKNOWN)
     assert other.take(bytes(300)) is None
-    answered = exchange.run()
-    assert isinstance(answered, Future)
+    answered = handed_over(core)
     strategy.given[0][1].set_result(bytes(900))
     reply = answered.result()
     assert reply.status == status
