@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from live_service import (
@@ -196,23 +197,31 @@ def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
         assert serves(strategy)
 
 
-def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    "shortages", [1, 2], ids=["no memory once", "once more while that is handled"]
+)
+def test_a_pool_that_cannot_be_started_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, shortages: int
 ) -> None:
     monkeypatch.setattr(process_pool, "RETRY_SECONDS", 0.2)
-    attempts = list[int]()
+    coming = [MemoryError() for _ in range(shortages)]
+    give_up = process_pool.ProcessPool._give_up
 
-    def failing_once(*arguments: object) -> MultiprocessingPool:
-        attempts.append(1)
-        if len(attempts) == 1:
-            raise MemoryError
-        return MultiprocessingPool(*arguments)  # type: ignore[arg-type]
+    def made(*arguments: Any) -> MultiprocessingPool:
+        if coming:
+            raise coming.pop()
+        return MultiprocessingPool(*arguments)
 
-    tried = process_pool.ProcessPool(failing_once, "PR", 1, ())
+    def given_up(tried: process_pool.ProcessPool, error: Exception) -> None:
+        if coming:
+            raise coming.pop()
+        give_up(tried, error)
+
+    monkeypatch.setattr(process_pool.ProcessPool, "_give_up", given_up)
+    tried = process_pool.ProcessPool(made, "TA", 1, ())
     try:
         tried.await_ready()
-        assert tried.submit(os.getpid).result(60) in pool("PR-").values()
-        assert len(attempts) == 2
+        assert tried.submit(os.getpid).result(60) in pool("TA-").values()
     finally:
         tried.close()
 

@@ -19,9 +19,6 @@ from test_event_loop import head, pieces
 
 from restbench_service.codec.matrix import MatrixJson
 from restbench_service.core.reply import Reply
-from restbench_service.execution import process_pool
-from restbench_service.execution.process_pool import ProcessPool
-from restbench_service.execution.standard_pools import MultiprocessingPool
 from restbench_service.frameworks.event_loop import Requests
 from restbench_service.frameworks.flask import create_app
 from restbench_service.workloads.matrix import MatrixWorkload
@@ -77,28 +74,3 @@ def test_but_what_may_have_changed_data_is_a_fault(monkeypatch: pytest.MonkeyPat
     strategy.given[0][1].set_exception(MemoryError())
     assert error_of(answered.result(60))[:2] == (500, "099")
     assert_nothing_is_left(core)
-
-
-def test_twice_as_a_pool_is_made_costs_the_pool_only_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once more while the first want of memory is handled."""
-    monkeypatch.setattr(process_pool, "RETRY_SECONDS", 0.2)
-    shortages = [MemoryError(), MemoryError()]
-    give_up = ProcessPool._give_up
-
-    def made(*arguments: Any) -> MultiprocessingPool:
-        if shortages:
-            raise shortages.pop()
-        return MultiprocessingPool(*arguments)
-
-    def given_up(pool: ProcessPool, error: Exception) -> None:
-        if shortages:
-            raise shortages.pop()
-        give_up(pool, error)
-
-    monkeypatch.setattr(ProcessPool, "_give_up", given_up)
-    pool = ProcessPool(made, "WM", 1, ())
-    try:
-        pool.await_ready()
-        assert pool.submit(abs, -1).result(60) == 1
-    finally:
-        pool.close()
