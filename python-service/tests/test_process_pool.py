@@ -47,6 +47,8 @@ WHOLE_SECONDS = 5.0
 SOON_SECONDS = 15.0
 """After every kill, also on a busy machine. The promises hold for all kills but two."""
 on_pools = pytest.mark.parametrize("name", [*PER_ELEMENT, *PER_REQUEST])
+on_kinds = pytest.mark.parametrize("name", PER_REQUEST)
+"""One technique on each of the two pools, for what is the pool's alone."""
 OTHERS = set[int]()
 """Processes of the strategies that other tests have started here, of the same names."""
 
@@ -134,7 +136,7 @@ def test_twenty_kills_under_ten_users_are_each_soon_over(strategy: Strategy, pre
     wait_until(partial(serves_again, strategy))
 
 
-@on_pools
+@on_kinds
 @pytest.mark.usefixtures("patient")
 def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind(
     strategy: Strategy, prefix: str
@@ -175,7 +177,7 @@ def test_all_requests_that_a_pool_has_fail_with_the_process_that_died(
     assert serves(strategy)
 
 
-@on_pools
+@on_kinds
 @pytest.mark.usefixtures("patient")
 def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
     strategy: Strategy, prefix: str, users: ThreadPoolExecutor
@@ -316,7 +318,7 @@ def test_a_request_that_is_there_when_the_strategy_is_closed_fails_at_once(
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in pids))
 
 
-@on_pools
+@on_kinds
 def test_a_signal_to_stop_is_not_for_the_processes_nor_for_what_forks_them(
     strategy: Strategy, prefix: str
 ) -> None:
