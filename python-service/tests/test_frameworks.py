@@ -122,26 +122,25 @@ QUEUED = 10
 WELL_INTO_COMPUTING_TICKS = 20  # of CPU time, 0.2 s: far more than taking in a body costs
 
 
-def queued(service: LiveService, strategy: str) -> socket.socket:
+def queued(service: LiveService) -> socket.socket:
     client = socket.create_connection(("127.0.0.1", service.port))
-    head = post_head(len(SMALL[0])).replace(b"serial", strategy.encode())
-    client.sendall(head + SMALL[0])
+    client.sendall(post_head(len(SMALL[0])) + SMALL[0])
     return client
 
 
 def are_left_out(
-    service: LiveService, users: ThreadPoolExecutor, strategy: str, long: tuple[bytes, bytes]
+    service: LiveService, users: ThreadPoolExecutor, long: tuple[bytes, bytes]
 ) -> bool:
     """Whether requests behind a long one are not computed where their clients leave during it."""
     before = answered(service)
-    first = users.submit(post, service, strategy, long[0])
+    first = users.submit(post, service, "serial", long[0])
     wait_until(lambda: in_flight(service) == 1 or first.done())
     # In flight is also who still sends a body: a short request could overtake the long one.
     begun_ticks = service.used_ticks()
     wait_until(
         lambda: service.used_ticks() - begun_ticks > WELL_INTO_COMPUTING_TICKS or first.done()
     )
-    clients = [queued(service, strategy) for _ in range(QUEUED)]
+    clients = [queued(service) for _ in range(QUEUED)]
     wait_until(lambda: in_flight(service) == 1 + QUEUED or first.done())
     was_long_enough = not first.done()
     for client in clients:
@@ -153,22 +152,17 @@ def are_left_out(
     return was_long_enough and answered(service) - before == {"200": 1, "503": QUEUED}
 
 
-@pytest.mark.parametrize(
-    ("framework", "strategy"),
-    [
-        *[(name, "serial") for name in SEES_CONNECTIONS],
-        *[(name, "process-per-request") for name in POOLED],
-    ],
-)
+@pytest.mark.parametrize("framework", SEES_CONNECTIONS)
 def test_the_requests_of_clients_that_left_the_queue_are_not_computed(
-    all_of_them: dict[str, LiveService], users: ThreadPoolExecutor, framework: str, strategy: str
+    all_of_them: dict[str, LiveService], users: ThreadPoolExecutor, framework: str
 ) -> None:
-    """A busy machine may let the clients leave too late: then behind a longer one."""
+    """A busy machine may let the clients leave too late: then behind a longer one. That
+    strategies ask whether a client waits is tested in test_strategies.py."""
     service = all_of_them[framework]
     logged = len(service.log.read_text())
-    assert any(are_left_out(service, users, strategy, long) for long in (LONGER, *[LONGEST] * 3))
+    assert any(are_left_out(service, users, long) for long in (LONGER, *[LONGEST] * 3))
     assert in_flight(service) == 0
-    assert post(service, strategy, SMALL[0]).body == SMALL[1]
+    assert post(service, "serial", SMALL[0]).body == SMALL[1]
     log = service.log.read_text()[logged:]
     assert "Traceback" not in log
     assert "ERROR" not in log
