@@ -38,6 +38,8 @@ LONGEST = matrices(600, 1000, 300, "longest")  # three times as long
 SHORTER = matrices(500, 400, 50, "shorter")
 LONG_BODY = matrices(1, 30_000, 1, "long body")  # of 160 kB, soon computed
 IN_A_LOOP = [name for name, it in FRAMEWORKS.items() if it.is_asynchronous]
+IN_TWO_LOOPS = ("aiohttp", "rsgi")
+"""Where a request runs is decided in one place for all; test_delay.py looks at each in a thread."""
 
 SEES_CONNECTIONS = [name for name in FRAMEWORKS if name != "flask-granian"]
 """All but one can ask the connection: whether the client is silent, or gone."""
@@ -200,7 +202,7 @@ def is_computed_first(service: LiveService) -> bool:
     return is_computed
 
 
-@pytest.mark.parametrize("framework", IN_A_LOOP)
+@pytest.mark.parametrize("framework", IN_TWO_LOOPS)
 def test_what_runs_in_a_thread_makes_nobody_wait(
     all_of_them: dict[str, LiveService], framework: str
 ) -> None:
@@ -209,9 +211,8 @@ def test_what_runs_in_a_thread_makes_nobody_wait(
 
 
 def test_what_runs_in_the_event_loop_makes_all_else_wait(tmp_path: Path) -> None:
-    """Which of the two is decided in one place for all frameworks."""
     settings = {"HANDOFF": "loop", "STRATEGIES": "serial"}
-    wanted = {tmp_path / name: {"FRAMEWORK": name, **settings} for name in ("aiohttp", "rsgi")}
+    wanted = {tmp_path / name: {"FRAMEWORK": name, **settings} for name in IN_TWO_LOOPS}
     with side_by_side(wanted) as services:
         assert [it.health()["handoff"] for it in services] == ["loop"] * 2
         assert [is_computed_first(it) for it in services] == [True] * 2
