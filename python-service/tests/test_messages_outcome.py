@@ -1,8 +1,6 @@
 """What is answered when the connection breaks: not done, or unknown, and never a false word."""
 
-import socket
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from cutting_proxy import Cut, CuttingProxy
@@ -202,15 +200,6 @@ def test_a_server_that_falls_silent_before_has_done_nothing(
         assert cut_off.pop(queue).code == "014", statement
     assert direct.count(queue) == 2
     assert cut_off.pop(queue).status == 200
-
-
-def test_a_server_that_accepts_and_says_nothing_has_done_nothing() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"
-        with calling_at(LiveDatabase(url, Path("/dev/null")), database_connections=1) as caller:
-            told = caller.send("a")
-            assert (told.status, told.code) == (503, "014")
-            assert caller.page("/health")["database"] == {"up": False}
 
 
 @pytest.mark.parametrize(("is_blocking", "status"), [(True, 200), (False, 503)])
