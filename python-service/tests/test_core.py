@@ -12,7 +12,6 @@ from cases import SITUATIONS as OF_MESSAGES
 from contract_example import EXAMPLES, body_of, check_error, given, paths_of
 from hypothesis import given as for_all
 from hypothesis import strategies as st
-from live_service import STRATEGIES
 
 from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.reply import Reply, described
@@ -167,7 +166,7 @@ SITUATIONS = {
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_the_examples_of_limits_are_answered_as_the_contract_says(situation: str) -> None:
-    core = core_of(SITUATIONS[situation], **{name: Serial(None) for name in STRATEGIES})
+    core = core_of(SITUATIONS[situation])
     for name in given(situation):
         for path in paths_of(EXAMPLES[name]):
             reply = post(core, path, body_of(EXAMPLES[name]))
