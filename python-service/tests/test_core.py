@@ -234,18 +234,6 @@ def test_of_several_faults_the_first_of_the_contract_s_order_is_named() -> None:
     assert counted(core) == {"400": 2, "405": 1, "413": 2, "415": 1, "503": 2}
 
 
-def test_a_body_that_would_not_fit_into_the_memory_is_refused_as_it_comes() -> None:
-    core = core_of(Settings(max_body_bytes=1000, memory_budget_bytes=1000, input_cache_bytes=0))
-    one, two = opened(core, 600), opened(core, 600)
-    assert one.take(bytes(600)) is None
-    assert two.take(bytes(400)) is None
-    refused = two.take(b"x")
-    assert refused is not None and error_of(refused)[:2] == (503, "008")
-    assert core.budget.held_bytes == 600
-    one.cut_off()
-    assert_nothing_is_left(core)
-
-
 def test_a_place_is_free_when_the_answer_is_there_and_its_memory_when_it_is_sent(
     core: Core,
 ) -> None:
