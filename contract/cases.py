@@ -199,7 +199,7 @@ def situation(case: Example) -> Iterator[Example]:
     """The requests that prepare a case: those of its situation, then its own list `before`."""
     if has_queues(case):
         names = case["names"]
-        for queue in (it for it in QUEUES if it in left_behind(case)):
+        for queue in (it for it in left_behind(case) if it in QUEUES):
             made = {"requestId": 0, "queue": f"{names['run']}-{queue}"}
             body = {**made, "technique": names["technique"]}
             path = "/messages/serial/queues"
