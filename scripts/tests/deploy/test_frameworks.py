@@ -107,15 +107,6 @@ TECHNIQUES_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
     "java": ("skip-locked", "memory"),
     "python": (),
 }
-#: Java's: how the threads of the server begin that parses HTTP.
-SERVER_THREADS = {
-    "tomcat": "http-nio-",
-    "servlet": "http-nio-",
-    "jetty": "http-jetty-",
-    "reactor-netty": "reactor-loop-",
-    "vertx": "vert.x-event",
-    "helidon": "server-@default",
-}
 #: Helidon's class files are of this Java.
 HELIDON_JAVA = 21
 #: Of each Java service, as they are all up at once and no test is about speed.
@@ -136,12 +127,6 @@ RUNNER = ROOT / "contract" / "run.py"
 BACKLOG, OWN_BACKLOG = 1024, {"fastapi-gunicorn": 100}
 #: An idle service takes no more of a core, seen for so long.
 IDLE_SHARE, IDLE_S = 0.005, 4.0
-
-
-def has_thread(pid: int, prefix: str) -> bool:
-    """Whether a thread's name, of which the kernel keeps 15 characters, begins so."""
-    names = (path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/comm"))
-    return any(name.startswith(prefix) for name in names)
 
 
 def is_default(name: ServiceName, place: Place) -> bool:
@@ -251,9 +236,6 @@ def test_every_framework_answers_as_the_contract_says(
             up[place] = started_at(place, name, tmp_path, of_database)
             stack.callback(up[place].stop)
             assert up[place].health()["framework"] == place.framework
-            if name == "java":
-                pid = up[place].processes[0].pid
-                assert has_thread(pid, SERVER_THREADS[place.framework])
         bare = [each for each in places if each.front == "none"]
         assert_each_line_does_something(up[bare[0]])
         idle = {each: stack.enter_context(wire.kept(up[each].address)) for each in bare}
