@@ -97,16 +97,6 @@ TRIED: dict[ServiceName, tuple[str, ...]] = {
     "java": ("serial", "pinned"),
     "python": ("serial", "process-per-request"),
 }
-#: In the default framework; none: all. Java's own tests have all strategies, and all techniques
-#: under serial; its strategies that take messages reach queues in memory here.
-TRIED_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
-    "java": ("serial", "pinned", "pipeline", "worker-pool"),
-    "python": (),
-}
-TECHNIQUES_BY_DEFAULT: dict[ServiceName, tuple[str, ...]] = {
-    "java": ("skip-locked", "memory"),
-    "python": (),
-}
 #: Helidon's class files are of this Java.
 HELIDON_JAVA = 21
 #: Of each Java service, as they are all up at once and no test is about speed.
@@ -129,16 +119,18 @@ BACKLOG, OWN_BACKLOG = 1024, {"fastapi-gunicorn": 100}
 IDLE_SHARE, IDLE_S = 0.005, 4.0
 
 
-def is_default(name: ServiceName, place: Place) -> bool:
-    """Whether it is what a service is where nobody says otherwise."""
-    return (place.framework, place.front) == (DEFAULT_FRAMEWORKS[name], "none")
+def tries_all(name: ServiceName, place: Place) -> bool:
+    """Whether all strategies and techniques are tried there: where a Python service is what it is
+    by default. Java's own tests have all of them (ContractExamplesTest, MessagesContractTest)."""
+    is_default = (place.framework, place.front) == (DEFAULT_FRAMEWORKS[name], "none")
+    return is_default and name == "python"
 
 
 def tried(name: ServiceName, place: Place) -> tuple[str, ...]:
     """The strategies under which successes are tried there; none: all."""
     if place.front != "none":
         return ("serial",)
-    return (TRIED_BY_DEFAULT if is_default(name, place) else TRIED)[name]
+    return () if tries_all(name, place) else TRIED[name]
 
 
 def started_at(
@@ -178,10 +170,9 @@ def contract_run(name: ServiceName, place: Place, at: Service) -> subprocess.Pop
     asked = ["--framework", place.framework, "--receive-seconds", RECEIVE_S]
     asked += ["--pid", str(at.processes[0].pid)]
     asked += [] if place.front == "none" else ["--front", place.front_name]
-    techniques = TECHNIQUES_BY_DEFAULT[name] if is_default(name, place) else ("skip-locked",)
-    options = {  # no framework knows other techniques
+    options = {  # no framework knows techniques: one is as good as all
         "--strategy": tried(name, place),
-        "--technique": techniques,
+        "--technique": () if tries_all(name, place) else ("skip-locked",),
     }
     asked += [part for option, values in options.items() for it in values for part in (option, it)]
     line = [sys.executable, str(RUNNER), at.base_url, *asked]
