@@ -21,7 +21,7 @@ from restbench.commands.options import console
 from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.drive import wrk
-from restbench.failures import CellsFailed, GrowsTooFast
+from restbench.failures import CellsFailed, Regression
 from restbench.machine import machine, machine_cpu, machine_lock, placement, watch
 from restbench.show.document import Column, number, table
 from restbench.show.progress import duration
@@ -175,14 +175,14 @@ def bench_growth(
 
 
 def judge(found: Growth) -> None:
-    """CellsFailed where something could not be measured, else GrowsTooFast where anything does."""
+    """CellsFailed where something was not measured, else Regression where it grows too fast."""
     if found.failures:
         raise CellsFailed(f"not measured: {'; '.join(found.failures)}")
     faster = [each for each in found.fits if each.verdict == "grows faster"]
     if faster:
         series = [each.series for each in faster]
         subjects = "; ".join(f"{each.server}: {each.what} ({each.over})" for each in series)
-        raise GrowsTooFast(
+        raise Regression(
             f"{len(faster)} of {len(found.fits)} grow faster than they should: {subjects}."
             f"{_busy(found)}"
         )

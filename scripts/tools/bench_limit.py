@@ -18,7 +18,7 @@ from restbench.drive import wrk
 from restbench.drive.payload import Payload, payload_of
 from restbench.experiment import experiment
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
-from restbench.failures import BadConfiguration, CellsFailed, EnvironmentProblem, LimitMissed
+from restbench.failures import BadConfiguration, CellsFailed, EnvironmentProblem, Regression
 from restbench.machine import machine, machine_lock, placement, watch
 from restbench.show.document import Column, number, table
 from restbench.show.terminal import drawn
@@ -251,11 +251,11 @@ def available(named: Sequence[str] | None, tell: Callable[[str], None]) -> list[
 
 
 def judge(found: list[Standing]) -> None:
-    """LimitMissed where a whole interval is above its bar."""
+    """Regression where a whole interval is above its bar."""
     missed = [each for each in found if each.verdict == "missed"]
     if missed:
         places = "; ".join(f"{each.framework} {each.complexity} {_ratio(each)}" for each in missed)
-        raise LimitMissed(f"{len(missed)} of {len(found)} cost more than they may: {places}")
+        raise Regression(f"{len(missed)} of {len(found)} cost more than they may: {places}")
 
 
 def _ratio(each: Standing) -> str:

@@ -20,7 +20,7 @@ from restbench.failures import (
     BadConfiguration,
     CellsFailed,
     EnvironmentProblem,
-    LimitMissed,
+    Regression,
     WrongAnswers,
 )
 from restbench.machine import process
@@ -110,7 +110,7 @@ def test_a_bar_is_missed_only_where_the_whole_interval_is_above_it(
     if verdict == "held":
         judge([found])
     else:
-        with pytest.raises(LimitMissed, match=r"1 of 1 .*: flask low 17\.0"):
+        with pytest.raises(Regression, match=r"1 of 1 .*: flask low 17\.0"):
             judge([found])
 
 

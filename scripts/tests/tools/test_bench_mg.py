@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench.failures import EnvironmentProblem, LimitMissed, WrongAnswers
+from restbench.failures import EnvironmentProblem, Regression, WrongAnswers
 from tools import bench_mg, limit_servers
 from tools.bench_mg import SOURCE, standing, warm_cpp
 
@@ -61,7 +61,7 @@ def test_both_are_timed_in_turn_and_a_missed_limit_is_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(bench_mg, "RATIO_BAR", 0.0)
-    with bench_mg.console.capture() as told, pytest.raises(LimitMissed, match="ratio"):
+    with bench_mg.console.capture() as told, pytest.raises(Regression, match="ratio"):
         bench_mg.bench_mg("S", 2)
     lines = told.get().splitlines()
     assert [line.startswith("Java ") for line in lines[:3]] == [True] * 2 + [False]

@@ -11,7 +11,7 @@ import pytest
 
 from restbench.deploy.service import Service
 from restbench.drive import wrk
-from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
+from restbench.failures import BadConfiguration, CellsFailed, ExitCode, Regression
 from tools import bench_growth, growth_series
 from tools.bench_growth import Growth, judge
 from tools.bench_limit import Client
@@ -83,7 +83,7 @@ def test_one_thing_that_grows_too_fast_ends_the_command_with_its_name() -> None:
     good, bad = fit(series(2.0, expected=2.0)), fit(series(3.0, expected=2.0))
     judge(Growth((good, good)))
     with pytest.raises(
-        GrowsTooFast, match=r"^1 of 2 grow faster .*: java serial: compute \(n\)\.$"
+        Regression, match=r"^1 of 2 grow faster .*: java serial: compute \(n\)\.$"
     ) as raised:
         judge(Growth((good, bad)))
     assert raised.value.exit_code == ExitCode.REGRESSION
@@ -91,7 +91,7 @@ def test_one_thing_that_grows_too_fast_ends_the_command_with_its_name() -> None:
 
 def test_on_a_machine_that_others_used_the_verdict_says_that_it_is_not_to_be_believed() -> None:
     bad = fit(series(3.0, expected=2.0))
-    with pytest.raises(GrowsTooFast, match=r"Not to be believed: others used 80 % of the machine"):
+    with pytest.raises(Regression, match=r"Not to be believed: others used 80 % of the machine"):
         judge(Growth((bad,), foreign_pct=80.0))
 
 
