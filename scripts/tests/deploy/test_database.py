@@ -209,16 +209,15 @@ def test_its_version_and_settings_are_told(own: Database) -> None:
 
 @pytest.mark.parametrize("setting", room.DURABILITY)
 def test_what_may_lose_a_commit_is_not_durable(own: Database, setting: str) -> None:
-    own.stop()
-    own.overrides = {"shared_buffers": "16MB", setting: "off"}
-    own.start()
-    try:
-        assert own.settings[setting] == "off"
-        assert not own.durable
-    finally:
-        own.overrides = {"shared_buffers": "16MB"}
-        own.restart()
-    assert own.durable
+    with own.connect() as owner:
+        owner.execute(f"ALTER SYSTEM SET {setting} = off")
+        owner.execute("SELECT pg_reload_conf()")
+        try:
+            assert await_true(lambda: not own.durable)
+        finally:
+            owner.execute(f"ALTER SYSTEM RESET {setting}")
+            owner.execute("SELECT pg_reload_conf()")
+    assert await_true(lambda: own.durable)
 
 
 # --- that it cannot start is one line, and nothing is left ----------------------------------------
