@@ -21,13 +21,13 @@ from restbench.commands.options import console
 from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.drive import wrk
+from restbench.drive.wrk import Client
 from restbench.failures import CellsFailed, Regression
 from restbench.machine import machine, machine_cpu, machine_lock, placement, watch
 from restbench.show.document import Column, number, table
 from restbench.show.progress import duration
 from restbench.show.terminal import drawn
 from tools import growth_series
-from tools.bench_limit import Client
 from tools.growth_fit import TOLERANCE, Fit, Series, fit
 from tools.growth_plan import Plan, plan_of
 from tools.limit_servers import Server
@@ -122,7 +122,7 @@ def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[Series]:
     work.tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
     with work.part():
         yield from growth_series.of_stages(asked, plan.dispatched, plan.rounds)
-    client = Client(work.folder / "users.json", placement.allowed_cores()[-1])
+    client = Client(work.folder / "users.json", 1, str(placement.allowed_cores()[-1]))
     with work.part():
         yield from growth_series.of_users(asked, client, plan)
 

@@ -11,10 +11,10 @@ import pytest
 
 from restbench.deploy.service import Service
 from restbench.drive import wrk
+from restbench.drive.wrk import Client
 from restbench.failures import BadConfiguration, CellsFailed, ExitCode, Regression
 from tools import bench_growth, growth_series
 from tools.bench_growth import Growth, judge
-from tools.bench_limit import Client
 from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from tools.growth_plan import plan_of
 from tools.growth_series import over_processes, requests_in
@@ -189,7 +189,7 @@ def test_over_users_the_first_round_warms_up_and_only_times_are_kept(
 ) -> None:
     asked: list[int] = []
 
-    def output(client: Client, _server: Server, _seconds: float) -> str:
+    def output(client: Client, _url: str, _seconds: float) -> str:
         asked.append(client.connections)
         warming_up = len(asked) <= len(plan.users)
         latency_ms = 1000 if warming_up else 2 * client.connections
@@ -198,7 +198,7 @@ def test_over_users_the_first_round_warms_up_and_only_times_are_kept(
     monkeypatch.setattr(Client, "output", output)
     plan = plan_of("smoke", "java", "")
     server = Server("java serial", "http://127.0.0.1:1", None)  # type: ignore[arg-type]
-    latency, per_request = growth_series.of_users(server, Client(tmp_path / "b", 0), plan)
+    latency, per_request = growth_series.of_users(server, Client(tmp_path / "b", 1, None), plan)
     assert asked == list(plan.users) * (1 + plan.user_rounds)
     assert (latency.what, latency.rounds) == ("latency, low", ((2.0, 4.0, 8.0),) * 2)
     assert (per_request.what, per_request.rounds) == ("1/throughput, low", ((1.0, 1.0, 1.0),) * 2)
