@@ -85,14 +85,6 @@ class Regression(Failure):
     exit_code = ExitCode.REGRESSION
 
 
-class GrowsTooFast(Regression):
-    """Something takes more time for a larger size than it should."""
-
-
-class LimitMissed(Regression):
-    """The cost of something, relative to that of the practical limit, is higher than allowed."""
-
-
 class Interrupted(BaseException):
     """Stopped by the user (Ctrl-C, SIGTERM or SIGHUP); what was measured is kept.
 
