@@ -15,7 +15,7 @@ from typing import Any
 from restbench.analyse import warnings
 from restbench.analyse.comparison import MARGIN, series
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.cell import Shape
 from restbench.experiment.columns import HEADINGS
 from restbench.experiment.records import BuiltCommit
 from restbench.experiment.statistics import FEWEST_BLOCKS
@@ -170,9 +170,10 @@ def _code(of: ManifestEntry | BuiltCommit) -> dict[str, Any]:
 def _cell(run: RunExport, row: Row, entry: CellEntry, tables: _Tables) -> dict[str, Any]:
     for kind in (*(each.kind for each in row.warnings), *row.flags):
         tables.kinds.setdefault(kind, warnings.explain(kind))
+    is_attached = row.cell.service in run.manifest.attached
     return {
         "cell": tables.cell(row, entry),
-        "framework": _framework(run, row.cell),
+        "framework": "attached" if is_attached else row.cell.framework,
         "warnings": [[each.kind, round(each.bias_percent, 1)] for each in row.warnings],
         "notes": list(row.flags),
         "measured": len(row.measured),
@@ -192,15 +193,6 @@ def _metric(row: Row, entry: CellEntry, metric: str) -> list[Any] | None:
     )
     short = partial(wording.rounded, digits=_SIGNIFICANT)
     return [*map(short, (found.value, found.low, found.high)), [*map(short, by_block)]]
-
-
-def _framework(run: RunExport, cell: Cell) -> str:
-    """The web framework of a cell. In older runs, in which it was no factor, the environment chose
-    one for all cells."""
-    if cell.service in run.manifest.attached:
-        return "attached"
-    settings: Mapping[str, str] = run.described.get("settings", {})
-    return settings.get(f"{cell.service.upper()}_FRAMEWORK") or cell.framework
 
 
 def _shape(row: Row) -> str:
