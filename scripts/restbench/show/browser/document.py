@@ -113,24 +113,18 @@ def _machines(runs: Sequence[ListedRun]) -> tuple[list[str], list[int]]:
     """The machines' names, and the number of each run's machine. A run belongs to the first machine
     whose first run has the same identity by the rule of `compare`."""
     known: list[Identity] = []
+    names: list[str] = []
     numbers = []
     for each in runs:
         own = each.identity
         same = [n for n, other in enumerate(known) if not machine.identity_differences(other, own)]
         if not same:
+            label = machine.short(each.run.described)
+            others = sum(name.startswith(label) for name in names)
+            names.append(f"{label}, no. {others + 1}" if others else label)
             known.append(own)
         numbers.append(same[0] if same else len(known) - 1)
-    names: list[str] = []
-    for label in map(_label, known):
-        others = sum(each.startswith(label) for each in names)
-        names.append(f"{label}, no. {others + 1}" if others else label)
     return names, numbers
-
-
-def _label(identity: Identity) -> str:
-    memory = identity["memory_mib"]
-    size = f"{memory / 1024:.0f} GiB" if isinstance(memory, int | float) else "memory unknown"
-    return f"{identity['processor']}, {identity['cores_online']} cores, {size}"
 
 
 def _run(
