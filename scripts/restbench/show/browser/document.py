@@ -6,7 +6,7 @@ compare any two runs itself (`compare.js`): the results of all pairs would be to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
@@ -143,7 +143,7 @@ def _run(
         "builds": {name: _code(each) for name, each in manifest.builds.items()},
         "machine": machine_number,
         "versions": {
-            name: _text(run.described[name]) for name in VERSIONS if name in run.described
+            name: wording.plain(run.described[name]) for name in VERSIONS if name in run.described
         },
         "page": listed.page,
         "copies": [[each.folder, each.page] for each in listed.copies],
@@ -199,9 +199,3 @@ def _shape(row: Row) -> str:
 
 def _product(shape: Shape) -> str:
     return f"{shape.rows}x{shape.inner}x{shape.columns}"
-
-
-def _text(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {each}" for name, each in value.items())
-    return str(value)
