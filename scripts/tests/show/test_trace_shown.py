@@ -19,7 +19,7 @@ from restbench.show.charts import theme
 from restbench.show.document import words
 from restbench.show.findings import Findings
 from restbench.show.kinds import trace as shown
-from restbench.store import exported, store
+from restbench.store import store
 from restbench.store.store import Run
 from restbench.store.traces import Course, FaultEntry, FullTrace, IncidentEntry, SteadyEntry
 from restbench.store.writing import write_model
@@ -275,11 +275,6 @@ def test_the_figure_has_a_panel_for_each_group_and_bands_for_what_happened(run: 
     for band in ("checkpoint", "gc-pause", "autovacuum", "stall"):
         assert f"'band': '{band}'" in described
     assert theme.svg(chart).startswith("<svg")
-
-
-def test_the_kept_file_is_read_as_it_was_written(run: Run) -> None:
-    written = findings(run).run
-    assert exported.read(run.exported_file).traces == written.traces
 
 
 def parsed(text: str) -> experiment.Experiment:
