@@ -29,8 +29,6 @@ from restbench.store.exported import CellEntry, Estimate, ManifestEntry, RunExpo
 
 #: The metrics of every run. Those that only a driver measures (`extras`) follow them.
 METRICS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms", "p95_ms")
-#: Stands for the metric in the trend chart's definition; the page replaces it by the metric's name.
-_METRIC = "(metric)"
 #: Significant digits of the document's numbers: no fewer than `run.json` has.
 _SIGNIFICANT = 7
 
@@ -104,7 +102,7 @@ def document(found: Sequence[ListedRun], left_out: Sequence[str] = ()) -> dict[s
         "cells": tables.cells,
         "runs": listed,
         "steps": trends.steps_of(listed, metrics),
-        "trend_chart": theme.spec(trends.chart([], _METRIC)),
+        "trend_chart": theme.spec(trends.chart()),
         "left_out": list(left_out),
     }
 
