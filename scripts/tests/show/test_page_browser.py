@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 from page_in_browser import (
+    EACH_ONCE,
     TOO_FAINT,
-    VIEWS,
     open_everything,
     serious,
     shown,
@@ -31,7 +31,7 @@ def address(run: Run) -> str:
     return run.report.as_uri()
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=str)
+@pytest.mark.parametrize("view", EACH_ONCE, ids=str)
 def test_every_chart_is_drawn_fits_stands_out_and_is_told_to_a_screen_reader(
     page: Page, view: tuple[int, str]
 ) -> None:

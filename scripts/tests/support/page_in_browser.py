@@ -19,8 +19,10 @@ from restbench.store.writing import write_model
 PATIENCE_MS = 180_000
 #: What a screen reader must not find: the impacts of axe.
 SERIOUS = ("serious", "critical")
-#: Widths in pixels and colour schemes that every page is looked at in.
+#: Widths in pixels and colour schemes that pages are looked at in.
 VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+#: Each width and each scheme once: no rule of a style sheet is about both.
+EACH_ONCE = [VIEWS[0], VIEWS[3]]
 
 #: The elements with text of their own whose contrast with what lies behind them is under 4.5
 #: (WCAG 2, AA), each as `text: ratio`.
