@@ -178,12 +178,8 @@ def _metric(row: Row, entry: CellEntry, metric: str) -> list[Any] | None:
     found: Estimate | None = getattr(entry, metric, None) or entry.extras.get(metric)
     if found is None:
         return None
-    by_block = (
-        series(row, metric).values.values()
-        if metric in METRICS
-        else [each.extras[metric] for each in row.valid_blocks if metric in each.extras]
-    )
     short = partial(wording.rounded, digits=_SIGNIFICANT)
+    by_block = series(row, metric).values.values()
     return [*map(short, (found.value, found.low, found.high)), [*map(short, by_block)]]
 
 
