@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -263,23 +260,6 @@ def test_runs_without_a_common_cell_are_not_offered_for_comparison(
     chosen = page.locator("#view select").evaluate_all("all => all.map((one) => one.value)")
     assert chosen[:2] == [FIRST, SECOND]
     page.close()
-
-
-def test_a_web_server_shows_what_a_file_shows(results: Path, page: Page, browser: Browser) -> None:
-    quiet = type("Quiet", (SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(quiet, directory=results)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        served = browser.new_page()
-        refused: list[str] = []
-        served.on("response", lambda told: None if told.ok else refused.append(told.url))
-        served.goto(f"http://127.0.0.1:{server.server_port}/index.html")
-        for selection in SCREENS:
-            go(page, selection)
-            go(served, selection)
-            assert texts(served, "#view") == texts(page, "#view")
-        server.shutdown()
-    served.close()
-    assert [each for each in refused if not each.endswith("/favicon.ico")] == []
 
 
 def test_wrong_answers_failures_and_other_sizes_come_before_any_speed(
