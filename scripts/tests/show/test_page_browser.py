@@ -9,13 +9,13 @@ from page_in_browser import (
     TOO_FAINT,
     open_everything,
     serious,
-    shown,
     varied_run,
     wait_until_drawn,
 )
 from playwright.sync_api import Page
+from shown_run import findings
 
-from restbench.show import views
+from restbench.show import report, views
 from restbench.show.charts import theme
 from restbench.store import exported
 from restbench.store.store import Run
@@ -23,7 +23,9 @@ from restbench.store.store import Run
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return shown(varied_run(tmp_path_factory.mktemp("page") / "run"))
+    made = varied_run(tmp_path_factory.mktemp("page") / "run")
+    report.write(findings(made))
+    return made
 
 
 @pytest.fixture

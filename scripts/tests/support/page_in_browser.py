@@ -8,10 +8,8 @@ from pathlib import Path
 from axe_playwright_python.sync_playwright import Axe
 from fixture_run import START, Made, build, cell, error, steady_load
 from playwright.sync_api import Page
-from shown_run import findings
 
 from restbench.experiment.records import Calibration, CalibrationCheck
-from restbench.show import files, report
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_model
 
@@ -111,15 +109,6 @@ def varied_run(path: Path) -> Run:
     )
     write_model(run.calibration_file, calibration)
     shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
-    return run
-
-
-def shown(run: Run) -> Run:
-    """With its page and all that this links to."""
-    found = findings(run)
-    files.write_figures(found)
-    files.write_tables(found)
-    report.write(found)
     return run
 
 
