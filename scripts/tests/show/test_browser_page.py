@@ -8,14 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from page_in_browser import (
-    EACH_ONCE,
-    PATIENCE_MS,
-    TOO_FAINT,
-    open_everything,
-    serious,
-    varied_run,
-)
+from page_in_browser import EACH_ONCE, PATIENCE_MS, TOO_FAINT, serious, varied_run
 from playwright.sync_api import Browser, Page, expect
 from several_runs import MIX, PINNED, SERIAL, lay_down, of_level, runs_with_a_step, three_runs
 
@@ -298,7 +291,7 @@ def test_a_kept_page_opens_from_a_file_and_shares_the_chart_library(
         page.on(event, lambda told: complaints.append(str(told)))  # type: ignore[call-overload]
     page.goto((tmp_path / "index.html").as_uri())
     page.locator('.run a[href="kept/report.html"]').click()
-    open_everything(page)
+    page.locator("#answer .plot svg").wait_for()
     page.close()
     assert complaints == []
     kept = [each for each in (tmp_path / "kept").rglob("*") if each.is_file()]
