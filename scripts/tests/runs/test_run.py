@@ -210,19 +210,6 @@ def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
     assert bench.latest.trials.trials()
 
 
-def test_a_load_generator_that_is_killed_has_its_block_measured_once_more(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    path = bench.experiment({"java": ["serial"]}, minutes=0.2)
-    started = bench.start("run", path, "--profile", "p", faults={"serial": "slow"})
-    bench.await_trial(started)
-    for pid in bench.running("org.apache.jmeter.NewDriver"):
-        pid.kill()
-    out, err = started.communicate(timeout=PATIENCE_S)
-    assert started.returncode == 0, out + err
-    assert "block 1: second attempt: JMeter has ended" in out
-    assert bench.trials("serial")
-
-
 def test_without_sar_a_run_does_not_begin(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     tools = bench.folder / "bin"
