@@ -85,13 +85,17 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
 
 
 @pytest.mark.live
-def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(
+    bench: Bench, how: signal.Signals
+) -> None:
+    """Interrupted by Ctrl-C is a run, in `test_run`."""
     started = bench.start("calibrate")
     assert started.stdout is not None
     try:
         assert started.stdout.readline().startswith("check")
         time.sleep(0.5)
-        started.send_signal(signal.SIGINT)
+        started.send_signal(how)
         _, err = started.communicate(timeout=PATIENCE_S)
     finally:
         started.kill()
