@@ -235,35 +235,9 @@ def test_what_goes_wrong_costs_its_cells_and_is_never_a_time(tmp_path: Path) -> 
     events = {each.kind: each.text for each in bench.latest.trials.events()}
     assert set(events) == {"retried", "failed", "refused", "wrong"}
     assert "stub: out of memory, giving up" in events["failed"]
+    assert "413" in events["refused"]
     assert "java-pinned-unbound-CG-S-1u, block 1: failed" in page
     assert bench.left_running() == []
-
-
-def test_a_class_that_does_not_fit_is_refused_by_the_service_and_by_the_program(
-    tmp_path: Path,
-) -> None:
-    """The service comes first in one block, the program without HTTP in the other."""
-    bench = in_folder(tmp_path, strategies=("serial", "pipeline"), blocks=2)
-    ran = run_kernels(bench, "--cells", "complexity=CG-S", pipeline="refused")
-    assert ran.code == 0, ran.told
-    first, second = bench.latest.trials.events()
-    assert (first.kind, second.kind) == ("refused", "refused")
-    assert "413" in first.text
-    assert second.text.endswith(f"without HTTP: restbench: {REFUSAL}")
-
-
-def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(
-    tmp_path: Path,
-) -> None:
-    bench = in_folder(tmp_path, strategies=("serial", "pinned", "pipeline", "shared-pool"))
-    text = (tmp_path / "npb.toml").read_text()
-    (tmp_path / "npb.toml").write_text(text.replace("minutes = 2", "minutes = 0.03"))
-    ran = run_kernels(bench)
-    assert ran.code == 0, ran.told
-    verified = [row["verified"] for row in table(ran.run)]
-    assert "yes" in verified
-    assert "not measured" in verified
-    assert "the block had no time for it" in ran.run.report.read_text()
 
 
 def test_a_finished_run_is_extended_by_a_block(ran: Ran, tmp_path: Path) -> None:
@@ -274,11 +248,3 @@ def test_a_finished_run_is_extended_by_a_block(ran: Ran, tmp_path: Path) -> None
     assert done.returncode == 0, done.stdout + done.stderr
     assert bench.began_ms(block=1) == first != []
     assert min(int(row["blocks"]) for row in table(bench.latest)) >= 3
-
-
-def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:
-    bench = in_folder(tmp_path)
-    done = restbench("plan", str(bench.folder / "npb.toml"), "--profile", "p")
-    assert "java-serial-unbound-IS-S-1u" in done.stdout
-    assert "1 block in about 2 min" in done.stdout
-    assert not list(tmp_path.glob("*/manifest.json"))
