@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,30 +24,12 @@ pytestmark = pytest.mark.live
 CAPACITY_PER_S = 100
 
 
-@dataclass
-class Resumed(Ran):
-    """A run that was killed in its second block, after it has gone on."""
-
-    first: str
-    """What the killed one said."""
-    left: list[str]
-    """What still ran when the killed one was gone."""
-    began_ms: list[int]
-    """The trials of its first block."""
-
-
 @pytest.fixture(scope="module")
-def queue(tmp_path_factory: pytest.TempPathFactory) -> Resumed:
+def queue(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """Both strategies stand in queues of their own."""
     bench = in_folder(tmp_path_factory.mktemp("queue"), OPEN_LOAD)
     faults = {"serial": "queue", "pinned": "queue"}
-    started = bench.start(*walks(bench), "--resume", faults=faults)
-    bench.await_trial(started, block=2)
-    started.kill()
-    first = started.communicate()[0]
-    left, began_ms = bench.still_running(), bench.began_ms(block=1)
-    done = bench.restbench(*walks(bench), "--resume", faults=faults)
-    return Resumed(bench, done, first, left, began_ms)
+    return Ran(bench, bench.restbench(*walks(bench), faults=faults))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +57,7 @@ def found_in(run: Run) -> dict[str, Limit]:
     return {each.cell.strategy: each for each in limits.of(told)}
 
 
-def test_finds_the_rate_that_a_queue_of_known_capacity_can_bear(queue: Resumed) -> None:
+def test_finds_the_rate_that_a_queue_of_known_capacity_can_bear(queue: Ran) -> None:
     assert queue.code == 0, queue.told
     for found in found_in(queue.run).values():
         # More than the capacity cannot be borne; how much less is seen depends on this machine.
@@ -87,7 +68,7 @@ def test_finds_the_rate_that_a_queue_of_known_capacity_can_bear(queue: Resumed) 
     assert queue.bench.left_running() == []
 
 
-def test_the_steps_of_a_blocks_techniques_alternate(queue: Resumed) -> None:
+def test_the_steps_of_a_blocks_techniques_alternate(queue: Ran) -> None:
     trials = queue.run.trials.trials()
     for block in (1, 2):
         first_round = [each.cell for each in trials if (each.block, each.round) == (block, 1)]
@@ -97,7 +78,7 @@ def test_the_steps_of_a_blocks_techniques_alternate(queue: Resumed) -> None:
 
 
 def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_or_unsent(
-    queue: Resumed,
+    queue: Ran,
 ) -> None:
     # Twice what a pilot found: the pilot that no pause of the machine fell into.
     walks_of_all = [walk for found in found_in(queue.run).values() for walk in found.walks]
@@ -111,7 +92,7 @@ def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_o
 
 
 def test_the_tables_say_what_was_found_and_can_be_made_again(
-    queue: Resumed, monkeypatch: pytest.MonkeyPatch
+    queue: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = queue.run
     tables = (run.open_load_csv, run.open_load_steps_csv, run.report)
@@ -143,13 +124,3 @@ def test_what_dies_under_load_and_what_is_not_offered_fails_and_says_so(spoilt: 
     assert "stub: out of memory, giving up" in events
     assert found_in(spoilt.run)["thread-pool"].limit_per_s is None
     assert spoilt.bench.left_running() == []
-
-
-def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(queue: Resumed) -> None:
-    assert "nothing to resume: no unfinished run of stubbed with profile p" in queue.first
-    assert queue.left == []
-    assert f"resuming {queue.run.path.resolve().name}, killed at" in queue.told
-    assert queue.bench.began_ms(block=1) == queue.began_ms != []
-    assert {each.block for each in queue.run.trials.blocks() if each.finished} == {1, 2}
-    (noted,) = queue.run.interruptions()
-    assert (noted.how, noted.kept, noted.lost) == ("killed", 2, ("block 2",))

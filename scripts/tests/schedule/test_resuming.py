@@ -76,6 +76,19 @@ def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> Non
     assert found.differences == ()
 
 
+def test_where_no_run_can_go_on_a_line_says_so_with_what_differs(run: Run, order: Order) -> None:
+    told: list[str] = []
+    runs = store.runs(run.path.parent)
+    other = replace(order, experiment_text=order.experiment_text + "\n")
+    assert resuming.to_go_on_with(other, runs, told.append) is None
+    assert told == [
+        "nothing to resume: no unfinished run of stubbed with profile p; "
+        "first differs in the experiment's file; a new run begins"
+    ]
+    assert resuming.to_go_on_with(order, runs, told.append) == run
+    assert len(told) == 1
+
+
 def test_of_several_unfinished_runs_the_newest_goes_on(run: Run, order: Order) -> None:
     newer = killed_run(run.path.with_name("a-later-one"), order)
     manifest = newer.manifest().model_copy(update={"started": "2999-01-01T00:00:00+00:00"})
