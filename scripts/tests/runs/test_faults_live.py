@@ -17,14 +17,8 @@ from tools.queue_controls import CONTROLS
 
 pytestmark = pytest.mark.live
 
-ENDS = (
-    "kill-all",
-    "kill-service",
-    "pause",
-    "hold-snapshot",
-    "stop-fast",
-    "kill-postmaster-without-keys",
-)
+#: A held snapshot, which ends nothing, is the fault under which a lossy service is found out.
+ENDS = ("kill-all", "kill-service", "pause", "stop-fast", "kill-postmaster-without-keys")
 EXPERIMENT = """
 driver = "faults"
 views = ["faults"]
