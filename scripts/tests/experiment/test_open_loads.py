@@ -74,10 +74,7 @@ def test_from_a_known_limit_the_walk_goes_in_steps_of_its_resolution(shipped: Op
         ("tail_s = 0.5", "tail = 0.5", "open.steps.tail: unknown key; allowed here are warmup_s"),
         ("percentile = 95", "percentile = 94", "open.objective.percentile"),
         ('arrivals = "poisson"', 'arrivals = "bursts"', "open.arrivals"),
-        ('complexity = "medium"', 'complexity = "huge"', "huge"),
-        ('"thread-pool", "pinned"', '"threads", "pinned"', "threads"),
         ("factor = 1.4", "factor = 1.0", "open.rates.factor"),
-        ('driver = "open-load"\nviews = ["limits"]', "", "driver 'open-load' needs a table"),
         ('driver = "open-load"', 'driver = "wrk"', "driver: Input should be 'closed-load', 'open"),
     ],
 )
