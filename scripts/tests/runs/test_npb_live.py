@@ -86,13 +86,10 @@ def answers_of(run: Run, cell_id: str) -> list[str]:
     return [line for line in lines if line.startswith("{")]
 
 
-@pytest.mark.parametrize("language", ["java", "python"])
-def test_the_command_prints_the_contracts_members(tmp_path: Path, language: str) -> None:
+def test_the_command_prints_the_contracts_members(tmp_path: Path) -> None:
     core = str(min(os.sched_getaffinity(0)))
-    done = Bench(tmp_path).restbench(
-        "npb", "IS", "S", "--language", language, "--repeat", "2", "--cores", core, "--json",
-        STUB_SERVICES="",
-    )  # fmt: skip
+    options = ("--language", "python", "--repeat", "2", "--cores", core, "--json")
+    done = Bench(tmp_path).restbench("npb", "IS", "S", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(each["kernel"], each["class"], each["verified"]) for each in lines] == [
