@@ -47,10 +47,8 @@ users = 4
 
 
 def ran(folder: Path, complexity: Sequence[str], fault: str = "") -> Ran:
-    bench = Bench(folder)
-    path = folder / "faults.toml"
-    path.write_text(EXPERIMENT.replace("COMPLEXITY", json.dumps(complexity)))
-    return Ran(bench, bench.restbench("run", str(path), "--profile", "p", faults={"serial": fault}))
+    experiment = EXPERIMENT.replace("COMPLEXITY", json.dumps(complexity))
+    return Bench(folder).run_of(experiment, faults={"serial": fault})
 
 
 def small_disks() -> str:

@@ -61,11 +61,9 @@ users = 1
 
 def test_integer_sort_verifies_on_both_services_and_without_them(tmp_path: Path) -> None:
     shutil.copytree(store.EXPERIMENTS / "claims", tmp_path / "claims")
-    (tmp_path / "npb.toml").write_text(EXPERIMENT)
     bench = Bench(tmp_path)
-    arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
-    done = bench.restbench(*arguments, STUB_SERVICES="")
-    assert done.returncode == 0, done.stdout + done.stderr
+    ran = bench.run_of(EXPERIMENT, STUB_SERVICES="")
+    assert ran.code == 0, ran.told
     run = bench.latest
     trials = run.trials.trials()
     assert sorted(each.cell.split("-")[0] for each in trials) == ["java", "python"]

@@ -30,9 +30,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """Beside the queues a technique answers wrongly."""
     faults = dict.fromkeys(QUEUES, "queue") | {"pipeline": "wrong-under-load"}
     bench = Bench(tmp_path_factory.mktemp("open"))
-    path = bench.folder / "open.toml"
-    path.write_text(OPEN_LOAD.replace(json.dumps([*QUEUES]), json.dumps([*faults])))
-    return Ran(bench, bench.restbench("run", str(path), "--profile", "p", faults=faults))
+    experiment = OPEN_LOAD.replace(json.dumps([*QUEUES]), json.dumps([*faults]))
+    return bench.run_of(experiment, faults=faults)
 
 
 def found_in(run: Run) -> dict[str, Limit]:

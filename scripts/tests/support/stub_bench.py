@@ -100,6 +100,19 @@ class Bench:
             finally:
                 let_go_of_the_machine()
 
+    def run_of(
+        self,
+        experiment: str,
+        *options: str,
+        faults: dict[str, str] | None = None,
+        **environment: str,
+    ) -> Ran:
+        """A whole run of the experiment in this text, with its profile `p`."""
+        path = self.folder / "mine.toml"
+        path.write_text(experiment)
+        arguments = ("run", str(path), "--profile", "p", *options)
+        return Ran(self, self.restbench(*arguments, faults=faults, **environment))
+
     def _environment(self, faults: dict[str, str] | None) -> dict[str, str]:
         return {
             "STUB_RESULTS": str(self.folder),
