@@ -13,7 +13,6 @@ import pytest
 from experiment_file import refused
 from scipy import stats
 
-from restbench.commands import measuring
 from restbench.experiment.experiment import load
 from restbench.experiment.open_load import (
     Bracket,
@@ -40,14 +39,6 @@ def shipped() -> OpenLoad:
     found = load(SHIPPED).open
     assert found is not None
     return found
-
-
-def test_the_shipped_file_is_an_experiment_with_a_driver_and_views_of_its_own() -> None:
-    experiment = load(SHIPPED)
-    assert (experiment.driver, experiment.views) == ("open-load", ["limits"])
-    assert {"smoke", "quick", "reference"} <= set(experiment.profiles)
-    order = measuring.order_for("open-load", "quick", "", [])
-    assert {each.block for each in order.plan} == {1, 2, 3}
 
 
 def test_a_window_is_as_long_as_the_percentile_needs(shipped: OpenLoad) -> None:
