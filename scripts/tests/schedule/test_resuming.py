@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,8 +19,8 @@ from stub_bench import Bench
 from restbench.commands import measuring
 from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
-from restbench.failures import ChangedDuringRun, EnvironmentProblem, Unreadable
-from restbench.schedule import begin, resuming
+from restbench.failures import ChangedDuringRun, EnvironmentProblem, Interrupted, Unreadable
+from restbench.schedule import begin, resuming, runner
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
 from restbench.store.store import Run
@@ -174,6 +175,20 @@ def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) ->
     begun = run.manifest()
     going_on = begin.go_on(order, run, print)
     assert going_on == begun == run.manifest()
+
+
+@pytest.mark.parametrize(("builds", "goes_on"), [({}, True), ({"A": None}, False)])
+def test_an_interrupted_run_says_how_it_goes_on_unless_its_builds_are_gone(
+    run: Run, order: Order, monkeypatch: pytest.MonkeyPatch, builds: Any, goes_on: bool
+) -> None:
+    def interrupted(*_given: object) -> None:
+        raise Interrupted("interrupted")
+
+    monkeypatch.setattr(measuring.environment, "check", lambda _order: ())
+    monkeypatch.setattr(runner, "execute", interrupted)
+    with pytest.raises(Interrupted, match="the measurements are kept") as stop:
+        measuring.measured(replace(order, builds=builds), run)
+    assert ("--resume" in str(stop.value)) == goes_on
 
 
 def test_the_command_is_the_same_whether_the_run_goes_on_or_not(
