@@ -2,7 +2,6 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -49,7 +48,8 @@ class MemoryTest {
                 seen.addAll(allAtOnce(service, clients));
             } while (!seen.contains(503));
             assertThat(seen).isSubsetOf(200, 413, 422, 503);
-            assertThat(HostileBodies.ALL.stream().map(body -> statusOf(service, body)))
+            assertThat(HostileBodies.ALL.stream()
+                            .map(body -> service.post("/matrix/serial", body).statusCode()))
                     .as("one at a time")
                     .containsExactly(200, 413, 200, 200, 200, 422);
             service.terminate();
@@ -71,8 +71,7 @@ class MemoryTest {
                 slow.add(socket);
                 socket.getOutputStream().write("POST /matrix/serial HTTP/1.1\r\nX: ".getBytes(StandardCharsets.UTF_8));
             }
-            assertThat(service.post("/matrix/serial", RunningService.BODY).body())
-                    .isEqualTo(RunningService.PRODUCT);
+            assertThat(service.multiply("serial").body()).isEqualTo(RunningService.PRODUCT);
             service.terminate();
             assertThat(service.exitCode()).isZero();
             assertThat(service.output()).noneMatch(line -> line.contains("OutOfMemory") || line.contains("ERROR"));
@@ -97,14 +96,6 @@ class MemoryTest {
             seen.add(status.get());
         }
         return seen;
-    }
-
-    private static int statusOf(ServiceProcess service, String body) {
-        try {
-            return service.post("/matrix/serial", body).statusCode();
-        } catch (IOException | InterruptedException failed) {
-            throw new IllegalStateException(failed);
-        }
     }
 
     @Test
