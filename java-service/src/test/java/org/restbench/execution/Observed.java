@@ -56,6 +56,17 @@ class Observed implements Workload<String, String>, Codec<String, String> {
         };
     }
 
+    /** Four units in tasks of two, each of which does this alone. */
+    static Observed doing(ParallelLoop.Body body) {
+        return new Observed(4, 2, 1) {
+            @Override
+            public String compute(String input, ParallelLoop loop) {
+                loop.forEach(4, 2, body);
+                return "output";
+            }
+        };
+    }
+
     byte[] under(ExecutionStrategy strategy) {
         return Jobs.answer(start(strategy));
     }

@@ -60,8 +60,7 @@ class PipelineStrategyTest {
         List<CompletionStage<byte[]>> answers = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             int number = i;
-            LoopOnly request = new LoopOnly((from, to) -> served.add(number)); // by one thread
-            answers.add(strategy.execute(Jobs.of(request, request)));
+            answers.add(Observed.doing((from, to) -> served.add(number)).start(strategy)); // by one thread
         }
         answers.forEach(Jobs::answer);
         assertThat(served)

@@ -59,7 +59,7 @@ class StrategiesTest {
     }
 
     private static void failing(ExecutionStrategy strategy, Throwable thrown) {
-        new LoopOnly((from, to) -> sneak(thrown)).under(strategy);
+        Observed.doing((from, to) -> sneak(thrown)).under(strategy);
     }
 
     private static void sneak(Throwable thrown) {

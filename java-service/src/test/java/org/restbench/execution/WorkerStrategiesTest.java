@@ -44,7 +44,7 @@ class WorkerStrategiesTest {
     void pinned_runs_every_stage_on_one_lasting_thread_that_may_run_on_one_core_only() {
         String before = allowedList();
         AtomicReference<String> mask = new AtomicReference<>();
-        new LoopOnly((from, to) -> mask.set(allowedList())).under(strategy("pinned"));
+        Observed.doing((from, to) -> mask.set(allowedList())).under(strategy("pinned"));
         assertThat(mask.get()).isEqualTo(Integer.toString(CORE));
         Observed first = new Observed(4, 2, 1);
         Observed second = new Observed(4, 2, 1);
