@@ -97,21 +97,4 @@ class MemoryTest {
         }
         return seen;
     }
-
-    @Test
-    void the_end_of_memory_or_threads_is_one_requests_008_and_the_service_lives_on() {
-        try (RunningService service =
-                new RunningService(Map.of(), new OpenHftAffinity(), new TestWorkloads.Breaking())) {
-            for (String strategy : ContractExamplesTest.strategies(service)) {
-                TestWorkloads.Breaking.NEXT.set(new OutOfMemoryError("not really"));
-                HttpResponse<String> answer = service.multiply(strategy);
-                assertThat(answer.statusCode()).as(strategy).isEqualTo(503);
-                assertThat(answer.body()).contains("\"008\"").doesNotContain("not really");
-                assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
-                assertThat(service.multiply(strategy).body()).isEqualTo(RunningService.PRODUCT);
-            }
-            assertThat(service.get("/metrics").body())
-                    .contains("restbench_memory_held_bytes 0.0", "restbench_requests_in_flight 0.0");
-        }
-    }
 }

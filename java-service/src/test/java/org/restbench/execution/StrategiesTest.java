@@ -48,25 +48,21 @@ class StrategiesTest {
 
     @Test
     void every_strategy_throws_on_what_a_body_threw_and_works_afterwards() {
+        List<Throwable> failures = List.of(
+                new ArithmeticException("x"),
+                new IllegalCallerException("y"),
+                new OutOfMemoryError("not really"),
+                new NoClassDefFoundError("z"),
+                new StackOverflowError());
         for (Technique technique : strategies.all()) {
-            for (RuntimeException thrown : List.of(new ArithmeticException("x"), new IllegalCallerException("y"))) {
-                assertThatThrownBy(() -> failing(technique.strategy(), thrown)).isSameAs(thrown);
+            for (Throwable thrown : failures) {
+                Observed failing = Observed.doing((from, to) -> {
+                    throw Tasks.unchecked(thrown);
+                });
+                assertThatThrownBy(() -> failing.under(technique.strategy())).isSameAs(thrown);
+                assertThat(new Observed(4, 2, 1).under(technique.strategy())).containsExactly(1);
             }
-            OutOfMemoryError error = new OutOfMemoryError("not really");
-            assertThatThrownBy(() -> failing(technique.strategy(), error)).isSameAs(error);
-            assertThat(new Observed(4, 2, 1).under(technique.strategy())).containsExactly(1);
         }
-    }
-
-    private static void failing(ExecutionStrategy strategy, Throwable thrown) {
-        Observed.doing((from, to) -> sneak(thrown)).under(strategy);
-    }
-
-    private static void sneak(Throwable thrown) {
-        if (thrown instanceof Error error) {
-            throw error;
-        }
-        throw (RuntimeException) thrown;
     }
 
     @Test
