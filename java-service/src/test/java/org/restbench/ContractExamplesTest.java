@@ -15,7 +15,6 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.memory.MemoryBudget;
@@ -113,7 +112,7 @@ class ContractExamplesTest {
 
     @Test
     void examples_with_a_fault_in_compute_hold() {
-        try (RunningService service = new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.FAILING)) {
+        try (RunningService service = new RunningService(Map.of(), TestWorkloads.FAILING)) {
             checkAll("compute-fault", service);
         }
     }
@@ -121,7 +120,7 @@ class ContractExamplesTest {
     @Test
     void examples_at_the_limit_of_requests_in_flight_hold() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
+        try (RunningService service = new RunningService(limit, new TestWorkloads.Gated())) {
             var holding = service.multiplyLater("serial");
             TestWorkloads.Gated.ENTERED.acquire();
             try {
@@ -137,7 +136,7 @@ class ContractExamplesTest {
     void examples_at_the_limit_of_requests_that_wait_for_their_delay_hold() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
         CompletableFuture<HttpResponse<String>> waiting;
-        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService service = new RunningService(limit)) {
             waiting = service.multiplyLater("serial?delay=10000");
             service.awaitDelayed(1);
             checkAll("delay-limit-reached", service);

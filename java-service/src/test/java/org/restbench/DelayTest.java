@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
 
 /** {@code ?delay=MS} over HTTP. */
 class DelayTest {
@@ -117,8 +116,7 @@ class DelayTest {
 
     @Test
     void the_limit_is_a_setting_that_health_shows_and_0_turns_delays_off() {
-        try (RunningService service =
-                new RunningService(Map.of("RESTBENCH_MAX_DELAY_MILLIS", "0"), new OpenHftAffinity())) {
+        try (RunningService service = new RunningService(Map.of("RESTBENCH_MAX_DELAY_MILLIS", "0"))) {
             assertThat(service.get("/health").body()).contains("\"maxDelayMillis\":0");
             assertThat(service.multiply("serial?delay=0").statusCode()).isEqualTo(200);
             assertThat(service.multiply("serial?delay=1").body())

@@ -13,8 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.affinity.RefusingAffinity;
 
 /** What the service refuses because of a limit of its own, over real HTTP. */
 class LimitsTest {
@@ -44,7 +42,7 @@ class LimitsTest {
     @Test
     void the_limit_of_requests_in_flight_is_exact_and_free_again_afterwards() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
+        try (RunningService gated = new RunningService(limit, new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = IntStream.range(0, 10)
                     .mapToObj(i -> gated.multiplyLater("serial"))
                     .toList();
@@ -89,7 +87,7 @@ class LimitsTest {
     @Test
     void a_request_for_which_more_threads_would_be_made_than_may_be_is_refused() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_REQUEST_THREADS", "3");
-        try (RunningService few = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService few = new RunningService(limit)) {
             HttpResponse<String> refused = few.multiply("thread-per-element");
             assertThat(refused.statusCode()).isEqualTo(413);
             assertThat(refused.body()).contains("\"requestId\":2238", "\"011\"", "\"threads: 4, the limit is 3\"");
@@ -100,20 +98,10 @@ class LimitsTest {
     @Test
     void one_client_after_its_own_answer_never_meets_a_limit_of_one() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService narrow = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService narrow = new RunningService(limit)) {
             for (int i = 0; i < 300; i++) {
                 assertThat(narrow.multiply("serial").statusCode()).isEqualTo(200);
             }
-        }
-    }
-
-    @Test
-    void a_refused_pin_is_an_error_and_never_a_quiet_unpinned_run() {
-        try (RunningService refused = new RunningService(Map.of(), new RefusingAffinity())) {
-            HttpResponse<String> answer = refused.multiply("pinned");
-            assertThat(answer.statusCode()).isEqualTo(500);
-            assertThat(answer.body()).contains("\"099\"", "pin to core", "refused", "\"requestId\":2238");
-            assertThat(refused.multiply("serial").statusCode()).isEqualTo(200);
         }
     }
 }

@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
-import org.restbench.affinity.OpenHftAffinity;
 
 /** What requests may hold in memory is bounded, over real HTTP. */
 class MemoryTest {
@@ -23,7 +22,7 @@ class MemoryTest {
     @Test
     void what_would_never_fit_is_010_before_it_is_read_or_computed() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(4 << 20));
-        try (RunningService small = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService small = new RunningService(limit)) {
             String announced = RawHttp.first(small, HEAD + "Content-Length: 2000000\r\n\r\n");
             String chunked =
                     RawHttp.first(small, HEAD + "Transfer-Encoding: chunked\r\n\r\n1e8480\r\n" + " ".repeat(2_000_000));

@@ -3,7 +3,6 @@ package org.restbench;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.codec.Workloads;
 import org.restbench.framework.Framework;
@@ -19,10 +18,10 @@ final class RunningService extends ServiceUnderTest implements AutoCloseable {
     private final ConfigurableApplicationContext context;
 
     /** @param compute none, or what workloads do in place of their own, see {@link TestWorkloads} */
-    RunningService(Map<String, String> environment, CoreAffinity affinity, Runnable... compute) {
+    RunningService(Map<String, String> environment, Runnable... compute) {
         Map<String, String> anyPort = new HashMap<>(environment);
         anyPort.put("RESTBENCH_PORT", "0");
-        SpringApplicationBuilder service = Application.builder(Settings.from(anyPort), affinity);
+        SpringApplicationBuilder service = Application.builder(Settings.from(anyPort), new OpenHftAffinity());
         for (Runnable each : compute) {
             Supplier<Workloads> workloads = () -> TestWorkloads.before(each);
             service.initializers(beans -> ((GenericApplicationContext) beans)
@@ -38,7 +37,7 @@ final class RunningService extends ServiceUnderTest implements AutoCloseable {
     static RunningService under(String framework, Map<String, String> environment, Runnable... compute) {
         Map<String, String> variables = new HashMap<>(environment);
         variables.put("RESTBENCH_FRAMEWORK", framework);
-        return new RunningService(variables, new OpenHftAffinity(), compute);
+        return new RunningService(variables, compute);
     }
 
     <T> T bean(Class<T> type) {

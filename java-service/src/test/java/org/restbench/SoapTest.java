@@ -26,7 +26,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.soap.matrix.MatrixPort;
@@ -122,7 +121,7 @@ class SoapTest {
     @Test
     void a_proxy_gets_008_as_a_fault_too() {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), new TestWorkloads.Gated())) {
+        try (RunningService gated = new RunningService(limit, new TestWorkloads.Gated())) {
             var holding = gated.multiplyLater("serial");
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             RequestFault fault = catchThrowableOfType(
@@ -194,7 +193,7 @@ class SoapTest {
         String row = "<columnCount>220</columnCount><row>" + "3037000499,".repeat(219) + "3037000499</row>";
         String long19Digits = ENVELOPE.replaceFirst("<columnCount>3.*(?=</matrixOne>)", column)
                 .replaceFirst("<columnCount>2.*(?=</matrixTwo>)", row);
-        try (RunningService small = new RunningService(limit, new OpenHftAffinity())) {
+        try (RunningService small = new RunningService(limit)) {
             for (String body : List.of(" ".repeat(600_000), long19Digits)) {
                 assertThat(post(small, "/soap/matrix/serial", body).body())
                         .contains("<errorCode>010<", " of memory, the limit is 4 MiB");

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.affinity.RefusingAffinity;
 import org.restbench.codec.Codec;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
@@ -130,7 +131,7 @@ class JsonProtocolTest {
     private static void assertAnswers(Failing failing, int status, String errorCode) {
         try (Strategies strategies = StrategiesOf.cores(2)) {
             for (Technique each : strategies.all()) {
-                assertAnswers(each.name(), each.strategy(), failing, status, errorCode);
+                answered(each.name(), each.strategy(), failing, status, errorCode);
             }
         }
     }
@@ -146,11 +147,20 @@ class JsonProtocolTest {
                 throw new OutOfMemoryError(SECRET);
             }
         };
-        Failing none = new Failing(true, null, null);
-        assertAnswers("serial", serial, none, 500, "099");
+        answered("serial", serial, new Failing(true, null, null), 500, "099");
     }
 
-    private static void assertAnswers(
+    @Test
+    void that_a_pin_was_refused_is_told() {
+        try (Strategies strategies = new Strategies(new RefusingAffinity(), List.of(0), 1, 1, 1, 1)) {
+            ExecutionStrategy pinned = StrategiesOf.named("pinned", strategies);
+            assertThat(answered("pinned", pinned, new Failing(false, null, null), 500, "099"))
+                    .contains("\"requestId\":7", "pinned: the pin to core 0 was refused");
+        }
+    }
+
+    /** @return the body of the answer, which is held against the others */
+    private static String answered(
             String label, ExecutionStrategy strategy, Failing failing, int status, String errorCode) {
         JsonProtocol<String, String> protocol = new JsonProtocol<>(new CodedWorkload<>(failing, failing));
         Head head = new Head("POST", "/", null, Reply.JSON, BODY.length, Head.ALWAYS_WANTED, header -> null);
@@ -163,9 +173,9 @@ class JsonProtocolTest {
             assertThat(thrown).as(label).isNull();
             assertThat(reply[0].status()).as(label).isEqualTo(status);
             assertThat(reply[0].headers().get("Retry-After")).isEqualTo(status == 503 ? "1" : null);
-            assertThat(new String(reply[0].body(), StandardCharsets.UTF_8))
-                    .contains("\"" + errorCode + "\"")
-                    .doesNotContain("Secret");
+            String body = new String(reply[0].body(), StandardCharsets.UTF_8);
+            assertThat(body).contains("\"" + errorCode + "\"").doesNotContain("Secret");
+            return body;
         }
     }
 }
