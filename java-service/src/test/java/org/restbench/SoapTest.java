@@ -118,21 +118,6 @@ class SoapTest {
         assertThat(fault).hasMessage("matrixOne.rows[0]: the number of values is 3, columnCount is 4");
     }
 
-    @Test
-    void a_proxy_gets_008_as_a_fault_too() {
-        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService gated = new RunningService(limit, new TestWorkloads.Gated())) {
-            var holding = gated.multiplyLater("serial");
-            TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
-            RequestFault fault = catchThrowableOfType(
-                    RequestFault.class, () -> matrix(gated, "serial").multiply(multiplication("a", 3)));
-            assertThat(fault.getFaultInfo().getErrorCode()).isEqualTo("008");
-            assertThat(fault.getFaultInfo().getRequestId()).isNull();
-            TestWorkloads.Gated.LET_THROUGH.release();
-            assertThat(holding.join().statusCode()).isEqualTo(200);
-        }
-    }
-
     @ParameterizedTest
     @EnumSource(KernelName.class)
     void a_proxy_runs_every_kernel_and_it_is_verified(KernelName kernel) throws Exception {
