@@ -2,6 +2,7 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +52,7 @@ class ContractExamplesTest {
     /** From whatever thread it comes, and however long it is. {@code contract/run.py} tries all examples under each. */
     @ParameterizedTest
     @MethodSource("frameworks")
-    void every_framework_sends_what_every_strategy_answers(String framework) {
+    void every_framework_takes_any_target_and_sends_what_every_strategy_answers(String framework) throws IOException {
         try (RunningService service = RunningService.under(framework, Map.of())) {
             healthNamesFrameworkAndServer(service, framework);
             for (ContractExample example : examples("")) {
@@ -62,6 +63,7 @@ class ContractExamplesTest {
                 }
             }
             aLongAnswerIsWhole(service);
+            aTargetInAbsoluteFormIsTaken(service);
         }
     }
 
@@ -74,16 +76,24 @@ class ContractExamplesTest {
     /** More than any server holds back, and than a connection's buffers take at once. */
     private static void aLongAnswerIsWhole(RunningService service) {
         int length = 1000;
-        String column = "{\"value\":[1]},".repeat(length - 1) + "{\"value\":[1]}";
-        String row = "1,".repeat(length - 1) + "1";
-        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[" + column
-                + "]},\"matrixTwo\":{\"columnCount\":" + length + ",\"rows\":[{\"value\":\"" + row + "\"}]}}";
+        String row = "[" + "1,".repeat(length - 1) + "1]";
+        String rows = (row + ",").repeat(length - 1) + row;
         for (String strategy : List.of("serial", "pinned")) {
-            HttpResponse<String> answer = service.post("/matrix/" + strategy, body);
-            String rows = ("[" + row + "],").repeat(length - 1) + "[" + row + "]";
+            HttpResponse<String> answer = service.post("/matrix/" + strategy, HostileBodies.columnTimesRow(length));
             assertThat(answer.body()).as(strategy).isEqualTo("{\"requestId\":\"1\",\"rows\":[" + rows + "]}");
         }
         assertThat(service.get("/metrics").body()).contains("restbench_requests_in_flight 0.0");
+    }
+
+    /** It was 404 under those that tell the target as it was sent. */
+    private static void aTargetInAbsoluteFormIsTaken(RunningService service) throws IOException {
+        for (String query : List.of("", "?kernel=native", "?kernel=x")) {
+            String head = "POST http://h/matrix/serial" + query + " HTTP/1.1\r\nHost: h\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: " + RunningService.BODY.length();
+            assertThat(RawHttp.first(service, head + "\r\n\r\n" + RunningService.BODY))
+                    .as(query)
+                    .startsWith("HTTP/1.1 " + (query.endsWith("x") ? 422 : 200));
+        }
     }
 
     @Test

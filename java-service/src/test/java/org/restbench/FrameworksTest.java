@@ -10,8 +10,6 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.settings.InvalidSetting;
@@ -58,32 +56,6 @@ class FrameworksTest {
         }
     }
 
-    /** Tomcat answers by itself for the server as a whole: contract/deviations.toml. */
-    @ParameterizedTest
-    @ValueSource(strings = {"jetty", "reactor-netty", "vertx"})
-    void a_target_that_is_no_path_is_none_of_the_service(String framework) throws Exception {
-        try (RunningService service = RunningService.under(framework, Map.of())) {
-            assertThat(RawHttp.first(service, "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n"))
-                    .startsWith("HTTP/1.1 404 ")
-                    .contains("\"009\"");
-        }
-    }
-
-    /** It was 404 under those that tell the target as it was sent. */
-    @ParameterizedTest
-    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
-    void a_target_in_absolute_form_is_taken_by_every_server(String framework) throws Exception {
-        try (RunningService service = RunningService.under(framework, Map.of())) {
-            for (String query : List.of("", "?kernel=native", "?kernel=x")) {
-                String head = "POST http://h/matrix/serial" + query + " HTTP/1.1\r\nHost: h\r\n"
-                        + "Content-Type: application/json\r\nContent-Length: " + RunningService.BODY.length();
-                assertThat(RawHttp.first(service, head + "\r\n\r\n" + RunningService.BODY))
-                        .as(framework + query)
-                        .startsWith("HTTP/1.1 " + (query.endsWith("x") ? 422 : 200));
-            }
-        }
-    }
-
     @Test
     void under_helidon_a_request_that_outlasts_an_idle_connection_is_told_that_its_own_ends() throws Exception {
         assumeTrue(JAVA >= 21, "there is no Helidon");
@@ -119,8 +91,8 @@ class FrameworksTest {
     void where_each_request_has_a_thread_there_is_no_choice_of_one() {
         assertThat(Frameworks.named("tomcat").handoff(null)).isNull();
         assertThat(Frameworks.named("vertx").handoff(null)).isEqualTo("thread");
-        assertThatThrownBy(() -> RunningService.under("tomcat", Map.of("RESTBENCH_HANDOFF", "loop")))
-                .hasRootCauseInstanceOf(InvalidSetting.class)
-                .hasRootCauseMessage("RESTBENCH_HANDOFF=loop: must be left out: tomcat has no event loop");
+        assertThatThrownBy(() -> Frameworks.named("tomcat").handoff("loop"))
+                .isInstanceOf(InvalidSetting.class)
+                .hasMessage("RESTBENCH_HANDOFF=loop: must be left out: tomcat has no event loop");
     }
 }
