@@ -3,7 +3,6 @@ package org.restbench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -70,18 +69,12 @@ class LimitsTest {
                     .map(gated::multiplyLater)
                     .toList();
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly(3);
-            while (isAnyInAnExchange()) {
+            while (RunningService.isAnyThreadIn("org.restbench.framework.ServletExchange")) {
                 Thread.sleep(1);
             }
             TestWorkloads.Gated.LET_THROUGH.release(3);
             assertThat(all).allMatch(it -> it.join().statusCode() == 200);
         }
-    }
-
-    private static boolean isAnyInAnExchange() {
-        return Thread.getAllStackTraces().values().stream()
-                .flatMap(Arrays::stream)
-                .anyMatch(frame -> frame.getClassName().equals("org.restbench.framework.ServletExchange"));
     }
 
     @Test

@@ -1,5 +1,6 @@
 package org.restbench;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -38,6 +39,13 @@ final class RunningService extends ServiceUnderTest implements AutoCloseable {
         Map<String, String> variables = new HashMap<>(environment);
         variables.put("RESTBENCH_FRAMEWORK", framework);
         return new RunningService(variables, compute);
+    }
+
+    /** Whether a thread of this process is in a method of the class. */
+    static boolean isAnyThreadIn(String className) {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Arrays::stream)
+                .anyMatch(frame -> frame.getClassName().equals(className));
     }
 
     <T> T bean(Class<T> type) {
