@@ -2,7 +2,6 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,14 +16,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.NpbJson;
-import org.restbench.codec.Query;
 import org.restbench.execution.AdaptiveStrategy;
 import org.restbench.execution.ExecutionStrategy;
-import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.StrategiesOf;
 import org.restbench.execution.Technique;
-import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.npb.InputCache;
 import org.restbench.workload.npb.Kernel;
@@ -69,17 +65,7 @@ class NpbStrategiesTest {
 
     private static JsonNode run(ExecutionStrategy strategy, String kernel, String npbClass, boolean generate) {
         String body = "{\"requestId\":1,\"class\":\"" + npbClass + "\",\"generate\":" + generate + "}";
-        try (MemoryBudget.Hold memory = MEMORY.hold(0)) {
-            Job<?, ?> job = new Job<>(
-                    KERNELS.get(kernel),
-                    body.getBytes(StandardCharsets.UTF_8),
-                    Query.NONE,
-                    memory,
-                    WorkLimits.NONE,
-                    () -> true);
-            return ContractExample.JSON.readTree(
-                    strategy.execute(job).toCompletableFuture().join());
-        }
+        return ContractExample.JSON.readTree(StrategiesOf.answer(strategy, KERNELS.get(kernel), body, MEMORY));
     }
 
     private static void check(ExecutionStrategy strategy, String kernel, String npbClass) {
