@@ -52,11 +52,8 @@ class HttpTest {
         assertThat(health.get("service").asString()).isEqualTo("java");
         assertThat(health.get("version").asString()).isEqualTo("0.1.0");
         assertThat(health.get("runtime").asString()).contains(System.getProperty("java.runtime.version"));
-        List<Integer> cores =
-                health.get("cores").valueStream().map(JsonNode::asInt).toList();
-        assertThat(cores)
-                .isEqualTo(
-                        new OpenHftAffinity().coresOfProcess().stream().boxed().toList());
+        assertThat(health.get("cores").valueStream().mapToInt(JsonNode::asInt))
+                .containsExactly(new OpenHftAffinity().coresOfProcess().stream().boxed().toArray(Integer[]::new));
         assertThat(health.get("settings").get("maxInFlight").asInt()).isEqualTo(256);
     }
 
@@ -93,6 +90,12 @@ class HttpTest {
             assertThat(offer.get("workloads").valueStream().map(JsonNode::asString))
                     .containsExactly(taken.split(" "));
         }
+    }
+
+    @Test
+    void without_the_address_of_a_database_there_are_no_messages() {
+        assertThat(json("/health").has("database")).isFalse();
+        assertThat(service.get("/messages/serial/queues").statusCode()).isEqualTo(404);
     }
 
     /** Micrometer's, which hold up every thread that ends, tell of threads started as well. */

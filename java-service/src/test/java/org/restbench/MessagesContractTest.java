@@ -1,11 +1,11 @@
 package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.restbench.QueueCalls.json;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -84,32 +84,21 @@ class MessagesContractTest {
             return;
         }
         for (String queue : List.of("a", "b")) {
-            post(
-                    service,
-                    "/queues",
-                    "{\"requestId\":0,\"queue\":\"" + run + "-" + queue + "\",\"technique\":\"" + technique + "\"}");
+            json(new QueueCalls(service, run + "-" + queue).create(technique));
         }
         List<String> bodies = given.equals("queue-three") ? List.of("one", "two", "three") : List.of();
         for (String body : bodies) {
-            post(
-                    service,
-                    "/queues/" + run + "-a/messages",
-                    "{\"requestId\":0,\"sender\":" + (bodies.indexOf(body) + 1) + ",\"body\":\"" + body + "\"}");
+            json(service.post(
+                    "/messages/serial/queues/" + run + "-a/messages",
+                    "{\"requestId\":0,\"sender\":" + (bodies.indexOf(body) + 1) + ",\"body\":\"" + body + "\"}"));
         }
-    }
-
-    private static void post(RunningService service, String path, String body) {
-        HttpResponse<String> answer = service.post("/messages/serial" + path, body);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     }
 
     /** The answer to the last of them. */
     private static JsonNode before(RunningService service, ContractExample example, String strategy) {
         JsonNode last = ContractExample.JSON.nullNode();
         for (ContractExample each : example.before()) {
-            HttpResponse<String> answer = service.send(each.request(service, strategy, ""));
-            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-            last = ContractExample.JSON.readTree(answer.body());
+            last = json(service.send(each.request(service, strategy, "")));
         }
         return last;
     }
@@ -136,15 +125,6 @@ class MessagesContractTest {
                         each.name(),
                         () -> techniques(each).forEach(technique -> check(service, each, "serial", technique))))
                 .onClose(service::close);
-    }
-
-    @Test
-    void without_an_address_there_are_no_messages() {
-        try (RunningService service = RunningService.withDefaults()) {
-            assertThat(service.get("/health").body()).doesNotContain("database");
-            assertThat(service.get("/messages/serial/queues").statusCode()).isEqualTo(404);
-            assertThat(ContractExamplesTest.strategies(service, "messages")).isEmpty();
-        }
     }
 
     @TestFactory
