@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.http.HttpResponse;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -210,16 +209,12 @@ class ContractExamplesTest {
     }
 
     static List<String> strategies(RunningService service, String workload) {
-        List<String> names = new ArrayList<>();
-        JsonNode offers =
-                ContractExample.JSON.readTree(service.get("/strategies").body());
-        offers.get("strategies").forEach(offer -> {
-            if (offer.get("workloads")
-                    .valueStream()
-                    .anyMatch(it -> it.asString().equals(workload))) {
-                names.add(offer.get("name").asString());
-            }
-        });
-        return names;
+        return ContractExample.JSON
+                .readTree(service.get("/strategies").body())
+                .get("strategies")
+                .valueStream()
+                .filter(offer -> offer.get("workloads").valueStream().anyMatch(it -> it.asString().equals(workload)))
+                .map(offer -> offer.get("name").asString())
+                .toList();
     }
 }
