@@ -21,7 +21,7 @@ class DelayTest {
     private static final Map<String, String> LIMITS =
             Map.of("RESTBENCH_MAX_DELAY_MILLIS", LONG, "RESTBENCH_MAX_IN_FLIGHT", "4");
 
-    private static double delayMillis(HttpResponse<String> answer) {
+    static double delayMillis(HttpResponse<String> answer) {
         String timing = answer.headers().firstValue("Server-Timing").orElseThrow();
         assertThat(timing).matches("delay;dur=[0-9.]+, queue;dur=[0-9.]+, parse;.*");
         return Double.parseDouble(timing.substring("delay;dur=".length(), timing.indexOf(',')));
@@ -59,18 +59,6 @@ class DelayTest {
             assertThat(service.get("/metrics").body())
                     .contains("restbench_requests_delayed 0.0", "restbench_requests_in_flight 0.0");
         }
-    }
-
-    @ParameterizedTest
-    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
-    void a_service_that_stops_answers_who_waits_without_the_rest_of_the_wait(String framework) throws Exception {
-        RunningService service = RunningService.under(framework, LIMITS);
-        CompletableFuture<HttpResponse<String>> waiting = service.multiplyLater("serial?delay=" + LONG);
-        try (service) {
-            service.awaitDelayed(1);
-        }
-        assertThat(waiting.join().body()).isEqualTo(RunningService.PRODUCT);
-        assertThat(delayMillis(waiting.join())).isLessThan(Integer.parseInt(LONG));
     }
 
     @ParameterizedTest

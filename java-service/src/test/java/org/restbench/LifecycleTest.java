@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -59,16 +60,24 @@ class LifecycleTest {
     @ParameterizedTest
     @MethodSource("org.restbench.ContractExamplesTest#frameworks")
     void told_to_stop_it_answers_what_is_in_flight_and_takes_nothing_new(String framework) throws Exception {
-        Map<String, String> patient =
-                Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "200", "RESTBENCH_STOP_TIMEOUT_SECONDS", "200");
+        Map<String, String> patient = Map.of(
+                "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "200",
+                "RESTBENCH_STOP_TIMEOUT_SECONDS", "200",
+                "RESTBENCH_MAX_DELAY_MILLIS", "60000");
         RunningService service = RunningService.under(framework, patient);
         int port = service.port();
         try (service;
                 Socket slow = new Socket("127.0.0.1", port)) {
             OutputStream out = slow.getOutputStream();
             out.write(RawHttp.multiplication("pinned", 20));
-            service.awaitMetric("restbench_requests_in_flight 1.0");
+            CompletableFuture<HttpResponse<String>> delayed = service.multiplyLater("serial?delay=60000");
+            service.awaitDelayed(1);
+            service.awaitMetric("restbench_requests_in_flight 2.0");
             CompletableFuture<Void> stopped = stop(service);
+            assertThat(delayed.join().body()).isEqualTo(RunningService.PRODUCT);
+            assertThat(DelayTest.delayMillis(delayed.join()))
+                    .as("the rest is not waited for")
+                    .isLessThan(60_000);
             RawHttp.awaitRefusal(port);
             out.write(RunningService.BODY.substring(20).getBytes(StandardCharsets.UTF_8));
             String answer = new String(slow.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
