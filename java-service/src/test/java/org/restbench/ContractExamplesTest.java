@@ -87,9 +87,8 @@ class ContractExamplesTest {
     /** It was 404 under those that tell the target as it was sent. */
     private static void aTargetInAbsoluteFormIsTaken(RunningService service) throws IOException {
         for (String query : List.of("", "?kernel=native", "?kernel=x")) {
-            String head = "POST http://h/matrix/serial" + query + " HTTP/1.1\r\nHost: h\r\n"
-                    + "Content-Type: application/json\r\nContent-Length: " + RunningService.BODY.length();
-            assertThat(RawHttp.first(service, head + "\r\n\r\n" + RunningService.BODY))
+            String request = RawHttp.post("http://x/matrix/serial" + query, RunningService.BODY);
+            assertThat(RawHttp.first(service, request))
                     .as(query)
                     .startsWith("HTTP/1.1 " + (query.endsWith("x") ? 422 : 200));
         }

@@ -60,9 +60,7 @@ class FrameworksTest {
     void under_helidon_a_request_that_outlasts_an_idle_connection_is_told_that_its_own_ends() throws Exception {
         assumeTrue(JAVA >= 21, "there is no Helidon");
         try (RunningService service = RunningService.under("helidon", Map.of("RESTBENCH_KEEP_ALIVE_SECONDS", "1"))) {
-            String head = "POST /matrix/serial?delay=1500 HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
-                    + "Content-Length: " + RunningService.BODY.length() + "\r\n\r\n";
-            assertThat(RawHttp.all(service, head + RunningService.BODY))
+            assertThat(RawHttp.all(service, RawHttp.post("/matrix/serial?delay=1500", RunningService.BODY)))
                     .endsWith(RunningService.PRODUCT)
                     .contains("Connection: close\r\n");
         }

@@ -111,9 +111,7 @@ class GoneClientTest {
             throws IOException, InterruptedException {
         String body = HostileBodies.elementTimesRow("1000000000000000000,".repeat(999) + "1", 1000);
         try (Socket socket = new Socket("127.0.0.1", service.port())) {
-            String head = "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
-                    + body.length() + "\r\n\r\n";
-            socket.getOutputStream().write((head + body).getBytes(StandardCharsets.ISO_8859_1));
+            socket.getOutputStream().write(RawHttp.post(path, body).getBytes(StandardCharsets.ISO_8859_1));
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             while (path.endsWith("pinned") && isAnyInTomcat()) {
                 Thread.sleep(1);
