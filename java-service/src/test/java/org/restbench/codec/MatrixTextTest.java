@@ -102,7 +102,7 @@ class MatrixTextTest {
             String rows = "{\"value\":\"1\"},".repeat(5) + "{\"value\":\"1\"}";
             String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":6,\"rows\":[{\"value\":\""
                     + String.join(",", elements) + "\"}]},\"matrixTwo\":{\"columnCount\":1,\"rows\":[" + rows + "]}}";
-            assertThat(codeOf(body)).as(body).isEqualTo(isList ? "200" : "005");
+            assertThat(JsonTest.codeOf(body, memory())).as(body).isEqualTo(isList ? "200" : "005");
             if (isList) {
                 assertThat(decode(body).one().values())
                         .startsWith(elements.stream()
@@ -233,19 +233,11 @@ class MatrixTextTest {
                 int at = random.nextInt(text.length());
                 text.replace(at, at + random.nextInt(2), damage.charAt(random.nextInt(damage.length())) + "");
             }
-            String code = PlainJudge.codeOf(text.toString());
-            assertThat(codeOf(text.toString())).as(text.toString()).isEqualTo(code);
+            String body = text.toString();
+            String code = PlainJudge.codeOf(body);
+            assertThat(JsonTest.codeOf(body, memory())).as(body).isEqualTo(code);
             found.merge(code, 1, Integer::sum);
         }
         assertThat(found.keySet()).contains("002", "003", "004", "005", "200");
-    }
-
-    private static String codeOf(String body) {
-        try {
-            decode(body);
-            return "200";
-        } catch (InvalidRequest invalid) {
-            return invalid.code();
-        }
     }
 }
