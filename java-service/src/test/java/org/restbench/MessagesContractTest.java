@@ -9,7 +9,6 @@ import java.net.Socket;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -20,6 +19,8 @@ import tools.jackson.databind.JsonNode;
 class MessagesContractTest {
     static final List<String> TECHNIQUES = List.of(
             "skip-locked", "statements", "function", "blocking", "advisory", "repeatable-read", "pgmq", "memory");
+
+    static final List<String> OF_THE_DATABASE = TECHNIQUES.subList(0, TECHNIQUES.indexOf("memory"));
 
     private static final List<String> MADE_HERE = List.of("database", "queue-empty", "queue-three");
 
@@ -130,7 +131,7 @@ class MessagesContractTest {
     @TestFactory
     Stream<DynamicTest> examples_with_a_connection_that_ends_at_the_commit_hold() throws IOException {
         BreakingProxy proxy = new BreakingProxy(PostgresServer.running().port);
-        RunningService service = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1));
+        RunningService service = proxy.service();
         return examples("database-lost-at-commit").stream()
                 .flatMap(each -> techniques(each).stream()
                         .filter(technique -> !technique.equals("memory"))
@@ -144,24 +145,8 @@ class MessagesContractTest {
 
     private static void breakAndCheck(
             BreakingProxy proxy, RunningService service, ContractExample example, String technique) {
-        check(service, example, "serial", technique, () -> {
-            reconnect(proxy, service);
-            proxy.breakNext(BreakingProxy.Moment.AFTER);
-        });
+        check(service, example, "serial", technique, () -> proxy.breakNext(service, BreakingProxy.Moment.AFTER));
         assertThat(proxy.isArmed()).isFalse();
-        awaitDatabase(service);
-    }
-
-    /** So that the service has connections that know no statement. */
-    static void reconnect(BreakingProxy proxy, RunningService service) {
-        proxy.endAll();
-        awaitDatabase(service);
-    }
-
-    /** Returns when a request has been answered by the database. */
-    static void awaitDatabase(RunningService service) {
-        while (service.get("/messages/serial/queues?limit=1").statusCode() != 200) {
-            LockSupport.parkNanos(1_000_000);
-        }
+        service.awaitDatabase();
     }
 }

@@ -83,11 +83,8 @@ class MessagesOutcomeTest {
     @Test
     void an_outcome_is_unknown_only_after_what_decides_was_sent() throws IOException {
         try (BreakingProxy proxy = new BreakingProxy(database.port);
-                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
-            List<String> techniques = MessagesContractTest.TECHNIQUES.stream()
-                    .filter(technique -> !technique.equals("memory"))
-                    .toList();
-            for (String technique : techniques) {
+                RunningService through = proxy.service()) {
+            for (String technique : MessagesContractTest.OF_THE_DATABASE) {
                 for (Moment moment : Moment.values()) {
                     breakAndAskAgain(technique, proxy, moment, through);
                 }
@@ -103,11 +100,10 @@ class MessagesOutcomeTest {
         boolean isTransaction = technique.equals("statements");
         breakAndSendAgain(() -> broken.send("one", key), direct, proxy, moment, through, isTransaction);
         isTransaction |= technique.equals("advisory") || technique.equals("repeatable-read");
-        MessagesContractTest.reconnect(proxy, through);
-        proxy.breakNext(moment);
+        proxy.breakNext(through, moment);
         requireBroken(broken.pop(key + "p"), moment == Moment.BEFORE && isTransaction);
         assertThat(direct.count()).as(key).isEqualTo(moment == Moment.AFTER ? 0 : 1);
-        MessagesContractTest.awaitDatabase(through);
+        through.awaitDatabase();
         HttpResponse<String> again = broken.pop(key + "p");
         assertThat(json(again).get("body").asString()).isEqualTo("one");
         assertThat(isReplay(again)).isEqualTo(moment == Moment.AFTER);
@@ -125,11 +121,10 @@ class MessagesOutcomeTest {
             Moment moment,
             RunningService through,
             boolean isTransaction) {
-        MessagesContractTest.reconnect(proxy, through);
-        proxy.breakNext(moment);
+        proxy.breakNext(through, moment);
         requireBroken(sending.get(), moment == Moment.BEFORE && isTransaction);
         assertThat(direct.count()).isEqualTo(moment == Moment.AFTER ? 1 : 0);
-        MessagesContractTest.awaitDatabase(through);
+        through.awaitDatabase();
         assertThat(isReplay(sending.get())).isEqualTo(moment == Moment.AFTER);
         assertThat(direct.count()).isEqualTo(1);
     }
@@ -139,15 +134,14 @@ class MessagesOutcomeTest {
     @ValueSource(booleans = {false, true})
     void a_queue_in_memory_whose_deletion_may_have_been_done_leaves_no_messages(boolean isMadeAnew) throws IOException {
         try (BreakingProxy proxy = new BreakingProxy(database.port);
-                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+                RunningService through = proxy.service()) {
             QueueCalls broken = QueueCalls.fresh(through);
             broken.create("memory");
             json(broken.send("one", null));
-            MessagesContractTest.reconnect(proxy, through);
-            proxy.breakNext(Moment.AFTER);
+            proxy.breakNext(through, Moment.AFTER);
             requireBroken(broken.delete(), false);
             assertThat(through.metric("restbench_memory_held_bytes ")).isPositive();
-            MessagesContractTest.awaitDatabase(through);
+            through.awaitDatabase();
             assertThat(json(isMadeAnew ? broken.create("memory") : broken.delete()))
                     .isNotNull();
             assertThat(through.metric("restbench_memory_held_bytes ")).isZero();
@@ -173,12 +167,11 @@ class MessagesOutcomeTest {
     void a_database_that_falls_silent_leaves_it_unknown_and_a_key_tells() throws IOException {
         calls.create("skip-locked");
         try (BreakingProxy proxy = new BreakingProxy(database.port);
-                RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+                RunningService through = proxy.service()) {
             QueueCalls silenced = calls.by(through);
-            MessagesContractTest.reconnect(proxy, through);
-            proxy.silenceNext();
+            proxy.silenceNext(through);
             requireBroken(silenced.send("one", calls.queue()), false);
-            MessagesContractTest.awaitDatabase(through);
+            through.awaitDatabase();
             assertThat(isReplay(silenced.send("one", calls.queue()))).isTrue();
             assertThat(calls.count()).isEqualTo(1);
         }
@@ -189,8 +182,8 @@ class MessagesOutcomeTest {
     void a_database_that_takes_longer_to_log_in_than_a_request_waits_is_reached_all_the_same() throws IOException {
         try (BreakingProxy proxy = new BreakingProxy(database.port)) {
             proxy.logInAfter(1500);
-            try (RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
-                MessagesContractTest.awaitDatabase(through);
+            try (RunningService through = proxy.service()) {
+                through.awaitDatabase();
             }
         }
     }

@@ -8,6 +8,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 
 /** A service that listens on a port of this machine, and a client for it. */
 abstract class ServiceUnderTest {
@@ -77,6 +78,13 @@ abstract class ServiceUnderTest {
     void awaitMetric(String text) throws InterruptedException {
         while (!get("/metrics").body().contains(text)) {
             Thread.sleep(1);
+        }
+    }
+
+    /** Returns when a request has been answered by the database. */
+    void awaitDatabase() {
+        while (get("/messages/serial/queues?limit=1").statusCode() != 200) {
+            LockSupport.parkNanos(1_000_000);
         }
     }
 }
