@@ -164,7 +164,7 @@ class ContractExamplesTest {
         Map<String, String> limits = Stream.of(settings.split(" "))
                 .map(each -> each.split("="))
                 .collect(Collectors.toMap(each -> each[0], each -> each[1]));
-        try (RunningService service = RunningService.under("tomcat", limits)) {
+        try (RunningService service = new RunningService(limits)) {
             checkAll(given, service);
         }
     }
@@ -212,7 +212,9 @@ class ContractExamplesTest {
                 .readTree(service.get("/strategies").body())
                 .get("strategies")
                 .valueStream()
-                .filter(offer -> offer.get("workloads").valueStream().anyMatch(it -> it.asString().equals(workload)))
+                .filter(offer -> offer.get("workloads")
+                        .valueStream()
+                        .anyMatch(it -> it.asString().equals(workload)))
                 .map(offer -> offer.get("name").asString())
                 .toList();
     }

@@ -53,7 +53,8 @@ class HttpTest {
         assertThat(health.get("version").asString()).isEqualTo("0.1.0");
         assertThat(health.get("runtime").asString()).contains(System.getProperty("java.runtime.version"));
         assertThat(health.get("cores").valueStream().mapToInt(JsonNode::asInt))
-                .containsExactly(new OpenHftAffinity().coresOfProcess().stream().boxed().toArray(Integer[]::new));
+                .containsExactly(
+                        new OpenHftAffinity().coresOfProcess().stream().boxed().toArray(Integer[]::new));
         assertThat(health.get("settings").get("maxInFlight").asInt()).isEqualTo(256);
     }
 

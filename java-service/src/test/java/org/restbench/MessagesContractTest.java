@@ -35,8 +35,7 @@ class MessagesContractTest {
     /** With every technique under serial; with the first under each strategy, but for what is refused before. */
     @TestFactory
     Stream<DynamicTest> every_example_of_messages_holds() {
-        RunningService service =
-                RunningService.under("tomcat", PostgresServer.running().environment());
+        RunningService service = new RunningService(PostgresServer.running().environment());
         List<String> strategies = ContractExamplesTest.strategies(service, "messages");
         assertThat(strategies).startsWith("serial", "pinned", "pipeline", "worker-pool");
         return MADE_HERE.stream()
@@ -109,7 +108,7 @@ class MessagesContractTest {
         try (Socket silent = new Socket()) { // keeps its port from others, and does not listen
             silent.bind(new InetSocketAddress("127.0.0.1", 0));
             String url = "postgresql://restbench_service@127.0.0.1:" + silent.getLocalPort() + "/restbench";
-            try (RunningService service = RunningService.under("tomcat", Map.of("RESTBENCH_DATABASE_URL", url))) {
+            try (RunningService service = new RunningService(Map.of("RESTBENCH_DATABASE_URL", url))) {
                 assertThat(service.get("/health").body()).contains("\"database\":{\"up\":false}");
                 examples("database-down").parallelStream() // each waits its time for a connection
                         .forEach(example -> check(service, example, "serial", "skip-locked"));
@@ -119,8 +118,7 @@ class MessagesContractTest {
 
     @TestFactory
     Stream<DynamicTest> examples_without_room_for_messages_hold() {
-        RunningService service =
-                RunningService.under("tomcat", PostgresServer.running().environmentWithoutRoom());
+        RunningService service = new RunningService(PostgresServer.running().environmentWithoutRoom());
         return examples("queue-without-room").stream()
                 .map(each -> DynamicTest.dynamicTest(
                         each.name(),

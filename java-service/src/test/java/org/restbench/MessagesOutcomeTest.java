@@ -33,7 +33,7 @@ class MessagesOutcomeTest {
 
     @BeforeEach
     void start() {
-        service = RunningService.under("tomcat", database.environment());
+        service = new RunningService(database.environment());
         calls = QueueCalls.fresh(service);
     }
 
@@ -45,7 +45,7 @@ class MessagesOutcomeTest {
     @Test
     void a_retry_may_go_to_another_service() {
         calls.create("skip-locked");
-        try (RunningService other = RunningService.under("tomcat", database.environment())) {
+        try (RunningService other = new RunningService(database.environment())) {
             QueueCalls elsewhere = calls.by(other);
             JsonNode id = json(calls.send("one", calls.queue())).get("id");
             HttpResponse<String> replay = elsewhere.send("one", calls.queue());
@@ -67,7 +67,7 @@ class MessagesOutcomeTest {
     void without_room_a_send_is_refused_and_what_was_sent_before_is_answered_once_more() {
         calls.create("skip-locked");
         JsonNode id = json(calls.send("one", calls.queue())).get("id");
-        try (RunningService full = RunningService.under("tomcat", database.environmentWithoutRoom())) {
+        try (RunningService full = new RunningService(database.environmentWithoutRoom())) {
             QueueCalls there = calls.by(full);
             requireBroken(there.send("two", null), true);
             requireBroken(there.send("two", calls.queue() + "two"), true);
@@ -156,7 +156,7 @@ class MessagesOutcomeTest {
         assertThat(database.query(receipts)).hasSize(1);
         Map<String, String> forgetful = new HashMap<>(database.environment());
         forgetful.put("RESTBENCH_RECEIPT_SECONDS", "1");
-        try (RunningService other = RunningService.under("tomcat", forgetful)) {
+        try (RunningService other = new RunningService(forgetful)) {
             while (!database.query(receipts).isEmpty()) {
                 assertThat(other.get("/health").statusCode()).isEqualTo(200);
             }

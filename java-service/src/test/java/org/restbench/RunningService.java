@@ -32,7 +32,7 @@ final class RunningService extends ServiceUnderTest implements AutoCloseable {
     }
 
     static RunningService withDefaults() {
-        return under("tomcat", Map.of());
+        return new RunningService(Map.of());
     }
 
     static RunningService under(String framework, Map<String, String> environment, Runnable... compute) {
