@@ -102,11 +102,6 @@ class NpbStrategiesTest {
         assertThat(adaptive.decided(AdaptiveStrategy.Decision.LOW_PRIORITY)).isPositive();
     }
 
-    @Test
-    void w30_verifies_under_a_parallel_strategy() {
-        check(strategy("shared-pool"), "MG", "W30");
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"IS", "CG", "MG", "FT"})
     void class_a_verifies(String kernel) {

@@ -3,7 +3,6 @@ package org.restbench.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,7 +19,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
@@ -121,76 +119,26 @@ class MatrixTextTest {
         return random.nextInt(8) > 0 ? text : " ".repeat(random.nextInt(3)) + text + " ".repeat(random.nextInt(3));
     }
 
+    /** Those that are in no example of the contract. */
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "\"\"",
-                "\",1\"",
-                "\"1,\"",
-                "\"1,,2\"",
-                "\"1 2\"",
-                "\"1",
-                "\"1,2",
-                "\"12345678901,\"",
-                "\"1;2\"",
-                "\"-\"",
-                "\"1,-\""
-            })
-    void refuses_lists_that_are_none(String value) {
-        assertThatThrownBy(() -> decode(body(value))).isInstanceOf(InvalidRequest.class);
+    @ValueSource(strings = {"1;2", "1,-", "12345678901,", "92233720368547758070"})
+    void refuses_lists_that_are_none(String list) {
+        assertThat(JsonTest.codeOf(body(list), memory())).isEqualTo("005");
     }
 
     private static MatrixRequest decode(String body) {
         return new MatrixJson(1000).decode(body.getBytes(StandardCharsets.UTF_8), Query.NONE, memory());
     }
 
-    /** One element, as a string and as an array. */
-    private static List<String> bodiesOf(String element) {
-        return List.of(body("\"" + element + "\""), body("[" + element + "]"));
-    }
-
-    private static String body(String value) {
-        return "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":" + value + "}]},"
+    private static String body(String list) {
+        return "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"" + list + "\"}]},"
                 + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}}";
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"9223372036854775807", "-9223372036854775808", "000000000000000000000000012", "-0", "0", "-00"})
-    void reads_integers_that_fit(String digits) {
-        boolean isJson = !digits.matches("-?0[0-9]+");
-        for (String body : bodiesOf(digits).subList(0, isJson ? 2 : 1)) {
-            assertThat(decode(body).one().values()[0]).isEqualTo(new BigInteger(digits).longValueExact());
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "-",
-                "+1",
-                "9223372036854775808",
-                "-9223372036854775809",
-                "18446744073709551616",
-                "92233720368547758070",
-                "1x",
-                "1.0",
-                "1e0",
-                "--1",
-                "\\u0031\\u0022",
-                "\\n1"
-            })
-    void refuses_integers_that_do_not(String digits) {
-        for (String body : bodiesOf(digits)) {
-            assertThatThrownBy(() -> decode(body)).isInstanceOf(InvalidRequest.class);
-        }
     }
 
     @Test
     void an_escaped_element_is_read_and_a_wrong_one_among_escapes_is_named_by_its_place() {
-        String body = bodiesOf("\\u0031\\u0032 ").get(0);
-        assertThat(decode(body).one().values()[0]).isEqualTo(12);
-        assertThatThrownBy(() -> decode(bodiesOf("\\u0031,2,3\\\"4").get(0)))
+        assertThat(decode(body("\\u0031\\u0032 ")).one().values()[0]).isEqualTo(12);
+        assertThatThrownBy(() -> decode(body("\\u0031,2,3\\\"4")))
                 .hasMessage("matrixOne.rows[0].value[2]: must be an integer that fits 64 bits");
     }
 
