@@ -13,7 +13,6 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -73,12 +72,7 @@ class MatrixTextTest {
             String list = LongStream.of(values)
                     .mapToObj(value -> spaced(zeros(value, random), random))
                     .collect(Collectors.joining(","));
-            String rows = Stream.of(list.split(","))
-                    .map(element -> "{\"value\":\"" + element + "\"}")
-                    .collect(Collectors.joining(","));
-            MatrixRequest request = decode("{\"requestId\":1,\"matrixOne\":{\"columnCount\":" + values.length
-                    + ",\"rows\":[{\"value\":\"" + list + "\"}]},\"matrixTwo\":{\"columnCount\":1,\"rows\":[" + rows
-                    + "]}}");
+            MatrixRequest request = decode(body(list, List.of(list.split(","))));
             assertThat(request.one().values()).as(list).startsWith(values);
             assertThat(request.two().values()).startsWith(values);
         }
@@ -97,9 +91,7 @@ class MatrixTextTest {
             elements.add("23");
             boolean isList =
                     elements.stream().allMatch(it -> integer.matcher(it).matches());
-            String rows = "{\"value\":\"1\"},".repeat(5) + "{\"value\":\"1\"}";
-            String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":6,\"rows\":[{\"value\":\""
-                    + String.join(",", elements) + "\"}]},\"matrixTwo\":{\"columnCount\":1,\"rows\":[" + rows + "]}}";
+            String body = body(String.join(",", elements), Collections.nCopies(elements.size(), "1"));
             assertThat(JsonTest.codeOf(body, memory())).as(body).isEqualTo(isList ? "200" : "005");
             if (isList) {
                 assertThat(decode(body).one().values())
@@ -123,22 +115,26 @@ class MatrixTextTest {
     @ParameterizedTest
     @ValueSource(strings = {"1;2", "1,-", "12345678901,", "92233720368547758070"})
     void refuses_lists_that_are_none(String list) {
-        assertThat(JsonTest.codeOf(body(list), memory())).isEqualTo("005");
+        assertThat(JsonTest.codeOf(body(list, List.of("1")), memory())).isEqualTo("005");
     }
 
     private static MatrixRequest decode(String body) {
         return new MatrixJson(1000).decode(body.getBytes(StandardCharsets.UTF_8), Query.NONE, memory());
     }
 
-    private static String body(String list) {
-        return "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"" + list + "\"}]},"
-                + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}}";
+    /** A row times a column. */
+    private static String body(String row, List<String> column) {
+        String rows =
+                column.stream().map(each -> "{\"value\":\"" + each + "\"}").collect(Collectors.joining(","));
+        return "{\"requestId\":1,\"matrixOne\":{\"columnCount\":" + column.size() + ",\"rows\":[{\"value\":\"" + row
+                + "\"}]},\"matrixTwo\":{\"columnCount\":1,\"rows\":[" + rows + "]}}";
     }
 
     @Test
     void an_escaped_element_is_read_and_a_wrong_one_among_escapes_is_named_by_its_place() {
-        assertThat(decode(body("\\u0031\\u0032 ")).one().values()[0]).isEqualTo(12);
-        assertThatThrownBy(() -> decode(body("\\u0031,2,3\\\"4")))
+        assertThat(decode(body("\\u0031\\u0032 ", List.of("1"))).one().values()[0])
+                .isEqualTo(12);
+        assertThatThrownBy(() -> decode(body("\\u0031,2,3\\\"4", List.of("1"))))
                 .hasMessage("matrixOne.rows[0].value[2]: must be an integer that fits 64 bits");
     }
 
