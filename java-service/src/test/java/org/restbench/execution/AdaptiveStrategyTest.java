@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.restbench.affinity.BackgroundThreads;
@@ -42,26 +43,14 @@ class AdaptiveStrategyTest {
         return Jobs.answer(adaptive.execute(Jobs.of(observed, observed, new byte[bytes], WorkLimits.NONE, () -> true)));
     }
 
-    /** As many long ones as given, on threads of low priority, that wait to be let go on. */
-    private List<Observed> longOnes(int count) {
-        List<Observed> all = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            all.add(new Observed(1, 1, 2, LONG));
-        }
-        return all;
-    }
-
     /** From now on more requests than there are cores are expected back. */
     private void crowd() {
-        List<Thread> callers = new ArrayList<>();
-        List<Observed> many = new ArrayList<>();
-        for (int i = 0; i <= CORES; i++) {
-            Observed each = new Observed(1, 1, 2, 1);
-            many.add(each);
-            Thread caller = new Thread(() -> each.under(adaptive));
-            callers.add(caller);
-            caller.start();
-        }
+        List<Observed> many =
+                Stream.generate(() -> new Observed(1, 1, 2, 1)).limit(CORES + 1).toList();
+        List<Thread> callers = many.stream()
+                .map(each -> new Thread(() -> each.under(adaptive)))
+                .toList();
+        callers.forEach(Thread::start);
         await(() -> many.stream().noneMatch(it -> it.pieces.isEmpty()));
         many.forEach(Observed::release);
         await(() -> callers.stream().noneMatch(Thread::isAlive));
@@ -154,7 +143,8 @@ class AdaptiveStrategyTest {
     @Test
     void a_caller_does_not_wait_for_long_work_and_no_more_of_it_runs_than_there_are_cores() {
         crowd();
-        List<Observed> all = longOnes(8);
+        List<Observed> all =
+                Stream.generate(() -> new Observed(1, 1, 2, LONG)).limit(8).toList();
         List<CompletionStage<byte[]>> answers =
                 all.stream().map(it -> it.start(adaptive)).toList();
         await(() -> all.stream().filter(it -> !it.pieces.isEmpty()).count() == CORES);
