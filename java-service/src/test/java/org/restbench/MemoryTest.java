@@ -10,9 +10,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What requests may hold in memory is bounded, over real HTTP. */
@@ -51,7 +53,7 @@ class MemoryTest {
                             .map(body -> service.post("/matrix/serial", body).statusCode()))
                     .as("one at a time")
                     .containsExactly(200, 413, 200, 200, 200, 422);
-            service.terminate();
+            service.signal("TERM");
             service.exitCode();
             assertThat(service.output()).noneMatch(line -> line.contains("OutOfMemory") || line.contains("ERROR"));
         } finally {
@@ -71,7 +73,7 @@ class MemoryTest {
                 socket.getOutputStream().write("POST /matrix/serial HTTP/1.1\r\nX: ".getBytes(StandardCharsets.UTF_8));
             }
             assertThat(service.multiply("serial").body()).isEqualTo(RunningService.PRODUCT);
-            service.terminate();
+            service.signal("TERM");
             assertThat(service.exitCode()).isZero();
             assertThat(service.output()).noneMatch(line -> line.contains("OutOfMemory") || line.contains("ERROR"));
         } finally {
@@ -82,18 +84,12 @@ class MemoryTest {
     }
 
     /** What every hostile body gets under several strategies, as many of them together as there are clients. */
-    private static Set<Integer> allAtOnce(ServiceProcess service, ExecutorService clients) throws Exception {
-        List<Future<Integer>> statuses = new ArrayList<>();
-        for (String strategy : List.of("serial", "thread-pool", "pinned", "pipeline")) {
-            for (String body : HostileBodies.ALL) {
-                statuses.add(clients.submit(
-                        () -> service.post("/matrix/" + strategy, body).statusCode()));
-            }
-        }
-        Set<Integer> seen = new HashSet<>();
-        for (Future<Integer> status : statuses) {
-            seen.add(status.get());
-        }
-        return seen;
+    private static Set<Integer> allAtOnce(ServiceProcess service, ExecutorService clients) {
+        List<CompletableFuture<Integer>> statuses = Stream.of("serial", "thread-pool", "pinned", "pipeline")
+                .flatMap(strategy -> HostileBodies.ALL.stream()
+                        .map(body -> CompletableFuture.supplyAsync(
+                                () -> service.post("/matrix/" + strategy, body).statusCode(), clients)))
+                .toList();
+        return statuses.stream().map(CompletableFuture::join).collect(Collectors.toSet());
     }
 }

@@ -7,8 +7,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +66,13 @@ class NpbStrategiesTest {
         return ContractExample.JSON.readTree(StrategiesOf.answer(strategy, KERNELS.get(kernel), body, MEMORY));
     }
 
+    /** From a thread of its own. */
+    private static CompletableFuture<JsonNode> runLater(
+            ExecutionStrategy strategy, String kernel, String npbClass, boolean generate) {
+        return CompletableFuture.supplyAsync(
+                () -> run(strategy, kernel, npbClass, generate), task -> new Thread(task).start());
+    }
+
     private static void check(ExecutionStrategy strategy, String kernel, String npbClass) {
         JsonNode found = run(strategy, kernel, npbClass, true);
         assertThat(found.get("verified").asBoolean()).as(found.toString()).isTrue();
@@ -90,15 +95,9 @@ class NpbStrategiesTest {
     void long_work_that_gives_way_verifies() {
         AdaptiveStrategy adaptive = STRATEGIES.adaptive();
         List<String> requests = List.of("IS", "CG", "MG", "FT", "IS", "CG", "MG", "FT");
-        ExecutorService clients = Executors.newFixedThreadPool(requests.size());
-        try {
-            List<CompletableFuture<JsonNode>> answers = requests.stream()
-                    .map(it -> CompletableFuture.supplyAsync(() -> run(adaptive, it, "W", true), clients))
-                    .toList();
-            assertThat(answers).allMatch(it -> it.join().get("verified").asBoolean());
-        } finally {
-            clients.shutdown();
-        }
+        List<CompletableFuture<JsonNode>> answers =
+                requests.stream().map(it -> runLater(adaptive, it, "W", true)).toList();
+        assertThat(answers).allMatch(it -> it.join().get("verified").asBoolean());
         assertThat(adaptive.decided(AdaptiveStrategy.Decision.LOW_PRIORITY)).isPositive();
     }
 
@@ -118,10 +117,7 @@ class NpbStrategiesTest {
             for (int i = 0; i < mixed.size(); i++) {
                 ExecutionStrategy strategy =
                         techniques.get(i % techniques.size()).strategy();
-                String kernel = mixed.get(i);
-                String npbClass = i % 2 == 0 ? "W" : "S";
-                running.add(CompletableFuture.supplyAsync(
-                        () -> run(strategy, kernel, npbClass, generate), task -> new Thread(task).start()));
+                running.add(runLater(strategy, mixed.get(i), i % 2 == 0 ? "W" : "S", generate));
             }
             running.forEach(it -> assertThat(it.join().get("verified").asBoolean())
                     .as(it.join().toString())

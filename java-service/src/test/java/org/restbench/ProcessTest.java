@@ -109,7 +109,7 @@ class ProcessTest {
             }
             service.awaitMetric("restbench_requests_in_flight 2.0");
             long begunNanos = System.nanoTime();
-            service.terminate();
+            service.signal("TERM");
             assertThat(service.exitCode()).as(service.output().toString()).isZero();
             assertThat(Duration.ofNanos(System.nanoTime() - begunNanos)).isLessThan(Duration.ofSeconds(10));
         }

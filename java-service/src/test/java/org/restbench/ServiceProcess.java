@@ -76,11 +76,6 @@ final class ServiceProcess extends ServiceUnderTest implements AutoCloseable {
         return port;
     }
 
-    /** TERM, as an operator would. */
-    void terminate() throws IOException, InterruptedException {
-        signal("TERM");
-    }
-
     /** @param name without SIG */
     void signal(String name) throws IOException, InterruptedException {
         new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();

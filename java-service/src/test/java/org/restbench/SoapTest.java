@@ -236,7 +236,7 @@ class SoapTest {
             assertThat(process.post("/soap/matrix/serial", "text/xml", against).body())
                     .contains("<errorCode>003<")
                     .doesNotContain("Secret");
-            process.terminate();
+            process.signal("TERM");
             assertThat(process.exitCode()).isZero();
             lines = process.output();
         }
