@@ -40,7 +40,7 @@ class AdaptiveStrategyTest {
     }
 
     private byte[] withBody(Observed observed, int bytes) {
-        return Jobs.answer(adaptive.execute(Jobs.of(observed, observed, new byte[bytes], WorkLimits.NONE, () -> true)));
+        return Jobs.answer(adaptive.execute(observed.job(new byte[bytes], WorkLimits.NONE, () -> true)));
     }
 
     /** From now on more requests than there are cores are expected back. */
@@ -159,8 +159,8 @@ class AdaptiveStrategyTest {
         crowd();
         Observed gone = new Observed(1, 1, 1, LONG);
         int[] asked = {0};
-        CompletionStage<byte[]> answer = adaptive.execute(
-                Jobs.of(gone, gone, WorkLimits.NONE, () -> asked[0]++ == 0)); // still there when it is decoded
+        CompletionStage<byte[]> answer =
+                adaptive.execute(gone.job(WorkLimits.NONE, () -> asked[0]++ == 0)); // still there when it is decoded
         assertThatThrownBy(() -> Jobs.answer(answer)).isInstanceOf(AbandonedException.class);
         assertThat(gone.stages).containsOnlyKeys("parse");
     }

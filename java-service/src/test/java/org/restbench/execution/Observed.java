@@ -9,7 +9,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.restbench.codec.Codec;
+import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
@@ -72,7 +74,21 @@ class Observed implements Workload<String, String>, Codec<String, String> {
     }
 
     CompletionStage<byte[]> start(ExecutionStrategy strategy) {
-        return strategy.execute(Jobs.of(this, this));
+        return strategy.execute(job());
+    }
+
+    /** One with an empty body and plenty of memory. */
+    Job<String, String> job() {
+        return job(WorkLimits.NONE, () -> true);
+    }
+
+    Job<String, String> job(WorkLimits limits, BooleanSupplier isWanted) {
+        return job(new byte[0], limits, isWanted);
+    }
+
+    Job<String, String> job(byte[] body, WorkLimits limits, BooleanSupplier isWanted) {
+        MemoryBudget.Hold memory = new MemoryBudget(1 << 30).hold(0);
+        return new Job<>(new CodedWorkload<>(this, this), body, Query.NONE, memory, limits, isWanted);
     }
 
     @Override

@@ -124,9 +124,9 @@ class StrategiesTest {
         WorkLimits limits = new WorkLimits(0, 9, 9);
         for (String name : List.of("thread-pool", "thread-per-element")) {
             Observed nine = new Observed(9, 1, 1);
-            Jobs.answer(strategy(name).execute(Jobs.of(nine, nine, limits, () -> true)));
+            Jobs.answer(strategy(name).execute(nine.job(limits, () -> true)));
             Observed ten = new Observed(10, 1, 1);
-            assertThatThrownBy(() -> Jobs.answer(strategy(name).execute(Jobs.of(ten, ten, limits, () -> true))))
+            assertThatThrownBy(() -> Jobs.answer(strategy(name).execute(ten.job(limits, () -> true))))
                     .hasMessage("threads: 10, the limit is 9")
                     .isInstanceOfSatisfying(
                             InvalidRequest.class, it -> assertThat(it.code()).isEqualTo("011"));

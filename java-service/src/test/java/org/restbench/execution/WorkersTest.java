@@ -158,8 +158,7 @@ class WorkersTest {
         try (Strategies strategies = StrategiesOf.cores(2)) {
             for (Technique technique : strategies.all()) {
                 Observed gone = new Observed(1, 1, 1);
-                CompletionStage<byte[]> answer =
-                        technique.strategy().execute(Jobs.of(gone, gone, WorkLimits.NONE, () -> false));
+                CompletionStage<byte[]> answer = technique.strategy().execute(gone.job(WorkLimits.NONE, () -> false));
                 assertThatThrownBy(() -> Jobs.answer(answer)).isInstanceOf(AbandonedException.class);
                 assertThat(gone.stages).as(technique.name()).isEmpty();
             }
