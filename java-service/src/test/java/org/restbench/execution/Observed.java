@@ -44,8 +44,8 @@ class Observed implements Workload<String, String>, Codec<String, String> {
     }
 
     /** One step that waits, as for a database, and needs no core. */
-    static Observed blocking(int together, long operations) {
-        return new Observed(1, 1, together, operations) {
+    static Observed blocking(int together) {
+        return new Observed(1, 1, together) {
             @Override
             public boolean hasLoops() {
                 return false;

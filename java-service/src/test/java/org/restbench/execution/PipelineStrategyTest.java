@@ -70,7 +70,7 @@ class PipelineStrategyTest {
     @Test
     void requests_that_wait_in_compute_wait_together() {
         List<Observed> waiting =
-                IntStream.range(0, 20).mapToObj(i -> Observed.blocking(2, 1)).toList();
+                IntStream.range(0, 20).mapToObj(i -> Observed.blocking(2)).toList();
         List<CompletionStage<byte[]>> answers =
                 waiting.stream().map(it -> it.start(strategy)).toList();
         await(() -> waiting.stream().noneMatch(it -> it.pieces.isEmpty()));

@@ -198,7 +198,7 @@ class StrategiesTest {
             Observed atOnce = new Observed(1, 1, computing);
             startTwice(computing, atOnce, pool);
             assertThat(made).containsAll(threads(atOnce));
-            Observed waiting = Observed.blocking(blocking, 1);
+            Observed waiting = Observed.blocking(blocking);
             startTwice(blocking, waiting, pool);
             assertThat(waiting.threadNames()).hasSize(blocking).contains("worker-pool-" + blocking);
         } finally {
@@ -236,7 +236,7 @@ class StrategiesTest {
     @Test
     void a_workload_without_loops_is_offered_where_nothing_is_cut() {
         List<String> names = strategies.all().stream()
-                .filter(each -> each.takes(Observed.blocking(1, 1)))
+                .filter(each -> each.takes(Observed.blocking(1)))
                 .map(Technique::name)
                 .toList();
         assertThat(names).startsWith("serial", "pinned", "pipeline", "worker-pool");
