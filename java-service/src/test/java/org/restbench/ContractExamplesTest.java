@@ -18,6 +18,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.memory.MemoryBudget;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
 import tools.jackson.databind.JsonNode;
 
 /** Every example of the contract over real HTTP. */
@@ -48,12 +50,13 @@ class ContractExamplesTest {
         return Frameworks.ALL.stream().map(Framework::name);
     }
 
-    /** From whatever thread it comes, and however long it is. {@code contract/run.py} tries all examples under each. */
+    /** From whatever thread an answer comes. {@code contract/run.py} tries all examples under each. */
     @ParameterizedTest
     @MethodSource("frameworks")
-    void every_framework_takes_any_target_and_sends_what_every_strategy_answers(String framework) throws IOException {
+    void the_service_is_the_same_under_every_framework(String framework) throws IOException {
+        boolean isServlet = Frameworks.named(framework).kind() == WebApplicationType.SERVLET;
         try (RunningService service = RunningService.under(framework, Map.of())) {
-            healthNamesFrameworkAndServer(service, framework);
+            healthNamesFrameworkAndServer(service, framework, isServlet);
             for (ContractExample example : examples("")) {
                 if (example.name().equals("ok-low.json")) { // in JSON and in SOAP, where there is any
                     for (String strategy : strategies(service, example)) {
@@ -63,13 +66,20 @@ class ContractExamplesTest {
             }
             aLongAnswerIsWhole(service);
             aTargetInAbsoluteFormIsTaken(service);
+            soapIsOfferedByServletContainersAlone(service, isServlet);
         }
     }
 
-    private static void healthNamesFrameworkAndServer(RunningService service, String framework) {
+    /** Which are those that run: where Spring Boot finds two servlet containers, it takes Jetty by itself. */
+    private static void healthNamesFrameworkAndServer(RunningService service, String framework, boolean isServlet) {
         JsonNode health = ContractExample.JSON.readTree(service.get("/health").body());
         assertThat(health.get("framework").asString()).isEqualTo(framework);
-        assertThat(health.get("server").asString()).matches("[A-Z][A-Za-z. ]+ [0-9]+\\.[0-9.]+(-[A-Z0-9]+)?");
+        String server = health.get("server").asString();
+        assertThat(server).matches("[A-Z][A-Za-z. ]+ [0-9]+\\.[0-9.]+(-[A-Z0-9]+)?");
+        if (isServlet) {
+            assertThat(service.bean(ServletWebServerFactory.class).getClass().getSimpleName())
+                    .startsWith(server.split(" ")[0]);
+        }
     }
 
     /** More than any server holds back, and than a connection's buffers take at once. */
@@ -91,6 +101,17 @@ class ContractExamplesTest {
             assertThat(RawHttp.first(service, request))
                     .as(query)
                     .startsWith("HTTP/1.1 " + (query.endsWith("x") ? 422 : 200));
+        }
+    }
+
+    /** A request in SOAP keeps the server's thread. */
+    private static void soapIsOfferedByServletContainersAlone(RunningService service, boolean isServlet) {
+        HttpResponse<String> answer = service.post("/soap/matrix/serial", "text/xml", SoapTest.ENVELOPE);
+        assertThat(answer.statusCode()).isEqualTo(isServlet ? 200 : 404);
+        assertThat(answer.body()).contains(isServlet ? "58,64" : "\"009\"");
+        assertThat(service.get("/soap/matrix?wsdl").statusCode()).isEqualTo(isServlet ? 200 : 404);
+        for (String page : List.of("/strategies", "/docs")) {
+            assertThat(service.get(page).body().contains("soap")).as(page).isEqualTo(isServlet);
         }
     }
 

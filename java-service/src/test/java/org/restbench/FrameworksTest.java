@@ -13,9 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.framework.Framework;
 import org.restbench.framework.Frameworks;
 import org.restbench.settings.InvalidSetting;
-import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
-import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
-import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
 
 /** The table of frameworks. The servers of all of them are on one class path. */
 class FrameworksTest {
@@ -44,16 +41,6 @@ class FrameworksTest {
                 .isInstanceOf(InvalidSetting.class)
                 .hasMessage("RESTBENCH_FRAMEWORK=helidon: must be one of tomcat, servlet, jetty, reactor-netty, vertx; "
                         + "it needs Java 21, to build the service and to run it");
-    }
-
-    /** Spring Boot takes Jetty where it finds both. */
-    @ParameterizedTest
-    @CsvSource({"tomcat,true", "servlet,true", "jetty,false"})
-    void of_two_servlet_containers_the_one_that_is_chosen_starts(String framework, boolean isTomcat) {
-        Class<?> expected = isTomcat ? TomcatServletWebServerFactory.class : JettyServletWebServerFactory.class;
-        try (RunningService service = RunningService.under(framework, Map.of())) {
-            assertThat(service.bean(ServletWebServerFactory.class)).isInstanceOf(expected);
-        }
     }
 
     @Test

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 import org.apache.cxf.frontend.ClientProxy;
 import org.apache.cxf.transport.http.HTTPConduit;
 import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
@@ -24,10 +23,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.framework.Framework;
-import org.restbench.framework.Frameworks;
 import org.restbench.soap.matrix.MatrixPort;
 import org.restbench.soap.matrix.MatrixService;
 import org.restbench.soap.matrix.Multiply;
@@ -38,7 +34,6 @@ import org.restbench.soap.npb.NpbPort;
 import org.restbench.soap.npb.NpbService;
 import org.restbench.soap.npb.Result;
 import org.restbench.soap.npb.Run;
-import org.springframework.boot.WebApplicationType;
 
 /** SOAP as a user of CXF meets it, and what it must not do. Its messages one by one are the contract's examples. */
 class SoapTest {
@@ -194,25 +189,6 @@ class SoapTest {
     void the_wsdl_repeats_no_host_that_is_none(String host) throws IOException {
         String head = "GET /soap/matrix?wsdl HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
         assertThat(RawHttp.all(service, head)).matches("(?s)HTTP/1.1 [24]00 .*").doesNotContain(host);
-    }
-
-    static Stream<String> withoutSoap() {
-        return Frameworks.ALL.stream()
-                .filter(each -> each.kind() != WebApplicationType.SERVLET)
-                .map(Framework::name);
-    }
-
-    @ParameterizedTest
-    @MethodSource("withoutSoap")
-    void a_framework_without_threads_for_requests_does_not_offer_it(String framework) {
-        try (RunningService other = RunningService.under(framework, Map.of())) {
-            HttpResponse<String> answer = post(other, "/soap/matrix/serial", ENVELOPE);
-            assertThat(answer.statusCode()).isEqualTo(404);
-            assertThat(answer.body()).contains("\"009\"");
-            assertThat(other.get("/soap/matrix?wsdl").statusCode()).isEqualTo(404);
-            assertThat(other.get("/strategies").body()).doesNotContain("soap");
-            assertThat(other.get("/docs").body()).doesNotContain("soap");
-        }
     }
 
     @Test
