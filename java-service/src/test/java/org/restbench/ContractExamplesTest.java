@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -55,7 +56,8 @@ class ContractExamplesTest {
     @MethodSource("frameworks")
     void the_service_is_the_same_under_every_framework(String framework) throws IOException {
         boolean isServlet = Frameworks.named(framework).kind() == WebApplicationType.SERVLET;
-        try (RunningService service = RunningService.under(framework, Map.of())) {
+        Map<String, String> patient = Map.of("RESTBENCH_STOP_TIMEOUT_SECONDS", "60");
+        try (RunningService service = RunningService.under(framework, patient)) {
             healthNamesFrameworkAndServer(service, framework, isServlet);
             for (ContractExample example : examples("")) {
                 if (example.name().equals("ok-low.json")) { // in JSON and in SOAP, where there is any
@@ -67,6 +69,7 @@ class ContractExamplesTest {
             aLongAnswerIsWhole(service);
             aTargetInAbsoluteFormIsTaken(service);
             soapIsOfferedByServletContainersAlone(service, isServlet);
+            withNothingInFlightItStopsLongBeforeItsPatienceEnds(service);
         }
     }
 
@@ -113,6 +116,11 @@ class ContractExamplesTest {
         for (String page : List.of("/strategies", "/docs")) {
             assertThat(service.get(page).body().contains("soap")).as(page).isEqualTo(isServlet);
         }
+    }
+
+    /** Spring's own patience with what does not say that it has stopped is 10 s. */
+    private static void withNothingInFlightItStopsLongBeforeItsPatienceEnds(RunningService service) {
+        assertThat(LifecycleTest.stop(service)).succeedsWithin(Duration.ofSeconds(8));
     }
 
     @Test
