@@ -12,8 +12,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,19 +27,24 @@ import tools.jackson.databind.node.ObjectNode;
 /** What is answered, and what is done, when connections break or there is no room; and what another service knows. */
 @ExtendWith(OutputCaptureExtension.class)
 class MessagesOutcomeTest {
-    private final PostgresServer database = PostgresServer.running();
-    private RunningService service;
-    private QueueCalls calls;
+    private static PostgresServer database;
+    private static RunningService service;
 
-    @BeforeEach
-    void start() {
-        service = new RunningService(database.environment());
-        calls = QueueCalls.fresh(service);
+    private final QueueCalls calls = QueueCalls.fresh(service);
+
+    /** With one connection: none that a test has ended is left for the next test. */
+    @BeforeAll
+    static void start() {
+        database = PostgresServer.running();
+        service = new RunningService(PostgresServer.environment(database.port, 1));
+        service.awaitDatabase();
     }
 
-    @AfterEach
-    void stop() {
-        service.close();
+    @AfterAll
+    static void stop() {
+        if (service != null) {
+            service.close();
+        }
     }
 
     @Test
@@ -206,6 +211,7 @@ class MessagesOutcomeTest {
             PostgresServer.WaitingPop waiting = database.popThatWaitsFor(calls, "transactionid", "tuple");
             database.query("SELECT pg_terminate_backend(" + waiting.process() + ")");
             requireBroken(waiting.answer().get(), false); // 57P01 is FATAL
+            service.awaitDatabase();
             requireBroken(calls.pop(null), true); // the other's lock outlasts the statement's five seconds: an ERROR
         }
         assertThat(calls.popped()).isEqualTo("one");
