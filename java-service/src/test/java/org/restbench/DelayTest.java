@@ -37,8 +37,8 @@ class DelayTest {
 
     /** Longer than the server lets a sender be silent. */
     @ParameterizedTest
-    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
-    void every_framework_waits_at_least_as_long_as_asked_and_says_how_long(String framework) {
+    @MethodSource("org.restbench.LifecycleTest#servers")
+    void every_server_waits_at_least_as_long_as_asked_and_says_how_long(String framework) {
         try (RunningService service =
                 RunningService.under(framework, Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "2"))) {
             long begunNanos = System.nanoTime();

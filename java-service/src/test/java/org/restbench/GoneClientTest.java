@@ -59,7 +59,7 @@ class GoneClientTest {
 
     /** Found out in time, which is later the longer the last look at the kernel's tables took. */
     @ParameterizedTest
-    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
+    @MethodSource("org.restbench.LifecycleTest#servers")
     void a_request_whose_client_is_gone_before_its_turn_is_not_run(String framework) throws Exception {
         try (RunningService service = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
             assertThat(List.of(500, 2000, 8000, 30_000)).anyMatch(millis -> isLeftOut(service, millis));

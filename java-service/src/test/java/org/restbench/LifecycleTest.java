@@ -26,7 +26,7 @@ import org.springframework.boot.web.server.PortInUseException;
 /** How the server of each framework starts and stops. */
 @ExtendWith(OutputCaptureExtension.class)
 class LifecycleTest {
-    /** One framework of each server. */
+    /** One framework of each server: under {@code servlet} it is Tomcat's as well, called by the same code. */
     static Stream<String> servers() {
         return ContractExamplesTest.frameworks().filter(framework -> !framework.equals("servlet"));
     }
@@ -58,7 +58,7 @@ class LifecycleTest {
     }
 
     @ParameterizedTest
-    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
+    @MethodSource("servers")
     void told_to_stop_it_answers_what_is_in_flight_and_takes_nothing_new(String framework) throws Exception {
         Map<String, String> patient = Map.of(
                 "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "200",

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LimitsTest {
     /** Helidon alone reads a chunk whole, however long it is, before it hands over a byte of it. */
     @ParameterizedTest
-    @MethodSource("org.restbench.ContractExamplesTest#frameworks")
+    @MethodSource("org.restbench.LifecycleTest#servers")
     void a_body_over_the_limit_is_refused_whether_its_length_is_announced_or_not(String framework) throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", "1000");
         try (RunningService small = RunningService.under(framework, limit)) {
@@ -62,7 +62,7 @@ class LimitsTest {
 
     /** One that waited would be one less for others, and would be woken only to write. */
     @ParameterizedTest
-    @ValueSource(strings = {"tomcat", "servlet", "jetty"})
+    @ValueSource(strings = {"tomcat", "jetty"})
     void no_thread_of_the_server_waits_for_a_strategy_that_has_threads_of_its_own(String framework) throws Exception {
         try (RunningService gated = RunningService.under(framework, Map.of(), new TestWorkloads.Gated())) {
             List<CompletableFuture<HttpResponse<String>>> all = Stream.of("pinned", "pipeline", "worker-pool")
