@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.restbench.execution.Jobs.await;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -111,15 +115,25 @@ class AdaptiveStrategyTest {
         assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
     }
 
+    /** As the kernel tells it: field 19 of {@code stat} (proc(5)). */
+    private static int niceOfCurrentThread() {
+        try {
+            String stat = Files.readString(Path.of("/proc/thread-self/stat"));
+            return Integer.parseInt(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19 - 3]);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
     @Test
     void long_work_among_many_is_decoded_by_its_caller_and_computed_by_a_thread_of_low_priority() {
         crowd();
-        int before = NiceValue.ofCurrentThread();
+        int before = niceOfCurrentThread();
         List<Integer> nice = Collections.synchronizedList(new ArrayList<>());
         Observed longer = new Observed(100, 1, 1, LONG) {
             @Override
             public byte[] encode(String output) {
-                nice.add(NiceValue.ofCurrentThread());
+                nice.add(niceOfCurrentThread());
                 return super.encode(output);
             }
         };
@@ -128,7 +142,7 @@ class AdaptiveStrategyTest {
         assertThat(longer.stages.get("compute").getName()).startsWith(AdaptiveStrategy.WORKERS);
         assertThat(longer.stages.get("serialize")).isSameAs(longer.stages.get("compute"));
         assertThat(nice).containsExactly(Math.max(5, before));
-        assertThat(NiceValue.ofCurrentThread()).isEqualTo(before);
+        assertThat(niceOfCurrentThread()).isEqualTo(before);
         assertThat(adaptive.decided(Decision.LOW_PRIORITY)).isEqualTo(1);
     }
 
