@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
-import java.util.TreeMap;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
@@ -170,7 +170,7 @@ class MatrixTextTest {
                 + "\"columnCount\":2}}";
         Random random = new Random(44);
         String damage = "{}[]\",:\\0123456789.e+- \n";
-        Map<String, Integer> found = new TreeMap<>();
+        Set<String> found = new TreeSet<>();
         for (int i = 0; i < 20_000; i++) {
             StringBuilder text = new StringBuilder(sound);
             for (int change = random.nextInt(3); change >= 0; change--) {
@@ -180,8 +180,8 @@ class MatrixTextTest {
             String body = text.toString();
             String code = PlainJudge.codeOf(body);
             assertThat(JsonTest.codeOf(body, memory())).as(body).isEqualTo(code);
-            found.merge(code, 1, Integer::sum);
+            found.add(code);
         }
-        assertThat(found.keySet()).contains("002", "003", "004", "005", "200");
+        assertThat(found).contains("002", "003", "004", "005", "200");
     }
 }
