@@ -28,7 +28,7 @@ import org.springframework.boot.web.server.PortInUseException;
 class LifecycleTest {
     /** One framework of each server: under {@code servlet} it is Tomcat's as well, called by the same code. */
     static Stream<String> servers() {
-        return ContractExamplesTest.frameworks().filter(framework -> !framework.equals("servlet"));
+        return FrameworksTest.frameworks().filter(framework -> !framework.equals("servlet"));
     }
 
     /** From a thread of its own. */
