@@ -141,26 +141,7 @@ class ContractExamplesTest {
     }
 
     /** All that the service lists with the example's workload, where it is for all. */
-    static List<String> strategies(RunningService service, ContractExample example) {
-        if (!example.everyStrategy()) {
-            return List.of("serial");
-        }
-        return strategies(service, example.workload());
-    }
-
-    static List<String> strategies(RunningService service) {
-        return strategies(service, "matrix");
-    }
-
-    static List<String> strategies(RunningService service, String workload) {
-        return ContractExample.JSON
-                .readTree(service.get("/strategies").body())
-                .get("strategies")
-                .valueStream()
-                .filter(offer -> offer.get("workloads")
-                        .valueStream()
-                        .anyMatch(it -> it.asString().equals(workload)))
-                .map(offer -> offer.get("name").asString())
-                .toList();
+    private static List<String> strategies(RunningService service, ContractExample example) {
+        return example.everyStrategy() ? service.strategies(example.workload()) : List.of("serial");
     }
 }

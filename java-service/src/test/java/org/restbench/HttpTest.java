@@ -34,7 +34,7 @@ class HttpTest {
 
     @Test
     void a_product_has_the_time_of_each_stage() {
-        for (String strategy : ContractExamplesTest.strategies(service)) {
+        for (String strategy : service.strategies("matrix")) {
             HttpResponse<String> answer = service.multiply(strategy);
             assertThat(answer.body()).isEqualTo(RunningService.PRODUCT);
             assertThat(answer.headers().firstValue("Server-Timing").orElse(""))
@@ -76,7 +76,7 @@ class HttpTest {
     @Test
     void strategies_are_those_of_the_design_in_its_order() {
         String virtual = Runtime.version().feature() >= 21 ? " virtual-threads virtual-thread-per-request" : "";
-        assertThat(ContractExamplesTest.strategies(service))
+        assertThat(service.strategies("matrix"))
                 .containsExactly(("serial thread-pool pinned thread-per-element shared-pool fork-join pipeline "
                                 + "worker-pool" + virtual + " adaptive")
                         .split(" "));

@@ -36,7 +36,7 @@ class MessagesContractTest {
     @TestFactory
     Stream<DynamicTest> every_example_of_messages_holds() {
         RunningService service = new RunningService(PostgresServer.running().environment());
-        List<String> strategies = ContractExamplesTest.strategies(service, "messages");
+        List<String> strategies = service.strategies("messages");
         assertThat(strategies).startsWith("serial", "pinned", "pipeline", "worker-pool");
         return MADE_HERE.stream()
                 .flatMap(given -> examples(given).stream())

@@ -7,6 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 
@@ -57,6 +58,19 @@ abstract class ServiceUnderTest {
     /** The multiplication, from a thread of its own. */
     CompletableFuture<HttpResponse<String>> multiplyLater(String strategy) {
         return CompletableFuture.supplyAsync(() -> multiply(strategy), task -> new Thread(task).start());
+    }
+
+    /** All that are offered with a workload. */
+    List<String> strategies(String workload) {
+        return ContractExample.JSON
+                .readTree(get("/strategies").body())
+                .get("strategies")
+                .valueStream()
+                .filter(offer -> offer.get("workloads")
+                        .valueStream()
+                        .anyMatch(it -> it.asString().equals(workload)))
+                .map(offer -> offer.get("name").asString())
+                .toList();
     }
 
     /** The sum of the values behind what lines of the metrics begin with. */
