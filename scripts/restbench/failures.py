@@ -55,8 +55,11 @@ class EnvironmentProblem(Failure):
     exit_code = ExitCode.ENVIRONMENT
 
 
-class StorageProblem(EnvironmentProblem):
-    """Results cannot be written any more: nothing that is measured from here on could be kept."""
+class StorageProblem(Failure):
+    """Results cannot be written any more: nothing that is measured from here on could be kept. It
+    is no EnvironmentProblem, so that code that records a failed cell does not catch it."""
+
+    exit_code = ExitCode.ENVIRONMENT
 
 
 class ChangedDuringRun(EnvironmentProblem):

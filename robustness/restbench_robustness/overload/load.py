@@ -32,6 +32,8 @@ HIGH = Shape(rows=2000, inner=50, columns=20)
 LARGE = Shape(rows=1, inner=500_000, columns=1)
 #: The most frequent request of a flood: narrow operands need much work for few bytes to send.
 WORK = Shape(rows=200, inner=10, columns=200)
+#: The same where an element is a task or a thread, which takes tens of microseconds.
+WORK_OF_TASKS = Shape(rows=40, inner=10, columns=40)
 #: A column times a row of so many elements: a task each is more than a request may have.
 MANY_TASKS_SIDE = 1001
 SCRIPT = Path(__file__).with_name("flood.lua")
@@ -115,7 +117,7 @@ def overload_mix(strategy: str) -> list[Kind]:
     )
     is_per_element = strategy.endswith("-per-element")
     return [
-        valid(WORK, 850),
+        valid(WORK_OF_TASKS if is_per_element else WORK, 850),
         valid(LOW, 80),
         valid(HIGH, 8, "?kernel=native"),
         valid(LARGE, 2),
