@@ -30,6 +30,7 @@ import org.restbench.client.Loop;
 import org.restbench.client.Outcome;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
+import org.restbench.client.codec.Matrix;
 import org.restbench.client.codec.NpbResult;
 import org.restbench.client.http.HttpExchange;
 import org.restbench.client.strategy.Strategies;
@@ -72,10 +73,10 @@ final class Runner implements AutoCloseable {
         return run(options, Workload.of(options.workload()));
     }
 
-    private <I, O, E> Map<String, Object> run(Options options, Workload<I, O, E> workload)
+    private <I, O> Map<String, Object> run(Options options, Workload<I, O> workload)
             throws IOException, InterruptedException {
         List<I> inputs = file(options.inputs(), workload.input());
-        List<E> expected = options.expected() == null ? List.of() : file(options.expected(), workload.expected());
+        List<Matrix> expected = options.expected() == null ? List.of() : file(options.expected(), Workload.EXPECTED);
         if (inputs.isEmpty()) {
             throw new IllegalArgumentException("inputs: must be a list of at least 1, is empty");
         }
@@ -89,7 +90,7 @@ final class Runner implements AutoCloseable {
         Job<I, OutputWithHead<O>, CheckResult> job =
                 new Job<>(keeping(codec(options, workload)), exchange(options, workload), (call, input, kept) -> {
                     int index = options.index(call);
-                    E right = expected.isEmpty() ? null : expected.get(index % expected.size());
+                    Matrix right = expected.isEmpty() ? null : expected.get(index % expected.size());
                     boolean isRight = workload.id().apply(kept.output()).equals("call-" + index)
                             && workload.isRight().test(kept.output(), right);
                     NpbResult shown = workload.shown().apply(kept.output());
@@ -155,7 +156,7 @@ final class Runner implements AutoCloseable {
     }
 
     @SuppressWarnings("unchecked") // an exchange's key names its workload
-    private <I, O> Codec<I, O> codec(Options options, Workload<I, O, ?> workload) {
+    private <I, O> Codec<I, O> codec(Options options, Workload<I, O> workload) {
         return switch (options.transport()) {
             case "cxf" -> (Codec<I, O>) exchange(options, workload);
             case "soap" -> workload.soap();
@@ -163,7 +164,7 @@ final class Runner implements AutoCloseable {
         };
     }
 
-    private Exchange exchange(Options options, Workload<?, ?, ?> workload) {
+    private Exchange exchange(Options options, Workload<?, ?> workload) {
         String transport = options.transport();
         boolean isCxf = transport.equals("cxf");
         if (!Main.TRANSPORTS.contains(transport)) {
