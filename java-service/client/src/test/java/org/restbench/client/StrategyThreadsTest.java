@@ -61,7 +61,7 @@ class StrategyThreadsTest {
 
     private static Map<String, Integer> seen() {
         Map<String, Integer> seen = new TreeMap<>();
-        Ways.namesInProc().forEach(name -> seen.merge(name.replaceAll("-[0-9]+$", ""), 1, Integer::sum));
+        Ways.threads().forEach(name -> seen.merge(name.replaceAll("-[0-9]+$", ""), 1, Integer::sum));
         return seen;
     }
 

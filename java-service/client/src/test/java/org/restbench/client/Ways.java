@@ -175,17 +175,8 @@ final class Ways {
         };
     }
 
-    /** Names of the threads that strategies make, of those that live. */
+    /** Names of the threads that strategies make, of those that live, as the kernel sees them. */
     static List<String> threads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .map(Thread::getName)
-                .filter(name -> name.startsWith("call-"))
-                .sorted()
-                .toList();
-    }
-
-    /** The same as the kernel sees them. */
-    static List<String> namesInProc() {
         File[] tasks = new File("/proc/self/task").listFiles();
         return Stream.of(tasks == null ? new File[0] : tasks)
                 .map(task -> name(task.toPath().resolve("comm")))
