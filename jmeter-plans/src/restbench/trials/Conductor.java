@@ -19,16 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads orders from a socket, one per line with tabs between the parts, and lets the users carry them out:
- *
- * <pre>
- * cell   NAME  URLS  PAYLOAD                                     what a trial of this name sends; no answer
- * trial  NAME  USERS  DROP_MS  KEEP_MS  RECORDS  PIDS [ARRIVALS]  answers a line when its last answer has come
- * </pre>
- *
- * <p>URLS is one address, or several separated by spaces. PIDS are the service's processes, separated by commas. RECORDS is
- * the file to which the samples are written. ARRIVALS is a file with a moment per line, in microseconds from the begin, at
- * which a request is to be sent (open load). The load ends when the socket is closed.
+ * Reads orders from a socket, one per line with tabs between the parts, and lets the users carry them out (README.md,
+ * "Trials"). The load ends when the socket is closed.
  */
 final class Conductor {
 

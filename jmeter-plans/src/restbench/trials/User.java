@@ -31,7 +31,7 @@ final class User {
     static final int WRONG = 2;
 
     private static final int BUFFER_BYTES = 64 * 1024;
-        private static final byte[] LENGTH = bytes("content-length:");
+    private static final byte[] LENGTH = bytes("content-length:");
     private static final byte[] TIMING = bytes("server-timing:");
     private static final byte[] CLOSE = bytes("connection: close");
     private static final byte[][] STAGE_NAMES = {
