@@ -98,22 +98,18 @@ final class Runner implements AutoCloseable {
                 });
         var limits = options.limits();
         try (CallingStrategy strategy =
-                Strategies.of(options.strategy(), options.threads(), options.teams(), cpuBefore, loop)) {
+                        Strategies.of(options.strategy(), options.threads(), options.teams(), cpuBefore, loop);
+                BufferedWriter log = log(options.log())) {
             Usage before = Usage.now();
             try (Calls<CheckResult> calls = strategy.start(each, job, limits)) {
                 underWay = calls;
                 Tally tally = new Tally();
-                try (BufferedWriter log = log(options.log())) {
-                    for (Outcome<CheckResult> next = calls.take(); next != null; next = calls.take()) {
-                        tally.add(next);
-                        if (log != null) {
-                            log.write(json.writeValueAsString(Line.of(
-                                    next,
-                                    options.index(next.index()),
-                                    next instanceof Outcome.Done<CheckResult> done ? done.result() : null)));
-                            log.write('\n');
-                            log.flush();
-                        }
+                for (Outcome<CheckResult> next = calls.take(); next != null; next = calls.take()) {
+                    tally.add(next);
+                    if (log != null) {
+                        log.write(json.writeValueAsString(Line.of(next, options.index(next.index()))));
+                        log.write('\n');
+                        log.flush();
                     }
                 }
                 Totals totals = calls.totals();
