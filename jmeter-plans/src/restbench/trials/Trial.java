@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -205,17 +204,12 @@ final class Trial {
             Path order = folder.resolve("order.txt");
             List<String> lines =
                     Files.exists(order) ? Files.readAllLines(order) : List.of(folder.getFileName().toString());
-            Map<String, Integer> places = new LinkedHashMap<>();
+            List<String> names = lines.stream().distinct().toList();
             List<Kind> kinds = new ArrayList<>();
-            int[] indices = new int[lines.size()];
-            for (int at = 0; at < indices.length; at++) {
-                String name = lines.get(at);
-                if (!places.containsKey(name)) {
-                    places.put(name, kinds.size());
-                    kinds.add(Kind.read(folder.resolveSibling(name)));
-                }
-                indices[at] = places.get(name);
+            for (String name : names) {
+                kinds.add(Kind.read(folder.resolveSibling(name)));
             }
+            int[] indices = lines.stream().mapToInt(names::indexOf).toArray();
             return new Cell(urls, List.copyOf(kinds), indices, new AtomicLong(), null);
         }
 
