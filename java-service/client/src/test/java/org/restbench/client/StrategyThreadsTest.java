@@ -136,7 +136,8 @@ class StrategyThreadsTest {
         AtomicInteger inside = new AtomicInteger();
         Calls<Integer> calls = way.start(way.strategy(), FakeExchange.echo(), (index, input, output) -> {
             inside.incrementAndGet();
-            return stubborn(gate, output);
+            gate.join(); // which no interrupt ends
+            return output;
         });
         Thread taker = new Thread(() -> Ways.all(calls), "taker");
         taker.start();
@@ -159,7 +160,8 @@ class StrategyThreadsTest {
         Job<Integer, Integer, Integer> stubborn =
                 new Job<>(new Ways.Numbers(), FakeExchange.echo(), (index, input, output) -> {
                     inside.incrementAndGet();
-                    return stubborn(gate, output);
+                    gate.join();
+                    return output;
                 });
         List<Calls<Integer>> waiting = new ArrayList<>();
         for (int i = 1; i <= 2; i++) {
@@ -179,12 +181,5 @@ class StrategyThreadsTest {
             gate.complete(null);
             strategy.close();
         }
-    }
-
-    private static int stubborn(CompletableFuture<Void> gate, int output) {
-        while (!gate.isDone()) {
-            Thread.onSpinWait();
-        }
-        return output;
     }
 }
