@@ -265,7 +265,7 @@ final class Workers<I, O, R> {
             batch.window.refused(batch.now());
         }
         boolean mayRepeat = kind == Kind.CUT_OFF || kind == Kind.TIMEOUT; // the service may do the work twice
-        if (call.failedIn == Stage.S || call.failedIn == Stage.P || mayRepeat && repeats >= batch.pulled / 10 + 10) {
+        if (mayRepeat && repeats >= batch.pulled / 10 + 10) {
             return OptionalLong.empty();
         }
         var after = call.answer == null ? Optional.<String>empty() : call.answer.header("retry-after");
