@@ -3,15 +3,14 @@ package restbench.trials;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -108,17 +107,13 @@ final class Conductor {
         if (!trial.await(patienceMillis)) {
             return "failed\tnot all users came to the end of the trial";
         }
-        try (FileChannel file = FileChannel.open(
-                Path.of(order.get(5)), StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+        try (OutputStream file = Files.newOutputStream(Path.of(order.get(5)))) {
             trial.write(file);
         }
         return trial.summary();
     }
 
     private void answer(String line) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
-        while (bytes.hasRemaining()) {
-            socket.write(bytes);
-        }
+        Channels.newOutputStream(socket).write((line + "\n").getBytes(StandardCharsets.UTF_8));
     }
 }

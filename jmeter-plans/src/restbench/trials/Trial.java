@@ -1,10 +1,10 @@
 package restbench.trials;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -140,13 +140,10 @@ final class Trial {
     }
 
     /** Writes every request of every user in the format of {@link Records}. */
-    void write(FileChannel file) throws IOException {
+    void write(OutputStream file) throws IOException {
         synchronized (records) {
             for (Records each : records) {
-                ByteBuffer bytes = each.bytes();
-                while (bytes.hasRemaining()) {
-                    file.write(bytes);
-                }
+                each.write(file);
             }
         }
     }
@@ -282,9 +279,8 @@ final class Trial {
             buffer.putLong(token).put((byte) code);
         }
 
-        /** All records, in a buffer to be read once. */
-        ByteBuffer bytes() {
-            return buffer.duplicate().flip();
+        void write(OutputStream file) throws IOException {
+            file.write(buffer.array(), 0, buffer.position());
         }
     }
 }
