@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -201,21 +202,13 @@ final class User {
 
     /** Sends a small request in a single write; the rest of a large one comes from the array that all users share. */
     private void send(OutputStream out, byte[] head, byte[] rest) throws IOException {
-        int filled = put(head, 0);
-        filled = put(BEFORE_ID, filled);
-        filled = put(id, filled);
-        filled = put(AFTER_ID, filled);
-        int fits = Math.min(rest.length, BUFFER_BYTES - filled);
-        System.arraycopy(rest, 0, buffer, filled, fits);
-        out.write(buffer, 0, filled + fits);
+        ByteBuffer first = ByteBuffer.wrap(buffer).put(head).put(BEFORE_ID).put(id).put(AFTER_ID);
+        int fits = Math.min(rest.length, first.remaining());
+        first.put(rest, 0, fits);
+        out.write(buffer, 0, first.position());
         if (fits < rest.length) {
             out.write(rest, fits, rest.length - fits);
         }
-    }
-
-    private int put(byte[] bytes, int at) {
-        System.arraycopy(bytes, 0, buffer, at, bytes.length);
-        return at + bytes.length;
     }
 
     /** The index at which the body begins; -1 where the head is not complete. */
