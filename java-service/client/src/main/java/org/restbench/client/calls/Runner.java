@@ -18,7 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import java.util.stream.StreamSupport;
 import org.restbench.client.Answer;
 import org.restbench.client.CallingStrategy;
 import org.restbench.client.Calls;
@@ -192,9 +191,7 @@ final class Runner implements AutoCloseable {
         Elements elements = read.get(path);
         if (elements == null || !elements.version().equals(version)) {
             JsonNode all = json.readTree(Files.readAllBytes(path));
-            elements = new Elements(
-                    version,
-                    StreamSupport.stream(all.spliterator(), false).map(element).toList());
+            elements = new Elements(version, all.valueStream().map(element).toList());
             read.put(path, elements);
         }
         return (List<T>) elements.all();

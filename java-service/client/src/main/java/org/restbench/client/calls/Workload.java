@@ -1,11 +1,9 @@
 package org.restbench.client.calls;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import java.util.function.Function;
-import java.util.stream.StreamSupport;
 import org.restbench.client.Codec;
 import org.restbench.client.Loop;
 import org.restbench.client.codec.Matrix;
@@ -69,16 +67,17 @@ record Workload<I, O>(
     }
 
     private static Matrix operand(JsonNode body, String name) {
-        List<String> rows = new ArrayList<>();
-        body.required(name)
+        List<String> rows = body.required(name)
                 .required("rows")
-                .forEach(row -> rows.add(row.required("value").asString()));
+                .valueStream()
+                .map(row -> row.required("value").asString())
+                .toList();
         return Matrix.parse(rows, Loop.IN_ORDER);
     }
 
     private static Matrix product(JsonNode rows) {
-        long[] values = StreamSupport.stream(rows.spliterator(), false)
-                .flatMap(row -> StreamSupport.stream(row.spliterator(), false))
+        long[] values = rows.valueStream()
+                .flatMap(JsonNode::valueStream)
                 .mapToLong(JsonNode::asLong)
                 .toArray();
         return new Matrix(rows.required(0).size(), values);
