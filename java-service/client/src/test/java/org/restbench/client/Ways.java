@@ -11,7 +11,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.restbench.client.strategy.Strategies;
@@ -157,22 +156,6 @@ final class Ways {
             }
             Thread.sleep(1);
         }
-    }
-
-    /** Counts what was pulled. */
-    static Iterator<Integer> counting(Iterator<Integer> inputs, AtomicLong pulled) {
-        return new Iterator<>() {
-            @Override
-            public boolean hasNext() {
-                return inputs.hasNext();
-            }
-
-            @Override
-            public Integer next() {
-                pulled.incrementAndGet();
-                return inputs.next();
-            }
-        };
     }
 
     /** Names of the threads that strategies make, of those that live, as the kernel sees them. */
