@@ -50,8 +50,8 @@ final class User {
 
     private static final String EACH = "each";
 
-    /** The bytes of a refusal's text that an error shows. */
-    private static final int SHOWN_BYTES = 200;
+    /** The characters of a refusal's text that an error shows. */
+    private static final int SHOWN_CHARACTERS = 200;
 
     /** A service may close a connection that was idle for longer. */
     private static final long LONGEST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(15);
@@ -136,7 +136,7 @@ final class User {
             if (own == null) {
                 send(socket.getOutputStream(), head(url, kind), kind.rest());
             } else {
-                socket.getOutputStream().write(own.request(url, place, idText()));
+                socket.getOutputStream().write(own.request(url, place, text(id)));
             }
             InputStream in = socket.getInputStream();
             int filled = in.read(buffer);
@@ -158,9 +158,11 @@ final class User {
             if (own == null) {
                 fault = receive(in, end, filled, kind) ? "" : "the body is not this request's id with the exact answer";
             } else {
-                byte[] answer = whole(in, end, filled);
+                String answer = whole(in, end, filled);
                 place = place == Messages.POP && own.isEmpty(answer) ? Messages.EMPTY : place;
-                fault = status == 200 ? own.fault(answer, place, idText()) : text(answer, SHOWN_BYTES);
+                fault = status == 200
+                        ? own.fault(answer, place, text(id))
+                        : answer.substring(0, Math.min(SHOWN_CHARACTERS, answer.length()));
                 code = status == 200 ? 0 : own.code(answer);
             }
             outcome = status != 200 ? ERROR : fault.isEmpty() ? CORRECT : WRONG;
@@ -328,22 +330,18 @@ final class User {
     }
 
     /** Reads the body, which is small enough to be kept. */
-    private byte[] whole(InputStream in, int from, int filled) throws IOException {
+    private String whole(InputStream in, int from, int filled) throws IOException {
         byte[] body = new byte[(int) bodyBytes];
         int there = Math.min(filled - from, body.length);
         System.arraycopy(buffer, from, body, 0, there);
         if (in.readNBytes(body, there, body.length - there) < body.length - there) {
             throw new EOFException("the connection ended before the end of an answer");
         }
-        return body;
+        return text(body);
     }
 
-    private String idText() {
-        return text(id, ID_BYTES);
-    }
-
-    private static String text(byte[] bytes, int most) {
-        return new String(bytes, 0, Math.min(most, bytes.length), StandardCharsets.ISO_8859_1);
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
     private Socket connection(URI url) throws IOException {
