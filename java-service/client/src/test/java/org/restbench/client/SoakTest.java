@@ -4,12 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -61,23 +60,8 @@ class SoakTest {
 
     /** Answers from two threads, in any order; a fault is a cut connection, an error, or nothing that one can read. */
     private static final class Service extends Mirror {
-        private final BlockingQueue<Runnable> due = new ArrayBlockingQueue<>(100_000);
-        private final List<Thread> threads = List.of(new Thread(this::work), new Thread(this::work));
+        private final ExecutorService threads = Executors.newFixedThreadPool(2);
         private final Random random = new Random(1);
-
-        Service() {
-            threads.forEach(Thread::start);
-        }
-
-        private void work() {
-            try {
-                while (true) {
-                    due.take().run();
-                }
-            } catch (InterruptedException end) {
-                Thread.currentThread().interrupt();
-            }
-        }
 
         @Override
         Answer answer(byte[] request) throws IOException {
@@ -94,12 +78,8 @@ class SoakTest {
 
         @Override
         void soon(Runnable answer) {
-            boolean isLater;
-            synchronized (random) {
-                isLater = random.nextBoolean();
-            }
-            if (isLater) {
-                due.add(answer);
+            if (random.nextBoolean()) {
+                threads.execute(answer);
             } else {
                 answer.run();
             }
@@ -107,7 +87,7 @@ class SoakTest {
 
         @Override
         public void close() {
-            threads.forEach(Thread::interrupt);
+            threads.shutdownNow();
         }
     }
 
