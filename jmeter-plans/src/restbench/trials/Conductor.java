@@ -53,7 +53,7 @@ final class Conductor {
     }
 
     /** Waits for the trial that follows the one with this number; null where no more trials will come. */
-    synchronized Trial after(long number) throws InterruptedException, IOException {
+    synchronized Trial after(long number) throws InterruptedException {
         while (!over && (current == null || current.number() <= number)) {
             wait();
         }
