@@ -31,58 +31,38 @@ class SoakTest {
     }
 
     /** Answers each message with itself. */
-    static class Mirror implements Exchange {
-        Answer answer(byte[] request) throws IOException {
-            return new Answer(200, Map.of(), request);
-        }
-
-        /** When an answer comes. */
-        void soon(Runnable answer) {
-            answer.run();
-        }
-
+    static final class Mirror implements Exchange {
         @Override
         public CompletableFuture<Answer> start(byte[] request, Limits limits) {
-            CompletableFuture<Answer> answer = new CompletableFuture<>();
-            soon(() -> {
-                try {
-                    answer.complete(answer(request));
-                } catch (IOException failure) {
-                    answer.completeExceptionally(failure);
-                }
-            });
-            return answer;
+            return CompletableFuture.completedFuture(new Answer(200, Map.of(), request));
         }
 
         @Override
         public void close() {}
     }
 
-    /** Answers from two threads, in any order; a fault is a cut connection, an error, or nothing that one can read. */
-    private static final class Service extends Mirror {
+    /** Answers at once or from two threads; a fault is a cut connection, an error, or nothing that one can read. */
+    private static final class Service implements Exchange {
         private final ExecutorService threads = Executors.newFixedThreadPool(2);
         private final Random random = new Random(1);
 
         @Override
-        Answer answer(byte[] request) throws IOException {
-            int number = Integer.parseInt(new String(request));
-            if (!isFaulty(number)) {
-                return super.answer(request);
-            }
-            return switch (number / 10 % 3) {
-                case 0 -> throw new IOException("of a test");
-                case 1 -> FakeExchange.answer(422, "005");
-                default -> FakeExchange.answer(200, "?");
-            };
+        public CompletableFuture<Answer> start(byte[] request, Limits limits) {
+            CompletableFuture<Answer> answer = answer(request);
+            boolean isLater = random.nextBoolean();
+            return isLater ? CompletableFuture.runAsync(() -> {}, threads).thenCompose(none -> answer) : answer;
         }
 
-        @Override
-        void soon(Runnable answer) {
-            if (random.nextBoolean()) {
-                threads.execute(answer);
-            } else {
-                answer.run();
+        private static CompletableFuture<Answer> answer(byte[] request) {
+            int number = Integer.parseInt(new String(request));
+            if (!isFaulty(number)) {
+                return CompletableFuture.completedFuture(new Answer(200, Map.of(), request));
             }
+            return switch (number / 10 % 3) {
+                case 0 -> CompletableFuture.failedFuture(new IOException("of a test"));
+                case 1 -> CompletableFuture.completedFuture(FakeExchange.answer(422, "005"));
+                default -> CompletableFuture.completedFuture(FakeExchange.answer(200, "?"));
+            };
         }
 
         @Override
