@@ -61,8 +61,8 @@ public record MatrixRows(long columnCount, List<String> rows) {
      */
     public static MatrixRequest request(
             RequestId id, MatrixRows one, MatrixRows two, Query query, MemoryBudget.Hold memory, int mostElements) {
-        Function<Boolean, Operands> reading = keeps -> new Operands(
-                id, one.read("matrixOne", memory, keeps), two.read("matrixTwo", memory, keeps));
+        Function<Boolean, Operands> reading =
+                keeps -> new Operands(id, one.read("matrixOne", memory, keeps), two.read("matrixTwo", memory, keeps));
         MatrixRequest request = MatrixBuilder.request(query, memory, mostElements, reading);
         memory.grow((long) BYTES_OF_A_ROW * request.one().rows());
         return request;

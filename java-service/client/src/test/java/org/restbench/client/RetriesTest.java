@@ -202,7 +202,8 @@ class RetriesTest {
     void whatMayDoWorkTwiceHasABudgetAndNeedsLeave(Way way) throws Exception {
         for (Retries retries : List.of(Retries.SAFE, Retries.IDEMPOTENT)) {
             FakeExchange service = new FakeExchange(exchange -> exchange.fail(0, new IOException("of a test")));
-            List<Outcome<Integer>> all = run(way, new FakeClock(), service, retries).outcomes();
+            List<Outcome<Integer>> all =
+                    run(way, new FakeClock(), service, retries).outcomes();
             assertThat(all).hasSize(50).allMatch(outcome -> outcome instanceof Outcome.Failed);
             int repeats = service.sent().size() - 50;
             if (retries.idempotent()) {

@@ -194,8 +194,8 @@ final class Operations {
     }
 
     MessagesAnswer deleteMessage(MessagesRequest.DeleteMessage request) {
-        boolean deleted = onQueue(
-                request.queue(), null, found -> !found, queue -> ways.delete(queue, request.message()));
+        boolean deleted =
+                onQueue(request.queue(), null, found -> !found, queue -> ways.delete(queue, request.message()));
         return new MessagesAnswer(new MessageDeletion(request.message(), deleted));
     }
 
